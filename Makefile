@@ -1,0 +1,33 @@
+# Everything starts from a fresh machine with Python 3.11 (or newer) and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: setup run test check bench clean
+
+setup: $(STAMP)  ## virtual environment with the project installed editable, kernels compiled
+	$(BIN)/kempelen warmup
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+run: setup  ## speak UCI on standard input and output
+	$(BIN)/kempelen uci
+
+test: setup  ## run all tests
+	$(BIN)/python -m pytest
+
+check: $(STAMP)  ## lint, types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup  ## nodes and speed of a fixed search
+	$(BIN)/kempelen bench
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,1 @@
+"""Chess: the compiled kernel, and its adapter to Game."""

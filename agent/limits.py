@@ -1,0 +1,87 @@
+"""The values that a search takes and gives: frozen, without logic, the same for every game.
+
+Times are seconds, scores are from the point of view of the side to move.
+"""
+
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+Move = TypeVar("Move")
+
+
+@dataclass(frozen=True, slots=True)
+class Cp:
+    """An ordinary score in centipawns (hundredths of a pawn, or of a game's own unit)."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mate:
+    """A forced end: the side to move wins in `moves` moves, or loses in -`moves`; 0 is mated."""
+
+    moves: int
+
+
+Score = Cp | Mate
+
+
+@dataclass(frozen=True, slots=True)
+class SideClock:
+    """What one side has left on the clock: seconds, and seconds gained after each move."""
+
+    time: float
+    increment: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits(Generic[Move]):
+    """What ends a search. Nothing set at all means: search until told to stop.
+
+    depth: plies. nodes: positions visited. mate: stop when a mate in that many moves is found.
+    movetime: seconds for this move. clock: the mover's clock; moves_to_go: moves to the next
+    time control. infinite, ponder: no answer before `stop` (or, pondering, `ponderhit`).
+    search_moves: only these moves at the root, if any are given.
+    """
+
+    depth: int | None = None
+    nodes: int | None = None
+    mate: int | None = None
+    movetime: float | None = None
+    clock: SideClock | None = None
+    moves_to_go: int | None = None
+    infinite: bool = False
+    ponder: bool = False
+    search_moves: tuple[Move, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Info(Generic[Move]):
+    """What is known after one iteration (or a part of one) about one line of play.
+
+    bound: "" for an exact score, "lowerbound" or "upperbound". multipv counts from 1.
+    hashfull: permille. complete: the iteration to `depth` was finished.
+    effort: the share of this iteration's nodes spent on the best move, 0 to 1, if known.
+    """
+
+    depth: int
+    score: Score
+    pv: tuple[Move, ...]
+    seldepth: int = 0
+    multipv: int = 1
+    bound: str = ""
+    nodes: int = 0
+    time: float = 0.0
+    hashfull: int = 0
+    tbhits: int = 0
+    complete: bool = True
+    effort: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result(Generic[Move]):
+    """The answer of a search: the move to play, the reply to ponder on, the last line reported."""
+
+    move: Move | None
+    ponder: Move | None = None
+    info: Info[Move] | None = None

@@ -1,0 +1,1 @@
+"""The classic algorithms in plain Python, over any Game."""

@@ -1,0 +1,50 @@
+"""The command line: a table of sub-commands, each a module that is imported when it is named.
+
+A command module has `configure(parser)`, which declares its arguments, and `run(arguments)`,
+which returns the exit status. `kempelen` alone speaks the protocol that its first input line
+asks for, and answers before anything heavy is imported.
+"""
+
+import sys
+from importlib import import_module
+
+# name: one line of help. The module is kempelen.<name>.
+COMMANDS = {
+    "uci": "speak the UCI protocol on standard input and output",
+    "bench": "search a fixed set of positions and print nodes and speed",
+    "perft": "count the leaves of the tree of legal moves",
+    "warmup": "compile the kernels and fill the cache",
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one sub-command and return its exit status."""
+    argv = sys.argv[1:] if argv is None else argv
+    if not argv:
+        from kempelen import uci
+
+        return uci.serve()
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        prog="kempelen", description="A game-playing agent server: chess over UCI."
+    )
+    parser.add_argument("--version", action="version", version=f"kempelen {version()}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, help_line in COMMANDS.items():
+        command = commands.add_parser(name, help=help_line, description=help_line)
+        if name == argv[0]:
+            import_module(f"kempelen.{name}").configure(command)
+    arguments = parser.parse_args(argv)
+    return int(import_module(f"kempelen.{arguments.command}").run(arguments))
+
+
+def version() -> str:
+    """Return the installed distribution's version."""
+    from importlib.metadata import version as installed
+
+    return installed("kempelen")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
