@@ -211,9 +211,9 @@ class Uci:
         yield from ()
 
     def _run_bench(self, job: Job, depth: int | None) -> None:
+        self.engine.kernel(job.stop)
         from agent.bench import DEPTH, run
 
-        self.engine.kernel(job.stop)
         nodes, seconds = 0, 0.0
         for number, info in enumerate(run(depth or DEPTH, job.stop), 1):
             nodes, seconds = nodes + info.nodes, seconds + info.time
@@ -222,17 +222,14 @@ class Uci:
 
     def _perft(self, job: Job, board: chess.Board, depth: int) -> None:
         self.engine.kernel(job.stop)
-        from agent.chess.rules import perft
+        from agent.perft import divide
 
         total = 0
-        for move in board.legal_moves:
+        for move, leaves in divide(board, depth, job.stop):
             if job.stop:
                 raise PlayerError("perft: stopped")
-            board.push(move)
-            count = perft(board, depth - 1, job.stop)
-            board.pop()
-            total += count
-            self._send(f"{move.uci()}: {count}")
+            total += leaves
+            self._send(f"{move.uci()}: {leaves}")
         self._send("")
         self._send(f"Nodes searched: {total}")
 
@@ -341,7 +338,7 @@ OPTIONS: tuple[Option[Uci], ...] = (
         least=1,
         most=65536,
     ),
-    Option("Clear Hash", "button", lambda uci, _: uci.change_engine(Engine.clear)),
+    Option("Clear Hash", "button", lambda uci, _: uci.change_engine(lambda engine: engine.clear())),
     Option(
         "Threads",
         "spin",
