@@ -63,7 +63,7 @@ frame_dtype = np.dtype(
         ("stage", np.int64),  # of move picking
         ("table_move", np.int64),
         ("killers", np.int32, (2,)),
-        ("excluded", np.int32),
+        ("unused", np.int32),
         ("pv_length", np.int32),
         ("pv", np.int32, (MAX_PLY,)),
     ],

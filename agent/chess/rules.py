@@ -1,6 +1,6 @@
 """The kernel's rules for Python callers: a game loaded into a worker, legal moves, perft."""
 
-from collections.abc import Callable
+import threading
 from typing import Any
 
 import chess
@@ -70,3 +70,98 @@ def _perft(worker: Worker, ply: int, depth: int) -> int:
         leaves += _perft(worker, next_ply, less)
         worker.nodes += 1
     return leaves
+
+
+class Game:
+    """A worker's memory, with a game loaded into it from a `chess.Board`."""
+
+    def __init__(self) -> None:
+        self._block = np.zeros(1, worker_dtype)
+        self.worker: Any = self._block[0]
+        self.chess960 = False
+
+    @property
+    def address(self) -> int:
+        """The worker's address, for C functions."""
+        return self._block.ctypes.data
+
+    def load(self, board: chess.Board) -> None:
+        """Set the root position, and the game before it as far as repetition needs it.
+
+        The board must have one king a side and the side not to move must not be in check.
+        """
+        moves = board.move_stack
+        first = len(moves)
+        # Nothing before the last capture, pawn move or null move can be repeated.
+        while first > max(len(moves) - board.halfmove_clock, 0) and moves[first - 1]:
+            first -= 1
+        base = board
+        if first < len(moves):
+            base = board.copy()
+            for _ in range(len(moves) - first):
+                base.pop()
+        self.chess960 = board.chess960
+        root = self.worker["positions"][0]
+        root["kinds"] = (
+            base.pawns,
+            base.knights,
+            base.bishops,
+            base.rooks,
+            base.queens,
+            base.kings,
+        )
+        root["sides"] = base.occupied_co[chess.WHITE], base.occupied_co[chess.BLACK]
+        root["castling"] = base.clean_castling_rights()
+        root["turn"] = 0 if base.turn else 1
+        root["en_passant"] = NO_SQUARE if base.ep_square is None else base.ep_square
+        root["halfmoves"] = root["reversible"] = base.halfmove_clock
+        root["fullmoves"] = base.fullmove_number
+        played = [m.from_square | m.to_square << 6 | (m.promotion or 1) - 1 << 12 for m in moves[first:]]
+        _load(self.worker, np.array(played, dtype=np.int32))
+
+    def legal_moves(self) -> list[int]:
+        """Return the kernel's numbers of the root's legal moves."""
+        n = _legal(self.worker)
+        return self.worker["frames"][0]["moves"][:n].tolist()  # type: ignore[no-any-return]
+
+    def move(self, number: int) -> chess.Move:
+        """Turn a kernel move into the notation of the loaded board."""
+        start, target = number & 63, number >> 6 & 63
+        flag = number & FLAG
+        if flag == PROMOTION:
+            return chess.Move(start, target, (number >> 12 & 3) + chess.KNIGHT)
+        if flag == CASTLING and not self.chess960:
+            target = (start & 56) + (6 if target > start else 2)
+        return chess.Move(start, target)
+
+    def perft(self, depth: int) -> int:
+        """Count the leaves of the tree of legal moves, `depth` plies deep."""
+        return int(_perft(self.worker, 0, depth))
+
+
+def divide(
+    board: chess.Board, depth: int, stop: threading.Event | None = None
+) -> dict[chess.Move, int]:
+    """Return perft(depth - 1) after each legal move; less than all moves once `stop` is set."""
+    game = Game()
+    game.load(board)
+    leaves = {}
+    for number in game.legal_moves():
+        if stop is not None and stop.is_set():
+            break
+        move = game.move(number)
+        board.push(move)
+        child = Game()
+        child.load(board)
+        board.pop()
+        leaves[move] = child.perft(depth - 1)
+    return leaves
+
+
+def perft(board: chess.Board, depth: int, stop: threading.Event | None = None) -> int:
+    """Count the positions reached by `depth` legal moves; less once `stop` is set."""
+    if depth <= 1:
+        game = Game()
+        game.load(board)
+        return game.perft(depth)
+    return sum(divide(board, depth, stop).values())
