@@ -112,6 +112,13 @@ def _extend_pv(worker: Worker, ply: int, move: int) -> None:
 
 
 @kernel
+def _forget_killers(worker: Worker, ply: int) -> None:
+    frame = frame_at(worker, ply)
+    frame.killers[0] = NO_MOVE
+    frame.killers[1] = NO_MOVE
+
+
+@kernel
 def _has_pieces(position: Position) -> bool:
     """Tell whether the side to move has more than king and pawns: zugzwang is then unlikely."""
     own = position.sides[position.turn]
@@ -232,8 +239,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
 
     # 7. Moves.
     start_picking(worker, ply, table_move)
-    frame_at(worker, ply + 1).killers[0] = NO_MOVE
-    frame_at(worker, ply + 1).killers[1] = NO_MOVE
+    _forget_killers(worker, ply + 1)
     best, best_move, bound, number = -INFINITE, NO_MOVE, UPPER, 0
     while True:
         move = next_move(worker, ply, False)
@@ -305,14 +311,15 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
     """Search the root moves from `root_first` on; the best goes to that place in the list.
 
     worker.best_move, best_score and frame 0's principal variation hold the best so far, also when
-    the search is stopped; best_move is NO_MOVE as long as no move has been searched.
+    the search is stopped; best_move is NO_MOVE, and best_score the last search's, as long as no
+    move has been searched.
     """
     position, frame = position_at(worker, 0), frame_at(worker, 0)
     worker.best_move = NO_MOVE
-    worker.best_score = -INFINITE
     best, best_index, bound = -INFINITE, worker.root_first, UPPER
     ply, child_ply = 0, 1
     frame.pv_length = 0
+    _forget_killers(worker, child_ply)
     in_check = position.checkers != 0
     for index in range(worker.root_first, worker.root_count):
         move = numba.int64(worker.root_moves[index])
