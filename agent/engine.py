@@ -6,7 +6,7 @@ been compiled here, a child process compiles it, so that this one keeps answerin
 
 from __future__ import annotations
 
-import subprocess
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -14,13 +14,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agent.clock import Clock
+from agent.evaluation import EvaluationError, load
 from agent.latch import Latch, wait_for_any
+from agent.limits import Limits
 from agent.player import Job, PlayerError, Searcher, describe
 
 if TYPE_CHECKING:
+    import subprocess
+
     import chess
 
     from agent.chess.search import KernelSearch
+    from agent.evaluation import Evaluation
 
 # How long a front end is kept waiting for the kernel before it is told to go ahead, in seconds.
 PATIENCE = 10.0
@@ -50,7 +55,7 @@ class Engine:
         self._failed = False
         self._report = report
         self._settings = Settings()
-        self._evaluation: object | None = None
+        self._evaluation: Evaluation | None = None
         self._kernel: KernelSearch | None = None
         self._fallback: Searcher | None = None
         self._started = 0.0
@@ -115,8 +120,6 @@ class Engine:
 
     def set_evaluation(self, spec: str) -> None:
         """Load and use an evaluation; raises EvaluationError and keeps the old one on failure."""
-        from agent.evaluation import load
-
         evaluation = load(spec)
         if kernel := self._adopt():
             kernel.set_evaluation(evaluation)
@@ -173,6 +176,7 @@ class Engine:
             self._kernel.set_threads(self._settings.threads)
             if self._evaluation is not None:
                 self._kernel.set_evaluation(self._evaluation)
+            _try_out(self._kernel)
         return self._kernel
 
     def _plain(self) -> Searcher:
@@ -180,5 +184,16 @@ class Engine:
         if self._fallback is None:
             from agent.search.deepening import PlainSearch
 
-            self._fallback = PlainSearch(getattr(self._evaluation, "python", None))
+            self._fallback = PlainSearch(self._evaluation.python if self._evaluation else None)
         return self._fallback
+
+
+def _try_out(kernel: KernelSearch) -> None:
+    """Search once: the first call of compiled code takes longer than a fast game allows."""
+    import chess
+
+    with contextlib.suppress(EvaluationError):
+        kernel.arm()
+        for _ in kernel.deepen(chess.Board(), Limits(depth=1)):
+            pass
+    kernel.new_game()

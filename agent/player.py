@@ -8,15 +8,15 @@ result, also when it is stopped before it began, when there is no move, or when 
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from agent.clock import Clock
+from agent.evaluation import EvaluationError
 from agent.latch import Latch, wait_for_any
 from agent.limits import Cp, Info, Limits, Mate, Progress, Result
 
@@ -308,9 +308,7 @@ def _forced(board: chess.Board, limits: Limits[chess.Move]) -> bool:
 
 def describe(error: Exception) -> str:
     """Return the message of an error that was foreseen, type and place too of one that was not."""
-    # There is no EvaluationError where its module, which is slow to import, has no part.
-    evaluation: Any = sys.modules.get("agent.evaluation")
-    foreseen = (PlayerError, MemoryError, *([evaluation.EvaluationError] if evaluation else []))
+    foreseen = (PlayerError, EvaluationError, MemoryError)
     if isinstance(error, foreseen) and str(error):
         return str(error)
     frame = traceback.extract_tb(error.__traceback__)[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from threading import Event
 from typing import TYPE_CHECKING
 
 from kempelen.console import warm_up, with_progress
@@ -37,10 +38,9 @@ def run(arguments: Namespace) -> int:
     from agent.perft import divide
 
     began = time.perf_counter()
-    moves = with_progress(
-        divide(board, arguments.depth), board.legal_moves.count(), f"perft {arguments.depth}"
-    )
-    counts = {move.uci(): leaves for move, leaves in moves}
+    moves = divide(board, arguments.depth, Event())
+    shown = with_progress(moves, board.legal_moves.count(), f"perft {arguments.depth}")
+    counts = {move.uci(): leaves for move, leaves in shown}
     seconds = time.perf_counter() - began
     total = sum(counts.values())
     if arguments.json:

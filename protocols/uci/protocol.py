@@ -6,8 +6,10 @@ Source: the text of April 2006 by Rudolf Huber and Stefan Meyer-Kahlen, and what
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from agent.clock import allot
@@ -224,9 +226,11 @@ class Uci:
         self.engine.kernel(job.stop)
         from agent.perft import divide
 
+        stop = Event()
+        job.stop.then(stop.set)
         total = 0
-        for move, leaves in divide(board, depth, job.stop):
-            if job.stop:
+        for move, leaves in divide(board, depth, stop):
+            if stop.is_set():
                 raise PlayerError("perft: stopped")
             total += leaves
             self._send(f"{move.uci()}: {leaves}")
@@ -267,12 +271,9 @@ class Uci:
 
 def _split(line: str) -> tuple[str, str]:
     """Skip to the first word that is a command; return it, or "", and what follows it."""
-    rest = line.strip()
-    while rest:
-        name, *more = rest.split(maxsplit=1)
-        rest = more[0] if more else ""
-        if name.lower() in COMMANDS:
-            return name.lower(), rest
+    for word in re.finditer(r"\S+", line):
+        if word[0].lower() in COMMANDS:
+            return word[0].lower(), line[word.end() :].strip()
     return "", ""
 
 
