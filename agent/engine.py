@@ -120,7 +120,10 @@ class Engine:
 
     def set_evaluation(self, spec: str) -> None:
         """Load and use an evaluation; raises EvaluationError and keeps the old one on failure."""
-        evaluation = load(spec)
+        try:
+            evaluation = load(spec)
+        except OSError as error:  # a name that the system does not take
+            raise PlayerError(f"cannot load an evaluation from {spec}: {error.strerror}") from None
         if kernel := self._adopt():
             kernel.set_evaluation(evaluation)
         self._evaluation = evaluation
@@ -156,7 +159,7 @@ class Engine:
             kernel.load()
             if self._cold:
                 self._report("the kernel is compiled")
-        except Exception as error:  # noqa: BLE001 - without a kernel the fallback plays
+        except BaseException as error:  # noqa: BLE001 - without a kernel the fallback plays
             self._failed = True
             self._report(f"no kernel, playing without it: {describe(error)}")
         finally:

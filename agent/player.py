@@ -182,7 +182,7 @@ class Player:
         while job := self._next():
             try:
                 job.work(job)
-            except Exception as error:  # noqa: BLE001 - a failure ends the job, not the player
+            except BaseException as error:  # noqa: BLE001 - a failure ends the job, not the player
                 self._listener.error(describe(error))
             with self._changed:
                 self._current = None
@@ -233,7 +233,7 @@ class _Search:
             else:
                 score = Mate(0) if self._board.is_check() else Cp(0)
                 self._tell(Info(depth=0, score=score, pv=()))
-        except Exception as error:  # noqa: BLE001 - a failed search is answered with a legal move
+        except BaseException as error:  # noqa: BLE001 - a user's code may even exit
             self._listener.error(describe(error))
         finally:
             self._hold(job)
@@ -306,7 +306,7 @@ def _forced(board: chess.Board, limits: Limits[chess.Move]) -> bool:
     return next(moves, None) is None
 
 
-def describe(error: Exception) -> str:
+def describe(error: BaseException) -> str:
     """Return the message of an error that was foreseen, type and place too of one that was not."""
     foreseen = (PlayerError, EvaluationError, MemoryError)
     if isinstance(error, foreseen) and str(error):

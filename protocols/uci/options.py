@@ -6,6 +6,8 @@ from typing import Any, Generic, TypeVar
 
 from protocols.uci.values import UciError, read_number, shorten
 
+LONGEST_STRING = 1000
+
 Value = int | bool | str | None
 Owner = TypeVar("Owner")
 
@@ -35,12 +37,17 @@ class Option(Generic[Owner]):
             words.append(f"default {self.default or '<empty>'}")
         return " ".join(words)
 
+    def _read_string(self, text: str) -> str:
+        if len(text) > LONGEST_STRING or not text.isprintable():
+            raise UciError(f"{self.name} takes up to {LONGEST_STRING} printable characters")
+        return text
+
     def read(self, text: str | None) -> Value:
         """Return the value that a text stands for; raise UciError if it is not allowed."""
         if self.kind == "button":
             return None
         if self.kind == "string":
-            return "" if text in (None, "<empty>") else text
+            return self._read_string("" if text in (None, "<empty>") else text)
         if self.kind == "check":
             if text is None or text.lower() not in ("true", "false"):
                 raise UciError(f"{self.name} takes true or false, not {shorten(text or '')}")

@@ -10,6 +10,8 @@ from agent.limits import Cp, Info, Mate, Progress, Result, Score
 if TYPE_CHECKING:
     import chess
 
+LONGEST_MESSAGE = 1000
+
 # The chance to win is a logistic function of the score: one half at WIN_AT centipawns, and e to 1
 # in the odds for WIN_SCALE more. The chance to lose is that of the other side to win; the rest is
 # the chance of a draw. The values are those of games between equal engines at short time
@@ -19,8 +21,8 @@ WIN_SCALE = 80.0
 
 
 def say(message: str) -> str:
-    """Return a message as an `info string`, on one line."""
-    return f"info string {' '.join(message.split())}"
+    """Return a message as an `info string`, on one line of bearable length."""
+    return f"info string {' '.join(message.split())[:LONGEST_MESSAGE]}"
 
 
 def info_line(info: Info[chess.Move], show_wdl: bool = False) -> str:

@@ -202,12 +202,13 @@ def test_no_legal_move(play, fen, score):
 
 
 @pytest.mark.parametrize("script", [[], [line(1, "e2e4")]])
-def test_a_search_that_fails_is_answered_all_the_same(play, script):
-    player, recorder = play(Searcher(*script, error=ZeroDivisionError("division by zero")))
+@pytest.mark.parametrize("error", [ZeroDivisionError, SystemExit])
+def test_a_search_that_fails_is_answered_all_the_same(play, script, error):
+    player, recorder = play(Searcher(*script, error=error("division by zero")))
     player.go(chess.Board(), Limits(depth=1))
     assert player.wait(PATIENCE)
     (message,) = recorder.of("error")
-    assert "ZeroDivisionError: division by zero" in message
+    assert f"{error.__name__}: division by zero" in message
     assert chess.Move.from_uci(moves(recorder)[0]) in chess.Board().legal_moves
     player.go(chess.Board(), Limits(depth=1))
     assert player.wait(PATIENCE)
