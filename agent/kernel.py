@@ -75,7 +75,7 @@ def c_function(signature: Any, function: Callable[..., Any], name: str) -> Any:
     from numba.core.ccallback import CFunc
     from numba.core.sigutils import normalize_signature
 
-    compiled_function = CFunc(
+    compiled_function: Any = CFunc(
         function, normalize_signature(signature), {}, {"error_model": "numpy"}
     )
     compiled_function._cache = _disk_cache(name)

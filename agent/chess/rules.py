@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 from agent.chess.moves import ALL, generate
 from agent.chess.native import U64
-from agent.chess.position import encode, is_insufficient, is_repetition, make, refresh
+from agent.chess.position import encode, make, refresh
 from agent.chess.records import (
     CASTLING,
     FLAG,
     MAX_PAST,
-    NO_MOVE,
     NO_SQUARE,
     PROMOTION,
     Worker,
@@ -116,13 +115,15 @@ class Game:
         root["en_passant"] = NO_SQUARE if base.ep_square is None else base.ep_square
         root["halfmoves"] = root["reversible"] = base.halfmove_clock
         root["fullmoves"] = base.fullmove_number
-        played = [m.from_square | m.to_square << 6 | (m.promotion or 1) - 1 << 12 for m in moves[first:]]
+        played = [
+            m.from_square | m.to_square << 6 | (m.promotion or 1) - 1 << 12 for m in moves[first:]
+        ]
         _load(self.worker, np.array(played, dtype=np.int32))
 
     def legal_moves(self) -> list[int]:
         """Return the kernel's numbers of the root's legal moves."""
         n = _legal(self.worker)
-        return self.worker["frames"][0]["moves"][:n].tolist()  # type: ignore[no-any-return]
+        return self.worker["frames"][0]["moves"][:n].tolist()
 
     def move(self, number: int) -> chess.Move:
         """Turn a kernel move into the notation of the loaded board."""
