@@ -122,8 +122,6 @@ def make_evaluator(
 
 
 def _compile(name: str, function: Callable[[Any, Any], Any]) -> Any:
-    from numba.core.errors import NumbaError
-
     inner = kernel(function)
 
     def at_address(address: Any, ply: Any) -> Any:
@@ -133,8 +131,8 @@ def _compile(name: str, function: Callable[[Any, Any], Any]) -> Any:
     _digest(function, digest, set())
     try:
         return c_function(EVALUATOR_SIGNATURE, at_address, f"evaluator-{digest.hexdigest()[:24]}")
-    except NumbaError as error:
-        reason = " ".join(str(error).split())
+    except Exception as error:  # Numba's own, and whatever slips through its typing
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise EvaluationError(f"evaluation {name} cannot be compiled: {reason}") from error
 
 

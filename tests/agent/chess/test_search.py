@@ -285,10 +285,9 @@ def test_an_evaluation_that_fails_is_reported(after: int) -> None:
         return 0
 
     search = KernelSearch(evaluation=Evaluation("my.py:fail", python=fail))
-    infos = []
+    infos: list[Info[chess.Move]] = []
     with pytest.raises(EvaluationError, match=r"my.py:fail failed: ZeroDivisionError: by zero"):
-        for info in search.deepen(chess.Board(), Limits(depth=10)):
-            infos.append(info)
+        infos.extend(search.deepen(chess.Board(), Limits(depth=10)))
     assert infos[-1].pv[0] in chess.Board().legal_moves
     search.set_evaluation(HANDCRAFTED)
     assert last_info(search, chess.Board(), Limits(depth=3)).depth == 3
