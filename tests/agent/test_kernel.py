@@ -1,4 +1,4 @@
-"""The cache of compiled kernels: found when warm, never stale, harmless when it cannot be written."""
+"""The cache of compiled kernels: found when warm, never stale, harmless when read-only."""
 
 import json
 import os
