@@ -108,11 +108,19 @@ def load(spec: str) -> Evaluation:
     if isinstance(function, JittedEvaluator):
         return Evaluation(spec, jitted=function.function)
     if not callable(function):
-        known = sorted(n for n, v in vars(module).items() if callable(v) and n[0] != "_")
-        raise EvaluationError(
-            f"{place} has no function {name!r}; it has: {', '.join(known) or 'none'}"
-        )
+        known = ", ".join(_functions(module)) or "none"
+        raise EvaluationError(f"{place} has no function {name!r}; it has: {known}")
     return Evaluation(spec, python=function)
+
+
+def _functions(module: ModuleType) -> list[str]:
+    """List the functions that a module defines, not those it imports."""
+    return [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, JittedEvaluator)
+        or (callable(value) and getattr(value, "__module__", None) == module.__name__)
+    ]
 
 
 def _load_file(path: Path) -> ModuleType:

@@ -36,6 +36,7 @@ KERNEL_MODULES = (
     "agent.chess.alphabeta",
 )
 _COMPLETE = "complete"
+_CHECKSUM_BYTES = 32
 
 # What this process compiled, and what it found in the cache: qualified names.
 compiled: list[str] = []
@@ -75,7 +76,7 @@ def c_function(signature: Any, function: Callable[..., Any], name: str) -> Any:
     from numba.core.ccallback import CFunc
     from numba.core.sigutils import normalize_signature
 
-    compiled_function = CFunc(
+    compiled_function: Any = CFunc(
         function, normalize_signature(signature), {}, {"error_model": "numpy"}
     )
     compiled_function._cache = _disk_cache(name)
@@ -97,20 +98,22 @@ def _disk_cache(name: str) -> Any:
         def load_overload(self, signature: Any, target_context: Any) -> Any:
             target_context.refresh()
             try:
-                content = pickle.loads(path.read_bytes())
-            except FileNotFoundError:
+                content = path.read_bytes()
+            except OSError:
                 return None
-            except (OSError, EOFError, pickle.UnpicklingError) as error:
-                print(f"kempelen: cannot read {path} ({error}); compiling", file=sys.stderr)
+            checksum, payload = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
+            if hashlib.sha256(payload).digest() != checksum:
+                print(f"kempelen: {path} is damaged; compiling anew", file=sys.stderr)
                 return None
             loaded.append(name)
-            return CompileResult._rebuild(target_context, *content)
+            return CompileResult._rebuild(target_context, *pickle.loads(payload))
 
         def save_overload(self, signature: Any, result: Any) -> None:
             compiled.append(name)
+            payload = dumps(result._reduce())
             # A cache that cannot be written only costs time.
             with contextlib.suppress(OSError):
-                write_atomically(path, dumps(result._reduce()))
+                write_atomically(path, hashlib.sha256(payload).digest() + payload)
 
         def enable(self) -> None:
             pass

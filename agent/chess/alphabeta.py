@@ -15,8 +15,8 @@ import numba
 import numpy as np
 
 from agent.chess.moves import ALL, generate, is_noisy
-from agent.chess.native import U64, call_evaluator, count
-from agent.chess.ordering import next_move, reward, start_picking, history_index
+from agent.chess.native import U64, call_evaluator
+from agent.chess.ordering import history_index, next_move, reward, start_picking
 from agent.chess.position import is_insufficient, is_repetition, make, make_null
 from agent.chess.records import (
     INFINITE,
@@ -61,8 +61,10 @@ _LATE_MOVE = 3  # moves searched before the first that is late
 # Plies by which a late move is reduced: by depth, then by the number of the move.
 _REDUCTIONS = np.array(
     [
-        [int(0.6 + math.log(depth) * math.log(number) / 2.2) if depth and number else 0
-         for number in range(64)]
+        [
+            int(0.6 + math.log(depth) * math.log(number) / 2.2) if depth and number else 0
+            for number in range(64)
+        ]
         for depth in range(64)
     ],
     dtype=np.int8,
@@ -193,7 +195,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
     if alpha >= beta:
         return alpha
 
-    position, frame = position_at(worker, ply), frame_at(worker, ply)
+    position = position_at(worker, ply)
     in_check = position.checkers != 0
     in_pv = beta - alpha > 1
     selective = worker.selective != 0

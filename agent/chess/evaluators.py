@@ -17,7 +17,7 @@ from agent.kernel import c_function, kernel
 
 _C_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_int64)
 _POSITIONS = worker_dtype.fields["positions"][1]  # type: ignore[index]
-_PositionStruct: Any = np.ctypeslib.as_ctypes_type(position_dtype)
+_PositionStruct: Any = np.ctypeslib.as_ctypes_type(position_dtype)  # type: ignore[arg-type]
 _POSITION_SIZE = position_dtype.itemsize
 
 
@@ -122,8 +122,6 @@ def make_evaluator(
 
 
 def _compile(name: str, function: Callable[[Any, Any], Any]) -> Any:
-    from numba.core.errors import NumbaError
-
     inner = kernel(function)
 
     def at_address(address: Any, ply: Any) -> Any:
@@ -132,11 +130,9 @@ def _compile(name: str, function: Callable[[Any, Any], Any]) -> Any:
     digest = hashlib.sha256()
     _digest(function, digest, set())
     try:
-        return c_function(
-            EVALUATOR_SIGNATURE, at_address, f"evaluator-{digest.hexdigest()[:24]}"
-        )
-    except NumbaError as error:
-        reason = " ".join(str(error).split())
+        return c_function(EVALUATOR_SIGNATURE, at_address, f"evaluator-{digest.hexdigest()[:24]}")
+    except Exception as error:  # Numba's own, and whatever slips through its typing
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise EvaluationError(f"evaluation {name} cannot be compiled: {reason}") from error
 
 

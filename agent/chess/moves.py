@@ -7,7 +7,6 @@ pinned piece, to the line of its pin.
 from agent.chess.attacks import (
     attackers,
     between,
-    bishop_attacks,
     bit,
     has,
     is_attacked,
@@ -15,7 +14,6 @@ from agent.chess.attacks import (
     line,
     pawn_attacks,
     piece_attacks,
-    rook_attacks,
 )
 from agent.chess.geometry import bishop_rays, king_attacks, rook_rays
 from agent.chess.native import U64, count, first_square
@@ -184,9 +182,7 @@ def _pawn_moves(
 
 
 @kernel
-def _en_passant_moves(
-    position: Position, frame: Frame, n: int, pawns: Bits, counting: bool
-) -> int:
+def _en_passant_moves(position: Position, frame: Frame, n: int, pawns: Bits, counting: bool) -> int:
     target = position.en_passant
     capturers = pawns & pawn_attacks(1 - position.turn, target)
     while capturers:

@@ -91,9 +91,7 @@ def prefetch(typing_context: Any, base: Any, index: Any) -> Any:
         pointer = builder.gep(builder.inttoptr(args[0], _I64.as_pointer()), [args[1]])
         pointer = builder.bitcast(pointer, _I8.as_pointer())
         signature = ir.FunctionType(ir.VoidType(), [_I8.as_pointer(), _I32, _I32, _I32])
-        function = cgutils.get_or_insert_function(
-            builder.module, signature, "llvm.prefetch.p0i8"
-        )
+        function = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0i8")
         builder.call(function, [pointer, *(ir.Constant(_I32, n) for n in (0, 3, 1))])
         return context.get_dummy_value()
 
@@ -123,11 +121,11 @@ def at_address(record: Any) -> Callable[..., Any]:
 
         return record(types.uint64), codegen
 
-    return record_at  # type: ignore[no-any-return]
+    return record_at
 
 
 def element(owner: Any, field: str, record: Any) -> Callable[..., Any]:
-    """Make a kernel function `f(owner, index)`: the index-th `record` of a field that holds many."""
+    """Make a kernel function `f(owner, index)`: the index-th `record` in a field of many."""
     offset = owner.offset(field)
 
     @intrinsic  # type: ignore[untyped-decorator]
@@ -142,7 +140,7 @@ def element(owner: Any, field: str, record: Any) -> Callable[..., Any]:
 
         return record(owner, types.int64), codegen
 
-    return record_of  # type: ignore[no-any-return]
+    return record_of
 
 
 def copier(record: Any) -> Callable[..., Any]:
@@ -156,7 +154,7 @@ def copier(record: Any) -> Callable[..., Any]:
 
         return types.void(record, record), codegen
 
-    return copy  # type: ignore[no-any-return]
+    return copy
 
 
 def outside_table(name: str, values: np.ndarray[Any, Any]) -> Callable[..., Any]:
@@ -180,4 +178,4 @@ def outside_table(name: str, values: np.ndarray[Any, Any]) -> Callable[..., Any]
 
         return types.uint64(types.int64), codegen
 
-    return table  # type: ignore[no-any-return]
+    return table

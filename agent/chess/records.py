@@ -8,7 +8,7 @@ A move is a number of 16 bits: from, to, promotion kind - 1, flag (6 + 6 + 2 + 2
 the king's move onto its own rook. NO_MOVE = 0.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numba
 import numpy as np
@@ -44,7 +44,10 @@ position_dtype = np.dtype(
         ("pinned", U64),  # pieces of the side to move that may only move along a line to the king
         ("castling", U64),  # squares of the rooks that may still castle
         ("turn", np.int64),  # side to move
-        ("en_passant", np.int64),  # square a pawn jumped over with an enemy pawn beside, or NO_SQUARE
+        (
+            "en_passant",
+            np.int64,
+        ),  # square a pawn jumped over with an enemy pawn beside, or NO_SQUARE
         ("halfmoves", np.int64),  # since the last capture or pawn move
         ("reversible", np.int64),  # the same, but null moves count as irreversible
         ("fullmoves", np.int64),
@@ -101,8 +104,11 @@ _position = numba.from_dtype(position_dtype)
 _frame = numba.from_dtype(frame_dtype)
 _worker = numba.from_dtype(worker_dtype)
 
-if TYPE_CHECKING:
-    Position = Frame = Worker = Bits = Any
+if TYPE_CHECKING:  # a record's fields are known to Numba alone
+    Position: TypeAlias = Any
+    Frame: TypeAlias = Any
+    Worker: TypeAlias = Any
+    Bits: TypeAlias = Any
 else:
     Position, Frame, Worker, Bits = _position, _frame, _worker, numba.uint64
 

@@ -15,7 +15,6 @@ from agent.chess.records import (
     CASTLING,
     FLAG,
     MAX_PAST,
-    NO_MOVE,
     NO_SQUARE,
     PROMOTION,
     Worker,
@@ -27,6 +26,14 @@ from agent.chess.records import (
 from agent.kernel import entry
 
 _EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
+_TERMINATIONS = (
+    None,
+    chess.Termination.CHECKMATE,
+    chess.Termination.STALEMATE,
+    chess.Termination.INSUFFICIENT_MATERIAL,
+    chess.Termination.FIFTY_MOVES,
+    chess.Termination.THREEFOLD_REPETITION,
+)
 _int64 = numba.int64
 
 
@@ -52,6 +59,19 @@ def _load(worker: Worker, moves: npt.NDArray[np.int32]) -> None:
 def _legal(worker: Worker) -> int:
     """Write the legal moves of the root position to frame 0 and return their number."""
     return generate(position_at(worker, 0), frame_at(worker, 0), 0, ALL, _EVERYWHERE, False)
+
+
+@entry(_int64(Worker))
+def _outcome(worker: Worker) -> int:
+    """Return the place in `_TERMINATIONS` of what ended the game at the root."""
+    position, frame = position_at(worker, 0), frame_at(worker, 0)
+    if generate(position, frame, 0, ALL, _EVERYWHERE, True) == 0:
+        return 1 if position.checkers else 2
+    if is_insufficient(position):
+        return 3
+    if position.halfmoves >= 100:
+        return 4
+    return 5 if is_repetition(worker, 0) else 0
 
 
 @entry(_int64(Worker, _int64, _int64))
@@ -116,13 +136,15 @@ class Game:
         root["en_passant"] = NO_SQUARE if base.ep_square is None else base.ep_square
         root["halfmoves"] = root["reversible"] = base.halfmove_clock
         root["fullmoves"] = base.fullmove_number
-        played = [m.from_square | m.to_square << 6 | (m.promotion or 1) - 1 << 12 for m in moves[first:]]
+        played = [
+            m.from_square | m.to_square << 6 | (m.promotion or 1) - 1 << 12 for m in moves[first:]
+        ]
         _load(self.worker, np.array(played, dtype=np.int32))
 
     def legal_moves(self) -> list[int]:
         """Return the kernel's numbers of the root's legal moves."""
         n = _legal(self.worker)
-        return self.worker["frames"][0]["moves"][:n].tolist()  # type: ignore[no-any-return]
+        return self.worker["frames"][0]["moves"][:n].tolist()
 
     def move(self, number: int) -> chess.Move:
         """Turn a kernel move into the notation of the loaded board."""
@@ -133,6 +155,14 @@ class Game:
         if flag == CASTLING and not self.chess960:
             target = (start & 56) + (6 if target > start else 2)
         return chess.Move(start, target)
+
+    def key(self) -> int:
+        """Return the Polyglot key of the root position."""
+        return int(self.worker["positions"][0]["key"])
+
+    def outcome(self) -> chess.Termination | None:
+        """Tell what ended the game at the root, claims of a draw included; None if it goes on."""
+        return _TERMINATIONS[_outcome(self.worker)]
 
     def perft(self, depth: int) -> int:
         """Count the leaves of the tree of legal moves, `depth` plies deep."""

@@ -89,7 +89,7 @@ class KernelSearch:
     # Settings: never called during a search.
 
     def resize(self, megabytes: int) -> None:
-        """Replace the table by an empty one; raises MemoryError and keeps it if there is no room."""
+        """Replace the table by an empty one; raises MemoryError, and keeps it, for want of room."""
         self._table = Table(megabytes)
 
     def clear(self) -> None:
@@ -98,9 +98,7 @@ class KernelSearch:
 
     def set_threads(self, threads: int) -> None:
         """Search with so many threads."""
-        self._games = self._games[:threads] + [
-            Game() for _ in range(threads - len(self._games))
-        ]
+        self._games = self._games[:threads] + [Game() for _ in range(threads - len(self._games))]
 
     def set_evaluation(self, evaluation: Evaluation) -> None:
         """Evaluate with another function; what was learned with the last one is forgotten.
@@ -295,7 +293,7 @@ class KernelSearch:
 
 def _root_moves(game: Game) -> list[int]:
     worker = game.worker
-    return worker["root_moves"][: worker["root_count"]].tolist()  # type: ignore[no-any-return]
+    return worker["root_moves"][: worker["root_count"]].tolist()
 
 
 def _aspirate(worker: Any, depth: int, last_score: int) -> int:
