@@ -17,7 +17,7 @@ from agent.limits import Limits, SideClock
 Move = TypeVar("Move")
 
 # The share of the clock that one move may plan for, when no number of moves is prescribed.
-MOVES_LEFT = 25
+MOVES_LEFT = 30
 # How much of the increment a move spends: the rest lets the clock recover.
 INCREMENT_SHARE = 0.75
 # An iteration takes as long as all before it together, so none is begun late in the share.

@@ -96,7 +96,7 @@ class Engine:
         wait_for_any(self.ready, stop)
         kernel = self._adopt()
         if kernel is None:
-            raise PlayerError("this needs the compiled kernel, which is not loaded")
+            raise PlayerError("this needs the compiled kernel, which is not there")
         return kernel
 
     def settle(self, job: Job) -> None:

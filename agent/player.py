@@ -235,6 +235,7 @@ class _Search:
                 self._tell(Info(depth=0, score=score, pv=()))
         except BaseException as error:  # noqa: BLE001 - a user's code may even exit
             self._listener.error(describe(error))
+            self._last = None
         finally:
             self._hold(job)
             over.set()

@@ -17,6 +17,9 @@ COMMANDS = {
     "warmup": "compile the kernels and fill the cache",
 }
 
+# The exit status that shells expect of a command that was interrupted from the keyboard.
+INTERRUPTED = 130
+
 
 def main(argv: list[str] | None = None) -> int:
     """Run one sub-command and return its exit status."""
@@ -38,7 +41,10 @@ def main(argv: list[str] | None = None) -> int:
         if name == argv[0]:
             import_module(f"kempelen.{name}").configure(command)
     arguments = parser.parse_args(argv)
-    return int(import_module(f"kempelen.{arguments.command}").run(arguments))
+    try:
+        return int(import_module(f"kempelen.{arguments.command}").run(arguments))
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

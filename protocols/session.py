@@ -47,7 +47,7 @@ class Session:
         What other code prints goes to standard error, and child processes find an empty input:
         neither can break the conversation.
         """
-        source, sink = os.dup(0), os.dup(1)
+        source, sink = _duplicate(0), _duplicate(1)
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
         try:
@@ -119,6 +119,13 @@ class Session:
             self._log.write(f"{time.time():.3f} {direction} {line}\n")
         except (OSError, ValueError):
             self._log = None
+
+
+def _duplicate(descriptor: int) -> int:
+    try:
+        return os.dup(descriptor)
+    except OSError:  # it is closed: read nothing, write to nobody
+        return os.open(os.devnull, os.O_RDWR)
 
 
 def _lines(source: int) -> Iterator[str | None]:

@@ -201,7 +201,7 @@ class Uci:
 
     def _evaluate(self, _: None) -> Replies:
         board = self._position.board.copy()
-        self.player.do(lambda job: self._tell_evaluation(job, board))
+        self.player.do(lambda job: self._tell_evaluation(job, board), lengthy=True)
         yield from ()
 
     def _tell_evaluation(self, job: Job, board: chess.Board) -> None:

@@ -64,7 +64,7 @@ class ScriptedEngine(Engine):
         return self.scripted
 
     def kernel(self, stop):
-        raise PlayerError("this needs the compiled kernel, which is not loaded")
+        raise PlayerError("this needs the compiled kernel, which is not there")
 
     def set_megabytes(self, megabytes):
         if megabytes > 1024:
