@@ -128,3 +128,6 @@ def _symmetries(size: int) -> list[tuple[int, ...]]:
 def _moved(marks: int, squares: tuple[int, ...]) -> int:
     """Return the marks after each square went where the symmetry takes it."""
     return sum(1 << target for square, target in enumerate(squares) if marks >> square & 1)
+
+
+GAME = TicTacToe

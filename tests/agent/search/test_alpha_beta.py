@@ -7,8 +7,9 @@ import pytest
 from agent.chess.board_game import BoardGame
 from agent.chess.board_game import evaluate as evaluate_board
 from agent.games import tic_tac_toe, tree
+from agent.games.random_tree import RandomTree
 from agent.games.tic_tac_toe import TicTacToe
-from agent.games.tree import Tree, random_tree
+from agent.games.tree import Tree
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.counts import SearchStopped
 from agent.search.ending import Ending
@@ -61,7 +62,7 @@ class TestEqualsMinimax:
         random = Random(1)
         for _ in range(150):
             depth = random.randint(1, 5)
-            game = random_tree(random.randint(1, 4), depth, random)
+            game = RandomTree(random.randint(1, 4), depth, random.random())
             found = search_with(tree.evaluate, **options).search(game, depth)
             assert found.value == minimax(game, depth, tree.evaluate)
             assert variation_value(game, found.pv, tree.evaluate) == found.value
@@ -75,8 +76,8 @@ class TestEqualsMinimax:
 
     def test_window_bounds_the_value(self, options):
         random = Random(2)
-        for _ in range(100):
-            game = random_tree(3, 4, random)
+        for seed in range(100):
+            game = RandomTree(3, 4, seed)
             exact = minimax(game, 4, tree.evaluate)
             alpha = random.randint(-5, 80)
             beta = alpha + random.randint(1, 10)
