@@ -13,6 +13,7 @@ from agent.games.tree import Tree
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.counts import SearchStopped
 from agent.search.ending import Ending
+from agent.search.ordering import Ordering
 from agent.search.table import Table
 
 MATES = Ending(win=32_000, step=1)
@@ -40,8 +41,9 @@ def minimax(game, depth, evaluate):
     return min(values) if game.turn else max(values)
 
 
-def search_with(evaluate, *, table=False, **options):
-    return AlphaBeta(evaluate, table=Table() if table else None, **options)
+def search_with(evaluate, *, table=False, **orderings):
+    ordering = Ordering(**orderings) if orderings else None
+    return AlphaBeta(evaluate, table=Table() if table else None, ordering=ordering)
 
 
 def variation_value(game, pv, evaluate):
@@ -152,13 +154,15 @@ def test_in_check_a_leaf_may_not_stand_pat():
     assert search.counts.seldepth >= 1
 
 
-@pytest.mark.parametrize("options", [{"killers": True, "history": True, "ratings": True}])
-def test_orderings_do_not_change_a_chess_value(options):
+def test_orderings_do_not_change_a_chess_value():
     for fen in (
         chess.STARTING_FEN,
         "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
     ):
-        plain, ordered = chess_search(), chess_search(**options)
+        plain, ordered = (
+            chess_search(),
+            chess_search(ordering=Ordering(ratings=True, killers=True, history=True)),
+        )
         game = BoardGame(chess.Board(fen))
         assert ordered.search(game, 3).value == plain.search(game, 3).value
         assert ordered.counts.nodes < plain.counts.nodes
