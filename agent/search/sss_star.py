@@ -3,22 +3,20 @@
 Source: G. Stockman, 'A minimax algorithm better than alpha-beta?' (1979); the listing and the
 run of 'Tema 2: Búsqueda en juegos'. DUAL* is the same with MAX and MIN exchanged: T. Marsland,
 A. Reinefeld and J. Schaeffer, 'Low overhead alternatives to SSS*' (1987).
-
-Nodes are named in Dewey's notation: () is the root, (2, 1) the first child of its second child.
 """
 
 from bisect import insort
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from agent.game import Game
+from agent.search.cursor import Cursor, Label
 from agent.search.ending import AS_PLAYED, Ending
 from agent.search.ordering import Ordering
 from agent.search.search import Search
 
 Move = TypeVar("Move")
-Label = tuple[int, ...]
 
 
 class State(NamedTuple):
@@ -53,7 +51,7 @@ class SSSStar(Search[Move]):
         self._observe = observe
 
     def _root(self, game: Game[Move], depth: int) -> float:
-        cursor = _Cursor(game)
+        cursor = Cursor(game)
         self._bounds: dict[Label, float] = {}
         self._open = [State((), False, inf)]
         while True:
@@ -73,7 +71,7 @@ class SSSStar(Search[Move]):
         self._lines[0] = self._variation(cursor)
         return self._sign * state.bound
 
-    def _expand(self, game: Game[Move], cursor: "_Cursor[Move]", state: State, depth: int) -> None:
+    def _expand(self, game: Game[Move], cursor: Cursor[Move], state: State, depth: int) -> None:
         """Replace a live state: a leaf by its solution, MAX by all children, MIN by the first."""
         label, _, bound = state
         leaf = self._leaf_for_max(game, depth, len(label))
@@ -85,7 +83,7 @@ class SSSStar(Search[Move]):
         for number in range(1, children + 1):
             self._insert(State((*label, number), False, bound))
 
-    def _give_to_parent(self, cursor: "_Cursor[Move]", state: State) -> None:
+    def _give_to_parent(self, cursor: Cursor[Move], state: State) -> None:
         """Use a solved state: MAX has its value from one child, MIN must see them all."""
         label, _, bound = state
         parent, number = label[:-1], label[-1]
@@ -104,7 +102,7 @@ class SSSStar(Search[Move]):
     def _maximises(self, label: Label) -> bool:
         return (len(label) % 2 == 0) == (self._sign > 0)
 
-    def _variation(self, cursor: "_Cursor[Move]") -> tuple[Move, ...]:
+    def _variation(self, cursor: Cursor[Move]) -> tuple[Move, ...]:
         """Return the moves down to the leaf that gave the root its value.
 
         Of a node's solved children it is the first with the node's bound: only later children
@@ -137,26 +135,3 @@ def write_state(state: State) -> str:
 
 def _place(state: State) -> tuple[float, Label]:
     return -state.bound, state.label
-
-
-class _Cursor(Generic[Move]):
-    """Takes the game from node to node by their labels, for a search that jumps."""
-
-    def __init__(self, game: Game[Move]) -> None:
-        # The moves of every node that has been expanded.
-        self.moves: dict[Label, list[Move]] = {}
-        self._game = game
-        self._label: Label = ()
-
-    def go(self, label: Label) -> None:
-        """Go to a node whose ancestors have all been expanded."""
-        shared = 0
-        for here, there in zip(self._label, label, strict=False):
-            if here != there:
-                break
-            shared += 1
-        for _ in self._label[shared:]:
-            self._game.undo()
-        for ply in range(shared, len(label)):
-            self._game.play(self.moves[label[:ply]][label[ply] - 1])
-        self._label = label
