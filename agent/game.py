@@ -65,6 +65,21 @@ class Continued(Game[Move], Protocol[Move]):
         """Return `outcome` as far as it is known without looking for legal moves."""
 
 
+CHANCE = 2
+
+
+@runtime_checkable
+class Chance(Game[Move], Protocol[Move]):
+    """A game of chance: at some positions `turn` is CHANCE and the moves are events.
+
+    The players need not alternate. A game is over, and a leaf evaluated, only where a player is
+    to move.
+    """
+
+    def chances(self) -> Iterable[tuple[Move, float]]:
+        """Generate the events of a position of chance with their probabilities."""
+
+
 class Written(Game[Move], Protocol[Move]):
     """A game that can be shown: `str(game)` is the board, on one or more lines without a gap."""
 

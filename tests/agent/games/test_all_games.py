@@ -4,10 +4,11 @@ from random import Random
 
 import pytest
 
-from agent.game import find_move
+from agent.game import CHANCE, Chance, find_move
 from agent.games import catalogue
 
 GAMES = catalogue.names()
+OF_CHANCE = [name for name in GAMES if isinstance(catalogue.new_game(name), Chance)]
 
 
 def random_positions(name, games=20):
@@ -37,6 +38,7 @@ def test_catalogue_knows_the_games():
         "grundy",
         "nim",
         "othello",
+        "pig",
         "random-tree",
         "tic-tac-toe",
         "tree",
@@ -55,6 +57,8 @@ class TestEveryGame:
             assert (game.outcome() is None) == bool(list(game.moves()))
 
     def test_players_alternate(self, name):
+        if name in OF_CHANCE:
+            pytest.skip("in games of chance the players need not alternate")
         for game in random_positions(name, 5):
             for move in game.moves():
                 turn = game.turn
@@ -93,9 +97,21 @@ class TestEveryGame:
         evaluate = catalogue.evaluation(name)
         limit = {"othello": 8 * 64}.get(name, 1)
         for game in random_positions(name):
-            assert -limit < evaluate(game) < limit
+            if game.turn == CHANCE:
+                continue
+            assert -limit <= evaluate(game) <= limit
 
     def test_illegal_move_is_refused_by_name(self, name):
         game = catalogue.new_game(name)
         with pytest.raises(ValueError, match=r"'zz99' is no legal move; legal: "):
             find_move(game, "zz99")
+
+
+@pytest.mark.parametrize("name", OF_CHANCE)
+def test_chances_are_probabilities_of_the_moves(name):
+    for game in random_positions(name, 5):
+        if game.turn == CHANCE:
+            events = dict(game.chances())
+            assert list(events) == list(game.moves())
+            assert sum(events.values()) == pytest.approx(1)
+            assert game.outcome() is None
