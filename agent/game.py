@@ -37,7 +37,7 @@ class Game(Protocol[Move]):
         """Player 0's utility if the game is over (1 win, 0 draw, -1 loss, or a score)."""
 
     def key(self) -> Hashable:
-        """Equal for positions with the same future, for tables and repetition."""
+        """Equal for positions with the same moves and future, for tables and repetition."""
 
 
 @runtime_checkable

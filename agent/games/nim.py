@@ -55,7 +55,11 @@ class Nim:
         return 1 if mover_wins == (self.turn == 0) else -1
 
     def key(self) -> Hashable:
-        """Return the heaps, in no order, and who is to move."""
+        """Return the heaps and who is to move."""
+        return self.turn, tuple(self.heaps)
+
+    def symmetric_key(self) -> Hashable:
+        """Return the same key for positions whose heaps differ in order only."""
         return self.turn, tuple(sorted(heap for heap in self.heaps if heap))
 
     def text(self, move: Take) -> str:

@@ -44,6 +44,11 @@ def test_who_takes_last_wins_or_loses():
         assert game.heaps == [1]
 
 
+def test_symmetric_key_ignores_the_order_of_the_heaps():
+    assert Nim([3, 0, 1]).symmetric_key() == Nim([1, 3]).symmetric_key()
+    assert Nim([3, 1]).key() != Nim([1, 3]).key()
+
+
 def test_as_text():
     game = Nim([3, 0, 1])
     assert str(game) == "a |||\nb\nc |"
