@@ -124,7 +124,7 @@ class Search(ABC, Generic[Move]):
         counts.nodes += 1
         if ply > counts.seldepth:
             counts.seldepth = ply
-        if ply + 1 == len(self._lines):
+        while ply + 1 >= len(self._lines):
             self._lines.append(())
         self._lines[ply] = ()
 
