@@ -18,6 +18,7 @@ class ConnectFour:
         self._discs = [0, 0]
         self._heights = [0] * width
         self._played: list[int] = []
+        self._won = False
         # From one square to the next along a column, a row and the two diagonals.
         self._directions = (1, height + 1, height + 2, height)
 
@@ -28,7 +29,7 @@ class ConnectFour:
 
     def moves(self) -> list[int]:
         """Return the columns with room; none when the game is over."""
-        if self._won():
+        if self._won:
             return []
         return [column for column, height in enumerate(self._heights) if height < self.height]
 
@@ -37,16 +38,18 @@ class ConnectFour:
         self._discs[self.turn] |= self._square(move, self._heights[move])
         self._heights[move] += 1
         self._played.append(move)
+        self._won = self._four(self._discs[1 - self.turn])
 
     def undo(self) -> None:
         """Take the last disc out."""
         move = self._played.pop()
+        self._won = False
         self._heights[move] -= 1
         self._discs[self.turn] ^= self._square(move, self._heights[move])
 
     def outcome(self) -> float | None:
         """Return 1 if X has four in a line, -1 if O has, 0 if the board is full."""
-        if self._won():
+        if self._won:
             return -1 if self.turn == 0 else 1
         return 0 if len(self._played) == self.width * self.height else None
 
@@ -65,9 +68,8 @@ class ConnectFour:
     def _square(self, column: int, row: int) -> int:
         return 1 << column * (self.height + 1) + row
 
-    def _won(self) -> bool:
-        """Tell whether the player who moved last has four in a line."""
-        discs = self._discs[1 - self.turn]
+    def _four(self, discs: int) -> bool:
+        """Tell whether there are four in a line."""
         for step in self._directions:
             pairs = discs & discs >> step
             if pairs & pairs >> 2 * step:

@@ -23,8 +23,9 @@ class Othello:
         middle = size // 2
         white = self._bit(middle - 1, middle - 1) | self._bit(middle, middle)
         black = self._bit(middle - 1, middle) | self._bit(middle, middle - 1)
-        # The mover's discs and the other's, for each position from the first to this one.
-        self._states = [(black, white)]
+        # The mover's discs, the other's, and where the mover encloses, for each position from
+        # the first to this one.
+        self._states = [(black, white, self._targets(black, white))]
         self._turn = 0
 
     @property
@@ -34,20 +35,19 @@ class Othello:
 
     def moves(self) -> list[int]:
         """Return the squares that enclose, or else PASS; none when the game is over."""
-        mine, theirs = self._states[-1]
-        targets = self._targets(mine, theirs)
+        mine, theirs, targets = self._states[-1]
         if targets:
             return [square for square in range(self.size**2) if targets >> square & 1]
         return [PASS] if self._targets(theirs, mine) else []
 
     def play(self, move: int) -> None:
         """Put a disc and turn those it encloses, or pass."""
-        mine, theirs = self._states[-1]
+        mine, theirs, _ = self._states[-1]
         if move != PASS:
             turned = self._turned(1 << move, mine, theirs)
             mine |= turned | 1 << move
             theirs &= ~turned
-        self._states.append((theirs, mine))
+        self._states.append((theirs, mine, self._targets(theirs, mine)))
         self._turn = 1 - self._turn
 
     def undo(self) -> None:
@@ -57,14 +57,14 @@ class Othello:
 
     def outcome(self) -> float | None:
         """Return Black's discs less White's if neither can move."""
-        mine, theirs = self._states[-1]
-        if self._targets(mine, theirs) or self._targets(theirs, mine):
+        mine, theirs, targets = self._states[-1]
+        if targets or self._targets(theirs, mine):
             return None
         return self.discs(0).bit_count() - self.discs(1).bit_count()
 
     def key(self) -> Hashable:
         """Return the discs of both players and who is to move."""
-        return self._turn, *self._states[-1]
+        return self._turn, *self._states[-1][:2]
 
     def discs(self, player: int) -> int:
         """Return the set of a player's squares."""
@@ -72,7 +72,10 @@ class Othello:
 
     def mobility(self, player: int) -> int:
         """Return how many squares the player could move to, were it his turn."""
-        return self._targets(self.discs(player), self.discs(1 - player)).bit_count()
+        mine, theirs, targets = self._states[-1]
+        if player != self._turn:
+            targets = self._targets(theirs, mine)
+        return targets.bit_count()
 
     def corners(self, player: int) -> int:
         """Return how many corners the player holds."""

@@ -86,16 +86,12 @@ class AlphaBeta(Search[Move]):
             if leaf is not None:
                 return leaf
             return self._best(game, self._moves(game, ply), 0, ply, alpha, beta)
-        try:
-            self._visit(ply)
+        self._visit(game, ply)
+        outcome = game.settled()
+        if outcome is not None:
             self.counts.leaves += 1
-            outcome = game.settled()
-            if outcome is not None:
-                return self.ending.value(-outcome if game.turn else outcome, ply)
-            stand = self.evaluate(game)
-        except BaseException:
-            self._take_back(game, ply)
-            raise
+            return self.ending.value(-outcome if game.turn else outcome, ply)
+        stand = self._evaluation(game, ply)
         if stand >= beta:
             return stand
         noisy = list(game.noisy())

@@ -43,11 +43,7 @@ class Expectiminimax(Search[Move]):
 
     def _mean(self, game: Chance[Move], depth: int, ply: int) -> float:
         """Return the mean of the events' values, each weighted by its probability."""
-        try:
-            self._visit(ply)
-        except BaseException:
-            self._take_back(game, ply)
-            raise
+        self._visit(game, ply)
         mean = 0.0
         for event, probability in game.chances():
             game.play(event)

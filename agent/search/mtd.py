@@ -61,11 +61,13 @@ class MTD(Search[Move]):
             else:
                 lower = value
             self.counts.researches += lower < upper
+        self.counts.peak_open = max(self.counts.peak_open, len(self._memory))
         self._follow(game, depth, value)
         return value
 
     def _value(self, game: Game[Move], depth: int, ply: int, alpha: float, beta: float) -> float:
         """Return a bound of the position's value for its mover: alpha-beta with memory."""
+        self._visit(game, ply)
         key = game.key(), depth
         known = self._memory.get(key)
         if known is not None:
@@ -77,8 +79,7 @@ class MTD(Search[Move]):
                 return known.upper
         else:
             known = self._memory[key] = Bounds()
-            self.counts.peak_open = max(self.counts.peak_open, len(self._memory))
-        leaf = self._leaf(game, depth, ply)
+        leaf = self._leaf_value(game, depth, ply)
         if leaf is not None:
             known.lower = known.upper = leaf
             return leaf

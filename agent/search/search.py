@@ -97,15 +97,21 @@ class Search(ABC, Generic[Move]):
 
     def _leaf(self, game: Game[Move], depth: int, ply: int) -> float | None:
         """Visit a node. Return its value for its mover if it is a leaf, else None."""
-        try:
-            self._visit(ply)
-            outcome = game.outcome()
-            if outcome is not None:
-                self.counts.leaves += 1
-                return self.ending.value(-outcome if game.turn else outcome, ply)
-            if depth > 0:
-                return None
+        self._visit(game, ply)
+        return self._leaf_value(game, depth, ply)
+
+    def _leaf_value(self, game: Game[Move], depth: int, ply: int) -> float | None:
+        """Return a visited node's value for its mover if it is a leaf, else None."""
+        outcome = game.outcome()
+        if outcome is not None:
             self.counts.leaves += 1
+            return self.ending.value(-outcome if game.turn else outcome, ply)
+        return None if depth > 0 else self._evaluation(game, ply)
+
+    def _evaluation(self, game: Game[Move], ply: int) -> float:
+        """Evaluate a visited node for its mover."""
+        self.counts.leaves += 1
+        try:
             return self.evaluate(game)
         except BaseException:
             self._take_back(game, ply)
@@ -116,10 +122,11 @@ class Search(ABC, Generic[Move]):
         value = self._leaf(game, depth, ply)
         return value if value is None or self._is_max(game) else -value
 
-    def _visit(self, ply: int) -> None:
+    def _visit(self, game: Game[Move], ply: int) -> None:
         """Count a node, unless there may be no more of them, and clear its variation."""
         counts = self.counts
         if self.stopped or counts.nodes >= self.node_limit:
+            self._take_back(game, ply)
             raise SearchStopped
         counts.nodes += 1
         if ply > counts.seldepth:
