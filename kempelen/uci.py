@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 # How long the end of the program waits for its threads, in seconds.
-GRACE = 0.6
+GRACE = 0.7
 # How long a thread may run before another gets its turn, in seconds.
 SWITCH_INTERVAL = 0.001
 
