@@ -65,6 +65,17 @@ class Continued(Game[Move], Protocol[Move]):
         """Return `outcome` as far as it is known without looking for legal moves."""
 
 
+@runtime_checkable
+class Passing(Protocol):
+    """A game in which a search may pretend that the mover passes, though the rules forbid it."""
+
+    def may_pass(self) -> bool:
+        """Tell whether passing makes sense here: not in check, not where it might be best."""
+
+    def pass_turn(self) -> None:
+        """Let the mover pass; `undo` takes it back."""
+
+
 CHANCE = 2
 
 

@@ -61,6 +61,24 @@ class ConnectFour:
         """Rate columns by how near the middle they are: more lines go through them."""
         return 1 - abs(2 * move - self.width + 1) / self.width
 
+    def forced(self) -> bool:
+        """Return False: whoever is to move may always do something quiet."""
+        return False
+
+    def noisy(self) -> list[int]:
+        """Return the moves that make four in a line, or keep the other from it."""
+        mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
+        return [
+            move
+            for move in self.moves()
+            for square in [self._square(move, self._heights[move])]
+            if self._four(mine | square) or self._four(theirs | square)
+        ]
+
+    def settled(self) -> float | None:
+        """Return the outcome."""
+        return self.outcome()
+
     def discs(self, player: int) -> int:
         """Return the set of a player's squares."""
         return self._discs[player]

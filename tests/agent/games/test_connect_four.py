@@ -2,6 +2,7 @@ import pytest
 
 from agent.games.connect_four import ConnectFour, evaluate
 from agent.games.perft import count_positions, perft
+from agent.search.alpha_beta import AlphaBeta
 
 
 def played(columns, **size):
@@ -57,6 +58,19 @@ def test_full_board_without_a_line_is_a_draw():
 def test_evaluation_prefers_the_middle_and_three_in_a_line():
     assert evaluate(played([3])) < evaluate(played([0])) < 0
     assert evaluate(played([0, 6, 0, 6, 0])) < evaluate(played([0, 6, 1, 5, 6]))
+
+
+def test_noisy_moves_make_or_stop_four():
+    assert ConnectFour().noisy() == []
+    assert played([0, 6, 0, 6, 0]).noisy() == [0]
+    assert played([0, 6, 0, 6, 0, 6]).noisy() == [0, 6]
+
+
+def test_continuation_sees_beyond_the_horizon():
+    # O threatens nothing that a depth of 0 shows, but X to move wins at once.
+    game = played([0, 6, 0, 6, 0, 6])
+    assert AlphaBeta(evaluate, continuation=True).search(game, 0).value == 1
+    assert AlphaBeta(evaluate).search(game, 0).value < 1
 
 
 def test_board_as_text():
