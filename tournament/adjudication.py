@@ -69,9 +69,7 @@ class Adjudicator:
         return None
 
     @staticmethod
-    def _drawn(
-        rule: DrawRule, values: Sequence[int | None], board: chess.Board
-    ) -> Ending | None:
+    def _drawn(rule: DrawRule, values: Sequence[int | None], board: chess.Board) -> Ending | None:
         count = 2 * rule.movecount
         quiet = _all(values[-count:], count, lambda v: abs(v) <= rule.score)
         if quiet and board.fullmove_number > rule.movenumber:

@@ -96,9 +96,7 @@ def _fit_connected(
     return logits, np.diag(np.linalg.pinv(_information(played, expected))).copy()
 
 
-def _information(
-    played: NDArray[np.float64], expected: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _information(played: NDArray[np.float64], expected: NDArray[np.float64]) -> NDArray[np.float64]:
     weight = played * expected * (1 - expected)
     np.fill_diagonal(weight, 0)
     return np.asarray(np.diag(weight.sum(axis=1)) - weight)

@@ -117,9 +117,7 @@ def _round(
             yield PairKey(round_, number, first, second), both
 
 
-def _complete(
-    planned: Iterable[tuple[PairKey, tuple[int, ...]]], results: Results
-) -> bool:
+def _complete(planned: Iterable[tuple[PairKey, tuple[int, ...]]], results: Results) -> bool:
     return all(game in results.get(key, {}) for key, games in planned for game in games)
 
 

@@ -117,7 +117,8 @@ class EngineSettings:
     """One player and how to start it.
 
     command: a program, found like a shell finds it; for MQTT the bot's name; for an agent
-    the game it plays. start_limit: seconds to answer `uci` and again for the first `isready`.
+    the game it plays. start_limit: seconds to answer `uci` and again for the first `isready`;
+    ready_limit: for every other `isready`; quit_limit: to end by itself before it is killed.
     time: its own time control, where it differs from the tournament's.
     """
 
@@ -131,6 +132,8 @@ class EngineSettings:
     time: TimeControl | None = None
     restart: Restart = Restart.AUTO
     start_limit: float = 35.0
+    ready_limit: float = 15.0
+    quit_limit: float = 5.0
 
 
 @dataclass(frozen=True, slots=True)

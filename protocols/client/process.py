@@ -136,7 +136,7 @@ class EngineProcess:
         while not self._lines:
             chunk = await self._process.stdout.read(CHUNK)
             if not chunk:
-                raise EngineDiedError(await self._describe_end())
+                raise EngineDiedError("the engine closed its output")
             self._split(chunk)
         line = self._lines.popleft()
         if self._log:
@@ -207,7 +207,8 @@ class EngineProcess:
                 for line in chunk.decode("utf-8", "replace").splitlines():
                     self._log.write(self.pid, "!", line)
 
-    async def _describe_end(self) -> str:
+    async def describe_end(self) -> str:
+        """Return how a process whose output has ended came to its end."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 await self._process.wait()

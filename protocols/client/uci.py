@@ -32,6 +32,10 @@ class EngineTimeoutError(EngineError):
     """An engine that did not answer within its limit."""
 
 
+class EngineUnresponsiveError(EngineTimeoutError):
+    """An engine that did not finish its start or answer `isready` within its limit."""
+
+
 class EngineOptionError(EngineError):
     """An option that the engine does not have, or a value that it cannot take."""
 
@@ -103,7 +107,7 @@ class SearchRequest:
     def position_line(self) -> str:
         """Return the `position` command."""
         start = "startpos" if self.fen is None else f"fen {self.fen}"
-        return f"position {start} moves {' '.join(self.moves)}" if self.moves else f"position {start}"
+        return " ".join(("position", start, *(("moves", *self.moves) if self.moves else ())))
 
     def go_line(self) -> str:
         """Return the `go` command."""
@@ -142,6 +146,7 @@ class UciEngine:
     environment: Mapping[str, str] = field(default_factory=dict)
     start_limit: float = START_LIMIT
     ready_limit: float = READY_LIMIT
+    quit_limit: float = QUIT_LIMIT
     log: IoLog | None = None
     state: State = State.NEW
     name: str = ""
@@ -210,20 +215,19 @@ class UciEngine:
         except TimeoutError:
             raise EngineTimeoutError(f"no bestmove within {limit:.3g} s") from None
         except EngineDiedError:
-            self.state = State.FAILED
-            raise
+            raise await self._died() from None
         finally:
             if self.state is State.SEARCHING:
                 self._send("stop")
                 self.state = State.IDLE
 
-    async def close(self, limit: float = QUIT_LIMIT) -> None:
-        """End the process: politely, or by force after `limit` seconds or a failure."""
+    async def close(self) -> None:
+        """End the process: politely, or by force after `quit_limit` seconds or a failure."""
         process, self._process = self._process, None
         failed = self.state is State.FAILED
         self.state = State.CLOSED
         if process is not None:
-            await (process.kill() if failed else process.stop(limit))
+            await (process.kill() if failed else process.stop(self.quit_limit))
 
     def _send(self, line: str) -> None:
         assert self._process is not None
@@ -243,10 +247,15 @@ class UciEngine:
                 await reading
         except TimeoutError:
             self.state = State.FAILED
-            raise EngineTimeoutError(f"no {word} within {limit:.3g} s") from None
+            raise EngineUnresponsiveError(f"no {word} within {limit:.3g} s") from None
         except EngineDiedError:
-            self.state = State.FAILED
-            raise
+            raise await self._died() from None
+
+    async def _died(self) -> EngineDiedError:
+        """Return the error with the process's own reason, which takes time off every limit."""
+        assert self._process is not None
+        self.state = State.FAILED
+        return EngineDiedError(await self._process.describe_end())
 
     async def _read_until(self, word: str) -> None:
         assert self._process is not None

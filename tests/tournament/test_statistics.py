@@ -46,7 +46,9 @@ def test_bounds():
     assert sprt_bounds(0.05, 0.05) == pytest.approx((-2.94444, 2.94444), abs=0.00001)
 
 
-@pytest.mark.parametrize("counts", [(1, 0, 0), (0, 0, 1), (0, 5, 0), (0, 0, 1, 0, 0), (0, 0, 0, 0, 9)])
+@pytest.mark.parametrize(
+    "counts", [(1, 0, 0), (0, 0, 1), (0, 5, 0), (0, 0, 1, 0, 0), (0, 0, 0, 0, 9)]
+)
 @pytest.mark.parametrize("normalized", [True, False])
 def test_few_results_give_finite_values(counts, normalized):
     measured = strength(counts)

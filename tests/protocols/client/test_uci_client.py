@@ -22,7 +22,9 @@ START = SearchRequest(fen=None, nodes=100)
 
 def make(failure, after=1, **settings):
     command, arguments = failing(failure, after)
-    return UciEngine(command, arguments, **{"start_limit": 10, "ready_limit": 5, **settings})
+    return UciEngine(
+        command, arguments, **{"start_limit": 10, "ready_limit": 5, "quit_limit": 0.3, **settings}
+    )
 
 
 async def gone(pid):
@@ -138,7 +140,7 @@ async def test_an_engine_that_ignores_quit_is_killed():
     engine = make("ignores-quit")
     await engine.start()
     pid = engine._process.pid
-    await engine.close(limit=0.3)
+    await engine.close()
     assert await gone(pid)
 
 
