@@ -143,7 +143,7 @@ class Game:
         )
         return self._start_failure(outcomes)
 
-    def _start_failure(self, outcomes: Sequence[None | BaseException]) -> Ending | None:
+    def _start_failure(self, outcomes: Sequence[BaseException | None]) -> Ending | None:
         failures: list[tuple[int, EngineError]] = []
         for side, outcome in enumerate(outcomes):
             if isinstance(outcome, EngineError):

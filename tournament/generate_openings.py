@@ -26,7 +26,7 @@ class Recipe:
 
     plies: int = 8
     balance: int = 40
-    step_balance: int = 90
+    step_balance: int = 60
     step_nodes: int = 2_000
     nodes: int = 100_000
 

@@ -99,10 +99,9 @@ def _planned(settings: Settings, results: Results) -> Iterator[tuple[PairKey, tu
         yield from _planned_knockout(settings, results)
     else:
         players = range(len(settings.engines))
-        meetings = itertools.combinations(players, 2)
+        pairings = list(itertools.combinations(players, 2))
         if settings.format is Format.GAUNTLET:
-            meetings = ((0, other) for other in players[1:])
-        pairings = list(meetings)
+            pairings = [(0, other) for other in players[1:]]
         for round_ in range(1, settings.rounds + 1):
             yield from _round(round_, pairings, settings.games)
 

@@ -138,8 +138,10 @@ class EngineSettings:
 
 @dataclass(frozen=True, slots=True)
 class DrawRule:
-    """A draw, from move `movenumber` on, when all scores of the last `movecount` moves of both
-    sides lie within `score` centipawns of 0.
+    """A draw by scores near 0.
+
+    From move `movenumber` on, all scores of the last `movecount` moves of both sides lie within
+    `score` centipawns of 0.
     """
 
     movenumber: int = 40

@@ -1,0 +1,124 @@
+"""What `match` and `tournament` share: how a tournament is run, from arguments to exit status."""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+
+from rich.console import Console, Group
+
+from kempelen.display import Display, standings_view
+from tournament.events import Event, GameFinished, Listener, TournamentFinished, to_json
+from tournament.ledger import Ledger, LedgerError, PgnFile
+from tournament.openings import with_digest
+from tournament.runner import Finish, Local, Runner, Workplace, boards_for
+from tournament.settings import Settings
+from tournament.values import SettingsError, encode
+
+INTERRUPTED = 130
+
+
+def configure_run(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that say how a tournament is run, not what it is."""
+    run = parser.add_argument_group("the run")
+    run.add_argument("--concurrency", type=_count, default=1, help="games at once (default 1)")
+    run.add_argument(
+        "--oversubscribe", action="store_true", help="allow more games at once than cores"
+    )
+    run.add_argument("--ledger", metavar="FILE", help="keep the games in this SQLite file")
+    run.add_argument(
+        "--resume", action="store_true", help="go on with the ledger, or begin it if not there"
+    )
+    run.add_argument("--pgn", metavar="FILE", help="write the ledger's games as PGN")
+    run.add_argument("--log-dir", metavar="DIR", help="log what each engine reads and writes")
+    run.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Play a tournament and print its result; return the exit status.
+
+    0: all games asked for were played, or the test was decided; 1: not; 2: nothing could begin.
+    """
+    try:
+        return asyncio.run(_run(with_digest(settings.named()), arguments))
+    except (SettingsError, LedgerError) as error:
+        print(f"kempelen: {error}", file=sys.stderr)
+        return 2
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        remedy = "" if arguments.ledger is None else "; --resume goes on from here"
+        print(f"kempelen: interrupted{remedy}", file=sys.stderr)
+        return INTERRUPTED
+
+
+async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
+    _cancel_on_signal(signal.SIGTERM)
+    with contextlib.ExitStack() as stack:
+        ledger = Ledger(arguments.ledger)
+        stack.callback(ledger.close)
+        ledger.begin(settings, resume=arguments.resume)
+        boards, notice = boards_for(arguments.concurrency, oversubscribe=arguments.oversubscribe)
+        workplace = _workplace(settings, arguments, boards)
+        listeners = _listeners(settings, arguments, ledger, stack)
+        if notice:
+            print(f"kempelen: {notice.text}", file=sys.stderr)
+        finish = await Runner(settings, ledger, listeners).run(workplace)
+    _print_finish(finish, as_json=arguments.json)
+    return 0 if finish.complete else 1
+
+
+def _workplace(settings: Settings, arguments: argparse.Namespace, boards: int) -> Workplace:
+    return Local(settings, boards=boards, log_directory=arguments.log_dir)
+
+
+def _listeners(
+    settings: Settings,
+    arguments: argparse.Namespace,
+    ledger: Ledger,
+    stack: contextlib.ExitStack,
+) -> Sequence[Listener]:
+    listeners: list[Listener] = []
+    if arguments.pgn:
+        pgn = PgnFile(arguments.pgn, ledger, settings.name)
+        stack.callback(pgn.close)
+        listeners.append(_write_games(pgn))
+    display = Display()
+    stack.callback(display.close)
+    listeners.append(display)
+    return listeners
+
+
+def _write_games(pgn: PgnFile) -> Callable[[Event], None]:
+    def listen(event: Event) -> None:
+        if isinstance(event, GameFinished):
+            pgn.add(event.record)
+
+    return listen
+
+
+def _print_finish(finish: Finish, *, as_json: bool) -> None:
+    if as_json:
+        event = TournamentFinished(finish.status, finish.summary, finish.reason)
+        print(json.dumps(to_json(event)))
+        return
+    Console(soft_wrap=True).print(Group(*standings_view(encode(finish.summary))))
+    if not finish.complete:
+        print(f"kempelen: {finish.reason or finish.status}", file=sys.stderr)
+
+
+def _cancel_on_signal(number: int) -> None:
+    """Let a signal end the run like Ctrl-C does, where the platform can."""
+    if os.name == "posix":
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1 is needed")
+    return number
