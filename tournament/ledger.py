@@ -58,17 +58,24 @@ class Ledger:
             if not Path(path).absolute().parent.is_dir():
                 raise LedgerError(f"ledger {path}: its folder does not exist")
             self._lock = _lock(path)
+        self._database = sqlite3.connect(path or ":memory:")
         try:
-            self._database = sqlite3.connect(path or ":memory:")
-            version = self._database.execute("PRAGMA user_version").fetchone()[0]
-            if version not in (0, SCHEMA_VERSION):
-                raise LedgerError(f"ledger {path}: written by another version of this program")
-            self._database.execute("PRAGMA journal_mode=WAL")
-            self._database.execute("PRAGMA synchronous=FULL")
-            self._database.executescript(SCHEMA)
-            self._database.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+            self._prepare()
         except sqlite3.Error as error:
+            self.close()
             raise LedgerError(f"ledger {path}: {error}") from error
+        except LedgerError:
+            self.close()
+            raise
+
+    def _prepare(self) -> None:
+        version = self._database.execute("PRAGMA user_version").fetchone()[0]
+        if version not in (0, SCHEMA_VERSION):
+            raise LedgerError(f"ledger {self.path}: written by another version of this program")
+        self._database.execute("PRAGMA journal_mode=WAL")
+        self._database.execute("PRAGMA synchronous=FULL")
+        self._database.executescript(SCHEMA)
+        self._database.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
 
     def begin(self, settings: Settings, *, resume: bool) -> None:
         """Enter the tournament, or go on with it if `resume`.
