@@ -32,6 +32,8 @@ class Adjudicator:
         self._settings = settings
         self._tables: chess.syzygy.Tablebase | None = None
         self._pieces = 0
+        rules = (settings.draw, settings.resign)
+        self._window = 2 * max((rule.movecount for rule in rules if rule), default=1)
         if settings.tables is not None:
             self._open(settings.tables)
 
@@ -49,8 +51,8 @@ class Adjudicator:
         took over; `first` is the side that began (0 is White).
         """
         settings = self._settings
-        values = [centipawns(score) for score in scores]
-        last = (first + len(values) - 1) % 2
+        last = (first + len(scores) - 1) % 2
+        values = [centipawns(score) for score in scores[-self._window :]]
         return (
             (settings.resign and self._resigned(settings.resign, values, last))
             or (settings.draw and self._drawn(settings.draw, values, board))

@@ -208,7 +208,7 @@ class Game:
         sides = [self._clocks[WHITE].side or own, self._clocks[BLACK].side or own]
         return SearchRequest(
             fen=None if self._rules.start == _START else self._rules.start,
-            moves=self._rules.moves,
+            moves=tuple(self._rules.moves),
             white=sides[WHITE] if own else None,
             black=sides[BLACK] if own else None,
             moves_to_go=clock.moves_to_go,

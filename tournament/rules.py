@@ -77,24 +77,23 @@ def draw(termination: Termination, detail: str = "") -> Ending:
 
 
 class Chess:
-    """One game of chess, or Chess960, as its referee sees it."""
+    """One game of chess, or Chess960, as its referee sees it.
+
+    moves: all moves from the position `start`, the opening's too, as UCI text.
+    """
 
     def __init__(self, opening: Opening, *, chess960: bool = False) -> None:
         """Set the opening up; an illegal move in it raises ValueError."""
         self.board = chess.Board(opening.fen, chess960=chess960)
         self.start = self.board.fen()
+        self.moves: list[str] = []
         for move in opening.moves:
-            self.board.push(self.board.parse_uci(move))
+            self.play(move)
 
     @property
     def turn(self) -> int:
         """The side to move: 0 is White."""
         return WHITE if self.board.turn == chess.WHITE else BLACK
-
-    @property
-    def moves(self) -> list[str]:
-        """All moves from `start`, the opening's too."""
-        return [move.uci() for move in self.board.move_stack]
 
     @property
     def position(self) -> str:
@@ -112,6 +111,7 @@ class Chess:
         san = self.board.san(move)
         uci = self.board.uci(move)
         self.board.push(move)
+        self.moves.append(uci)
         return uci, san
 
     def ending(self) -> Ending | None:

@@ -204,8 +204,7 @@ class UciEngine:
         After such a time-out the engine may be used again if it answers `stop`.
         """
         self._expect_idle()
-        self._send(request.position_line())
-        await self._ready(self.ready_limit)
+        await self._ready(self.ready_limit, before=request.position_line() + "\n")
         self.state = State.SEARCHING
         self._send(request.go_line())
         started = time.perf_counter()
@@ -237,8 +236,8 @@ class UciEngine:
         if self.state is not State.IDLE:
             raise EngineError(f"the engine is {self.state.value}, not idle")
 
-    async def _ready(self, limit: float) -> None:
-        self._send("isready")
+    async def _ready(self, limit: float, *, before: str = "") -> None:
+        self._send(f"{before}isready")
         await self._within(limit, "readyok", self._read_until("readyok"))
 
     async def _within(self, limit: float, word: str, reading: Awaitable[None]) -> None:
