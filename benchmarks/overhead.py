@@ -23,6 +23,7 @@ from tournament.settings import EngineSettings, Settings, TimeControl
 
 
 def find_engine() -> str:
+    """Return the path of stockfish."""
     path = shutil.which("stockfish") or shutil.which("stockfish", path="/usr/games")
     if path is None:
         sys.exit("stockfish is needed: run scripts/install-debian-packages")
@@ -30,11 +31,13 @@ def find_engine() -> str:
 
 
 def settings_for(command: str, games: int, nodes: int) -> Settings:
+    """Return the match that both play."""
     engine = EngineSettings(command, options={"Hash": 16})
     return Settings((engine, engine), TimeControl(nodes=nodes), games=games).named()
 
 
 async def with_runner(settings: Settings) -> list[list[str]]:
+    """Return the moves of the games that the runner plays."""
     ledger = Ledger()
     ledger.begin(settings, resume=False)
     await Runner(settings, ledger).run(Local(settings))
@@ -42,6 +45,7 @@ async def with_runner(settings: Settings) -> list[list[str]]:
 
 
 def with_python_chess(settings: Settings) -> list[list[str]]:
+    """Return the moves of the games that a plain loop plays."""
     openings = load(settings.openings)
     played = []
     engines = [chess.engine.SimpleEngine.popen_uci(e.command) for e in settings.engines]
@@ -73,6 +77,7 @@ def _one_game(
 
 
 def main() -> None:
+    """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--nodes", type=int, default=1000)
@@ -90,7 +95,9 @@ def main() -> None:
         "python-chess": {"games_per_minute": 60 * len(theirs) / (end - middle)},
     }
     same = sum(a == b for a, b in zip(ours, theirs, strict=True))
-    print(f"{arguments.games} games at {arguments.nodes} nodes a move, {plies} plies, {same} the same")
+    print(
+        f"{arguments.games} games at {arguments.nodes} nodes a move, {plies} plies, {same} the same"
+    )
     for name, row in rows.items():
         print(f"{name:14} {row['games_per_minute']:8.1f} games/min")
     if arguments.json:

@@ -7,17 +7,23 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 
 from kempelen.display import Display, standings_view
+from kempelen.mqtt_arguments import MISSING_BROKER, broker_from, configure_mqtt, needs_packages
 from tournament.events import Event, GameFinished, Listener, TournamentFinished, to_json
 from tournament.ledger import Ledger, LedgerError, PgnFile
 from tournament.openings import with_digest
 from tournament.runner import Finish, Local, Runner, Workplace, boards_for
 from tournament.settings import Settings
 from tournament.values import SettingsError, encode
+
+if TYPE_CHECKING:
+    from protocols.mqtt.bot import BotClient
+    from protocols.mqtt.broker import Broker
 
 INTERRUPTED = 130
 
@@ -36,6 +42,12 @@ def configure_run(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--pgn", metavar="FILE", help="write the ledger's games as PGN")
     run.add_argument("--log-dir", metavar="DIR", help="log what each engine reads and writes")
     run.add_argument("--json", action="store_true", help="print the result as JSON")
+    configure_mqtt(parser)
+    parser.add_argument(
+        "--broker",
+        metavar="embedded[:PORT]",
+        help="start a broker in this program, on the loopback address (port 1883)",
+    )
 
 
 def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
@@ -60,9 +72,12 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
         ledger = Ledger(arguments.ledger)
         stack.callback(ledger.close)
         ledger.begin(settings, resume=arguments.resume)
+        broker = _broker(arguments, stack)
         boards, notice = boards_for(arguments.concurrency, oversubscribe=arguments.oversubscribe)
-        workplace = _workplace(settings, arguments, boards)
+        workplace = _workplace(settings, arguments, boards, broker)
         listeners = _listeners(settings, arguments, ledger, stack)
+        if broker is not None:
+            listeners.append(_broadcast(broker, settings.name, stack))
         if notice:
             print(f"kempelen: {notice.text}", file=sys.stderr)
         finish = await Runner(settings, ledger, listeners).run(workplace)
@@ -70,8 +85,48 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
     return 0 if finish.complete else 1
 
 
-def _workplace(settings: Settings, arguments: argparse.Namespace, boards: int) -> Workplace:
-    return Local(settings, boards=boards, log_directory=arguments.log_dir)
+def _workplace(
+    settings: Settings, arguments: argparse.Namespace, boards: int, broker: "Broker | None"
+) -> Workplace:
+    def connect() -> "BotClient":
+        from protocols.mqtt.bot import BotClient
+
+        assert broker is not None
+        return BotClient(broker)
+
+    return Local(
+        settings,
+        boards=boards,
+        log_directory=arguments.log_dir,
+        connect=None if broker is None else connect,
+    )
+
+
+def _broker(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> "Broker | None":
+    if arguments.broker is None:
+        broker: Broker | None = broker_from(arguments)
+        return broker
+    kind, _, port = arguments.broker.partition(":")
+    if kind != "embedded" or not (port.isdecimal() or not port):
+        raise SettingsError(f"--broker {arguments.broker}: write embedded or embedded:PORT")
+    needs_packages(MISSING_BROKER, lambda: __import__("amqtt"))
+    from protocols.mqtt.broker import BrokerError
+    from protocols.mqtt.embedded import EmbeddedBroker
+
+    try:
+        embedded = EmbeddedBroker(int(port or 1883))
+    except BrokerError as error:
+        raise SettingsError(str(error)) from None
+    stack.callback(embedded.close)
+    return embedded.address
+
+
+def _broadcast(broker: "Broker", name: str, stack: contextlib.ExitStack) -> Listener:
+    from tournament.broadcast import Broadcast
+
+    broadcast = Broadcast(broker, name)
+    stack.callback(broadcast.close)
+    return broadcast
 
 
 def _listeners(
@@ -79,7 +134,7 @@ def _listeners(
     arguments: argparse.Namespace,
     ledger: Ledger,
     stack: contextlib.ExitStack,
-) -> Sequence[Listener]:
+) -> list[Listener]:
     listeners: list[Listener] = []
     if arguments.pgn:
         pgn = PgnFile(arguments.pgn, ledger, settings.name)

@@ -43,17 +43,17 @@ class LiveState:
     @property
     def boards(self) -> list[dict[str, Any]]:
         """The boards, in the order of their numbers."""
-        named = [(n, s) for n, s in self.snapshots.items() if n.startswith("boards/")]
+        named = [(n, s) for n, s in list(self.snapshots.items()) if n.startswith("boards/")]
         return [s for _, s in sorted(named, key=lambda item: int(item[0].split("/")[1]))]
 
-    def apply(self, event: Event) -> str | None:
-        """Follow an event; return the name of the snapshot that it changed, if any."""
+    def apply(self, event: Event) -> tuple[str, ...]:
+        """Follow an event; return the names of the snapshots that it changed."""
         match event:
             case TournamentStarted():
                 now = datetime.now(UTC).isoformat(timespec="seconds")
                 extra = {"state": str(Status.RUNNING), "reason": "", "since": now, "notices": []}
                 self.snapshots["status"] = {**encode(event), **extra}
-                return "status"
+                return ("status",)
             case GameStarted(board=board):
                 self.snapshots[f"boards/{board}"] = {
                     **encode(event),
@@ -63,33 +63,33 @@ class LiveState:
                     "white_said": None,
                     "black_said": None,
                 }
-                return f"boards/{board}"
+                return (f"boards/{board}",)
             case MovePlayed():
                 return self._move(event)
             case SearchInfo(board=board, side=side):
                 self._board(board)[f"{side}_said"] = _said(event)
-                return None
+                return ()
             case GameFinished(board=board, record=record):
                 end = {"result": record.result, "termination": str(record.termination)}
                 self._board(board).update(end, detail=record.detail)
                 self.status["played"] = self.status.get("played", 0) + 1
-                return f"boards/{board}"
+                return (f"boards/{board}", "status")
             case StandingsChanged(summary):
                 self.snapshots["standings"] = encode(summary)
-                return "standings"
+                return ("standings",)
             case TournamentFinished(status, summary, reason):
                 self.snapshots["standings"] = encode(summary)
                 played = {"played": summary.played, "asked": summary.asked}
                 self.status.update(played, state=str(status), reason=reason)
-                return "status"
+                return ("standings", "status")
             case Notice(text):
                 self.status["notices"] = [*self.status.get("notices", []), text][-NOTICES:]
-                return "status"
+                return ("status",)
 
     def _board(self, board: int) -> dict[str, Any]:
         return self.snapshots.setdefault(f"boards/{board}", {})
 
-    def _move(self, event: MovePlayed) -> str:
+    def _move(self, event: MovePlayed) -> tuple[str, ...]:
         snapshot = self._board(event.board)
         snapshot["moves"] = [*snapshot.get("moves", ()), event.move]
         snapshot["position"] = event.position
@@ -97,7 +97,7 @@ class LiveState:
         snapshot["white_clock"] = event.white_clock
         snapshot["black_clock"] = event.black_clock
         snapshot[f"{event.side}_said"] = _said(event)
-        return f"boards/{event.board}"
+        return (f"boards/{event.board}",)
 
 
 def _said(event: MovePlayed | SearchInfo) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 import asyncio
 import re
+import secrets
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from protocols.client.process import EngineError, EngineNotFoundError, IoLog, find_program
 from protocols.client.uci import (
@@ -17,6 +18,9 @@ from protocols.client.uci import (
 )
 from tournament.settings import EngineProtocol, EngineSettings, Restart, Settings
 from tournament.values import SettingsError
+
+if TYPE_CHECKING:
+    from protocols.mqtt.bot import BotClient
 
 
 class Player(Protocol):
@@ -78,6 +82,48 @@ class UciPlayer:
     async def close(self) -> None:
         """Quit, or kill."""
         await self._engine.close()
+
+
+class MqttPlayer:
+    """A bot that is asked over a broker."""
+
+    def __init__(self, settings: EngineSettings, client: "BotClient") -> None:
+        self._settings = settings
+        self._client = client
+        self._game = ""
+
+    async def start(self) -> None:
+        """Wait until the bot is online."""
+        await self._client.wait_for(self._settings.command, self._settings.start_limit)
+
+    async def new_game(self) -> None:
+        """Begin a game of a new name, by which the bot knows."""
+        await self.start()
+        self._game = secrets.token_hex(8)
+
+    async def search(
+        self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
+    ) -> Answer:
+        """Ask for a move."""
+        return await self._client.ask(self._settings.command, self._game, request, limit)
+
+    async def close(self) -> None:
+        """Leave the bot to others."""
+
+
+def make_player(
+    settings: EngineSettings,
+    *,
+    chess960: bool,
+    log: IoLog | None = None,
+    bots: "BotClient | None" = None,
+) -> Player:
+    """Return a player of the kind that the settings name; bots need a client."""
+    if settings.protocol is EngineProtocol.UCI:
+        return UciPlayer(settings, chess960=chess960, log=log)
+    if settings.protocol is EngineProtocol.MQTT and bots is not None:
+        return MqttPlayer(settings, bots)
+    raise SettingsError(f"engine {settings.name}: a bot is reached over a broker: add --mqtt URL")
 
 
 MakePlayer = Callable[[EngineSettings], Player]
@@ -181,8 +227,3 @@ class IoLogs:
         """Close the files."""
         for file in self._files.values():
             file.close()
-
-
-def name_all(players: Sequence[EngineSettings]) -> str:
-    """Return the players' names as a sentence has them."""
-    return " - ".join(player.name for player in players)

@@ -6,7 +6,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tournament.adjudication import Adjudicator
 from tournament.events import (
@@ -22,7 +22,7 @@ from tournament.events import (
 from tournament.game import Assignment, Emit, play_game
 from tournament.ledger import Ledger
 from tournament.openings import Opening, choose, load
-from tournament.player import IoLogs, MakePlayer, Player, Pool, UciPlayer, check_command
+from tournament.player import IoLogs, Player, Pool, check_command, make_player
 from tournament.records import GameRecord
 from tournament.rules import Termination
 from tournament.schedule import Pair, PairKey, due
@@ -37,6 +37,9 @@ from tournament.standings import (
     run_test,
     summarise,
 )
+
+if TYPE_CHECKING:
+    from protocols.mqtt.bot import BotClient
 
 # Standings are for people: they are told at most so often, in seconds.
 STANDINGS_INTERVAL = 1.0
@@ -75,13 +78,14 @@ class Local:
         *,
         boards: int = 1,
         log_directory: str | None = None,
-        make: MakePlayer | None = None,
+        connect: Callable[[], "BotClient"] | None = None,
     ) -> None:
-        """Prepare so many boards; `make` builds players of kinds that need more than a program."""
+        """Prepare so many boards. connect: reaches the bots, where players are bots."""
         self.boards = boards
         self._settings = settings
         self._logs = IoLogs(log_directory)
-        self._make = make
+        self._connect = connect
+        self._bots: BotClient | None = None
         self._emit: Emit = _ignore
         self._adjudicator = Adjudicator(settings.adjudication)
         idle = max(2, len(settings.engines)) * boards
@@ -92,6 +96,8 @@ class Local:
         self._emit = emit
         for engine in self._settings.engines:
             check_command(engine)
+        if self._connect and any(e.protocol is EngineProtocol.MQTT for e in self._settings.engines):
+            self._bots = self._connect()
         await self._pool.probe()
 
     def units(self, pairs: Sequence[Pair]) -> list[Pair]:
@@ -111,16 +117,18 @@ class Local:
     async def close(self) -> None:
         """Close all engines and logs."""
         await self._pool.close()
+        if self._bots is not None:
+            await self._bots.close()
         self._adjudicator.close()
         self._logs.close()
 
     def _make_player(self, engine: EngineSettings) -> Player:
-        if engine.protocol is EngineProtocol.UCI:
-            log = self._logs.of(engine.name)
-            return UciPlayer(engine, chess960=self._settings.chess960, log=log)
-        if self._make is None:
-            raise ValueError(f"no way to reach engine {engine.name} ({engine.protocol})")
-        return self._make(engine)
+        return make_player(
+            engine,
+            chess960=self._settings.chess960,
+            log=self._logs.of(engine.name),
+            bots=self._bots,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,14 @@ def settings(*engines, **changes):
     return Settings(engines=engines, time=time, **changes).named()
 
 
-async def play(chosen, *, boards=1, path=None, resume=False, listeners=(), **local):
+async def play(chosen, *, boards=1, **options):
+    return await play_with(chosen, Local(chosen, boards=boards), **options)
+
+
+async def play_with(chosen, workplace, *, path=None, resume=False, listeners=()):
     ledger = Ledger(path)
     try:
         ledger.begin(chosen, resume=resume)
-        workplace = Local(chosen, boards=boards, **local)
         finish = await Runner(chosen, ledger, listeners).run(workplace)
         return finish, list(ledger.records())
     finally:
