@@ -18,7 +18,7 @@ from tournament.events import Event, GameFinished, Listener, TournamentFinished,
 from tournament.ledger import Ledger, LedgerError, PgnFile
 from tournament.openings import with_digest
 from tournament.runner import Finish, Local, Runner, Workplace, boards_for
-from tournament.settings import Settings
+from tournament.settings import EngineProtocol, Settings
 from tournament.values import SettingsError, encode
 
 if TYPE_CHECKING:
@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from protocols.mqtt.broker import Broker
 
 INTERRUPTED = 130
+MISSING_CLUSTER = "a cluster needs more packages: pip install 'kempelen[cluster]'"
 
 
 def configure_run(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments that say how a tournament is run, not what it is."""
     run = parser.add_argument_group("the run")
-    run.add_argument("--concurrency", type=_count, default=1, help="games at once (default 1)")
+    run.add_argument(
+        "--concurrency", type=_count, help="games at once (default 1, or all threads of a cluster)"
+    )
     run.add_argument(
         "--oversubscribe", action="store_true", help="allow more games at once than cores"
     )
@@ -42,6 +45,12 @@ def configure_run(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--pgn", metavar="FILE", help="write the ledger's games as PGN")
     run.add_argument("--log-dir", metavar="DIR", help="log what each engine reads and writes")
     run.add_argument("--json", action="store_true", help="print the result as JSON")
+    cluster = parser.add_argument_group("Dask cluster")
+    cluster.add_argument(
+        "--cluster", metavar="ADDRESS", help="play there: tcp:// or tls://HOST:PORT"
+    )
+    for name in ("ca", "cert", "key"):
+        cluster.add_argument(f"--cluster-{name}", metavar="FILE", help="PEM file, for tls://")
     configure_mqtt(parser)
     parser.add_argument(
         "--broker",
@@ -73,8 +82,14 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
         stack.callback(ledger.close)
         ledger.begin(settings, resume=arguments.resume)
         broker = _broker(arguments, stack)
-        boards, notice = boards_for(arguments.concurrency, oversubscribe=arguments.oversubscribe)
-        workplace = _workplace(settings, arguments, boards, broker)
+        boards, notice = boards_for(
+            arguments.concurrency or 1, oversubscribe=arguments.oversubscribe
+        )
+        workplace: Workplace
+        if arguments.cluster:
+            workplace, notice = await _cluster(settings, arguments), None
+        else:
+            workplace = _workplace(settings, arguments, boards, broker)
         listeners = _listeners(settings, arguments, ledger, stack)
         if broker is not None:
             listeners.append(_broadcast(broker, settings.name, stack))
@@ -83,6 +98,28 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
         finish = await Runner(settings, ledger, listeners).run(workplace)
     _print_finish(finish, as_json=arguments.json)
     return 0 if finish.complete else 1
+
+
+async def _cluster(settings: Settings, arguments: argparse.Namespace) -> Workplace:
+    if any(engine.protocol is EngineProtocol.MQTT for engine in settings.engines):
+        raise SettingsError("--cluster plays programs, not bots behind a broker")
+    needs_packages(MISSING_CLUSTER, lambda: __import__("distributed"))
+    from distributed.security import Security
+
+    from tournament.cluster import Cluster
+
+    files = (arguments.cluster_ca, arguments.cluster_cert, arguments.cluster_key)
+    security = None
+    if any(files):
+        security = Security(
+            tls_ca_file=files[0],
+            tls_client_cert=files[1],
+            tls_client_key=files[2],
+            require_encryption=True,
+        )
+    return await Cluster.connect(
+        settings, arguments.cluster, boards=arguments.concurrency, security=security
+    )
 
 
 def _workplace(
