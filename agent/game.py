@@ -4,12 +4,16 @@ It is the formalisation of 'Técnicas de IA, Tema 3.2' (initial state, player, a
 terminal test, utility), spelled for searches that play a move, look, and take it back. A game
 object is one mutable position with its history. A game whose states are cheap to copy may keep
 a stack of them behind `play` and `undo`.
+
+`Game` is enough for every search. `Rated` and `Continued` are what a game may offer besides:
+a hint for the order of moves, and the moves on which a leaf is continued.
 """
 
 from collections.abc import Hashable, Iterable
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 Move = TypeVar("Move")
+RatedMove = TypeVar("RatedMove", contravariant=True)
 
 
 class Game(Protocol[Move]):
@@ -29,7 +33,32 @@ class Game(Protocol[Move]):
         """Take the last move back."""
 
     def outcome(self) -> float | None:
-        """Player 0's utility if the game is over (1 win, 0 draw, -1 loss, or a score), else None."""
+        """Player 0's utility if the game is over (1 win, 0 draw, -1 loss, or a score)."""
 
     def key(self) -> Hashable:
         """Equal for positions with the same future, for tables and repetition."""
+
+
+@runtime_checkable
+class Rated(Protocol[RatedMove]):
+    """A game that can tell at a glance which of its moves are likely to be good."""
+
+    def rating(self, move: RatedMove) -> float:
+        """Rate a legal move: above 0 to be tried early, the higher the earlier; below 0 late."""
+
+
+@runtime_checkable
+class Continued(Game[Move], Protocol[Move]):
+    """A game that says on which moves a leaf is continued beyond the horizon.
+
+    This is the heuristic continuation of 'Tema 2: Búsqueda en juegos', in chess quiescence.
+    """
+
+    def forced(self) -> bool:
+        """Tell whether the mover may not stand pat, as in check: all moves are then continued."""
+
+    def noisy(self) -> Iterable[Move]:
+        """Generate the legal moves worth continuing when the mover may also stand pat."""
+
+    def settled(self) -> float | None:
+        """Return `outcome` as far as it is known without looking for legal moves."""

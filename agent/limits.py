@@ -79,6 +79,21 @@ class Info(Generic[Move]):
 
 
 @dataclass(frozen=True, slots=True)
+class Progress(Generic[Move]):
+    """Where a running search stands, for whoever asks from another thread.
+
+    hashfull: permille. move: the root move being searched, if any; number: its place in the
+    order, from 1.
+    """
+
+    nodes: int = 0
+    hashfull: int = 0
+    seldepth: int = 0
+    move: Move | None = None
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Result(Generic[Move]):
     """The answer of a search: the move to play, the reply to ponder on, the last line reported."""
 

@@ -6,7 +6,8 @@ asks for, and answers before anything heavy is imported.
 """
 
 import sys
-from importlib import import_module
+
+from kempelen import __version__
 
 # name: one line of help. The module is kempelen.<name>.
 COMMANDS = {
@@ -22,34 +23,34 @@ COMMANDS = {
     "serve": "answer position requests over MQTT, as a bot",
 }
 
+# The exit status that shells expect of a command that was interrupted from the keyboard.
+INTERRUPTED = 130
+
 
 def main(argv: list[str] | None = None) -> int:
     """Run one sub-command and return its exit status."""
     argv = sys.argv[1:] if argv is None else argv
-    if not argv:
-        from kempelen import uci
+    if argv in ([], ["uci"]):
+        from kempelen.uci import serve
 
-        return uci.serve()
+        return serve()
     import argparse
+    from importlib import import_module
 
     parser = argparse.ArgumentParser(
         prog="kempelen", description="A game-playing agent server: chess over UCI."
     )
-    parser.add_argument("--version", action="version", version=f"kempelen {version()}")
+    parser.add_argument("--version", action="version", version=f"kempelen {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, help_line in COMMANDS.items():
         command = commands.add_parser(name, help=help_line, description=help_line)
         if name == argv[0]:
             import_module(f"kempelen.{name}").configure(command)
     arguments = parser.parse_args(argv)
-    return int(import_module(f"kempelen.{arguments.command}").run(arguments))
-
-
-def version() -> str:
-    """Return the installed distribution's version."""
-    from importlib.metadata import version as installed
-
-    return installed("kempelen")
+    try:
+        return int(import_module(f"kempelen.{arguments.command}").run(arguments))
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -1,0 +1,76 @@
+"""Static exchange evaluation: what a sequence of captures on one square wins."""
+
+from agent.chess.attacks import attackers, bishop_attacks, bit, rook_attacks
+from agent.chess.moves import from_square, promotion_kind, to_square
+from agent.chess.native import U64
+from agent.chess.records import (
+    BISHOP,
+    CASTLING,
+    EN_PASSANT,
+    FLAG,
+    KING,
+    PAWN,
+    PROMOTION,
+    QUEEN,
+    ROOK,
+    Position,
+)
+from agent.kernel import kernel
+
+VALUES = (100, 320, 330, 500, 950, 10000, 0)  # centipawns, by kind; nothing for an empty square
+
+
+@kernel
+def wins_exchange(position: Position, move: int, threshold: int) -> bool:
+    """Tell whether the captures that start with `move` win at least `threshold` centipawns.
+
+    Both sides always capture with their least piece, and may stop when going on would lose.
+    Pins are ignored.
+    """
+    flag = move & FLAG
+    if flag == CASTLING:
+        return threshold <= 0
+    start, target = from_square(move), to_square(move)
+    piece = position.board[start]
+    balance = VALUES[position.board[target]] - threshold
+    occupied = (position.sides[0] | position.sides[1]) ^ bit(start) | bit(target)
+    if flag == EN_PASSANT:
+        balance += VALUES[PAWN]
+        occupied ^= bit(target - 8 if position.turn == 0 else target + 8)
+    elif flag == PROMOTION:
+        piece = promotion_kind(move)
+        balance += VALUES[piece] - VALUES[PAWN]
+    if balance < 0:
+        return False
+    balance -= VALUES[piece]
+    if balance >= 0:  # good even if the piece is lost for nothing
+        return True
+
+    diagonal = position.kinds[BISHOP] | position.kinds[QUEEN]
+    straight = position.kinds[ROOK] | position.kinds[QUEEN]
+    left = attackers(position, target, occupied) & occupied
+    side = 1 - position.turn
+    while True:
+        own = left & position.sides[side]
+        if not own:
+            break
+        kind = PAWN
+        while not own & position.kinds[kind]:
+            kind += 1
+        capturer = own & position.kinds[kind]
+        capturer &= ~capturer + U64(1)
+        side = 1 - side
+        # The balance, as the side that has just captured sees it, if it loses the capturer.
+        balance = -balance - 1 - VALUES[kind]
+        if balance >= 0:
+            # A king may not capture into an attack.
+            if kind == KING and left & position.sides[side]:
+                side = 1 - side
+            break
+        occupied ^= capturer
+        if kind in (PAWN, BISHOP, QUEEN):
+            left |= bishop_attacks(target, occupied) & diagonal
+        if kind in (ROOK, QUEEN):
+            left |= rook_attacks(target, occupied) & straight
+        left &= occupied
+    return side != position.turn

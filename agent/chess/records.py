@@ -1,0 +1,118 @@
+"""What a search worker owns: one C-like struct, handed from function to function as one pointer.
+
+A `Worker` holds a stack of `Position`s and `Frame`s, one a ply. Making a move copies the position
+to the next ply and changes the copy, so that undoing is nothing at all.
+
+Sides: WHITE = 0, BLACK = 1. Kinds: PAWN = 0 to KING = 5; EMPTY = 6 stands on empty squares.
+A move is a number of 16 bits: from, to, promotion kind - 1, flag (6 + 6 + 2 + 2 bits); castling is
+the king's move onto its own rook. NO_MOVE = 0.
+"""
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numba
+import numpy as np
+
+from agent.chess.native import U64, at_address, copier, element
+
+WHITE, BLACK = 0, 1
+PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, EMPTY = range(7)
+NO_SQUARE = 64
+
+NO_MOVE = 0
+FLAG = 3 << 14
+PROMOTION, EN_PASSANT, CASTLING = 1 << 14, 2 << 14, 3 << 14
+
+MAX_PLY = 128  # plies from the root that a search can reach
+MAX_MOVES = 448  # 218 is the most in a legal position; made-up ones with 16 queens have more
+MAX_PAST = 256  # game positions kept for repetition
+
+MATE = 32000  # minus the ply of the mate
+MATE_BOUND = MATE - 2 * MAX_PLY  # scores beyond are mates
+INFINITE = MATE + 1
+MAX_EVALUATION = 29000  # evaluations are clamped to this
+NO_EVALUATION = -INFINITE
+
+position_dtype = np.dtype(
+    [
+        ("kinds", U64, (6,)),  # squares of each kind of piece, both sides
+        ("sides", U64, (2,)),  # squares of each side's pieces
+        ("board", np.int8, (64,)),  # kind of the piece on each square
+        ("key", U64),  # Polyglot's Zobrist key
+        ("repetition_key", U64),  # the same, with en passant only where the capture is legal
+        ("checkers", U64),  # pieces that give check to the side to move
+        ("pinned", U64),  # pieces of the side to move that may only move along a line to the king
+        ("castling", U64),  # squares of the rooks that may still castle
+        ("turn", np.int64),  # side to move
+        (
+            "en_passant",
+            np.int64,
+        ),  # square a pawn jumped over with an enemy pawn beside, or NO_SQUARE
+        ("halfmoves", np.int64),  # since the last capture or pawn move
+        ("reversible", np.int64),  # the same, but null moves count as irreversible
+        ("fullmoves", np.int64),
+        ("move", np.int64),  # that led here, NO_MOVE at the root and after a null move
+    ],
+    align=True,
+)
+
+frame_dtype = np.dtype(
+    [
+        ("moves", np.int32, (MAX_MOVES,)),
+        ("scores", np.int32, (MAX_MOVES,)),
+        ("count", np.int64),  # moves generated
+        ("next", np.int64),  # index of the next move to pick
+        ("losing", np.int64),  # captures set aside at the front, which lose by static exchange
+        ("stage", np.int64),  # of move picking
+        ("table_move", np.int64),
+        ("killers", np.int32, (2,)),
+        ("unused", np.int32),
+        ("pv_length", np.int32),
+        ("pv", np.int32, (MAX_PLY,)),
+    ],
+    align=True,
+)
+
+worker_dtype = np.dtype(
+    [
+        ("positions", position_dtype, (MAX_PLY + 2,)),
+        ("frames", frame_dtype, (MAX_PLY + 2,)),
+        ("past", U64, (MAX_PAST,)),  # repetition keys of the game before the root, oldest first
+        ("past_count", np.int64),
+        ("nodes", np.int64),
+        ("node_limit", np.int64),
+        ("stop", np.int64),  # set from outside, or by the node limit
+        ("seldepth", np.int64),
+        ("selective", np.int64),  # 0 switches off all pruning, reductions, extensions and the table
+        ("evaluate", U64),  # address of int32 evaluate(worker*, int64 ply)
+        ("table", U64),  # address of the transposition table
+        ("table_clusters", U64),
+        ("generation", np.int64),  # of table entries
+        ("root_count", np.int64),
+        ("root_first", np.int64),  # root moves before it are excluded (MultiPV)
+        ("root_current", np.int64),  # index of the root move being searched
+        ("root_moves", np.int32, (MAX_MOVES,)),
+        ("root_nodes", np.int64, (MAX_MOVES,)),
+        ("best_move", np.int64),  # of this root search so far, NO_MOVE before the first
+        ("best_score", np.int64),
+        ("history", np.int32, (2 * 64 * 64,)),  # quiet moves by side, from and to
+    ],
+    align=True,
+)
+
+_position = numba.from_dtype(position_dtype)
+_frame = numba.from_dtype(frame_dtype)
+_worker = numba.from_dtype(worker_dtype)
+
+if TYPE_CHECKING:  # a record's fields are known to Numba alone
+    Position: TypeAlias = Any
+    Frame: TypeAlias = Any
+    Worker: TypeAlias = Any
+    Bits: TypeAlias = Any
+else:
+    Position, Frame, Worker, Bits = _position, _frame, _worker, numba.uint64
+
+position_at = element(_worker, "positions", _position)
+frame_at = element(_worker, "frames", _frame)
+copy_position = copier(_position)
+worker_at = at_address(_worker)

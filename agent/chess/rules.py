@@ -1,0 +1,197 @@
+"""The kernel's rules for Python callers: a game loaded into a worker, legal moves, perft."""
+
+import threading
+from typing import Any
+
+import chess
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from agent.chess.moves import ALL, generate
+from agent.chess.native import U64
+from agent.chess.position import encode, is_insufficient, is_repetition, make, refresh
+from agent.chess.records import (
+    CASTLING,
+    FLAG,
+    MAX_PAST,
+    NO_SQUARE,
+    PROMOTION,
+    Worker,
+    copy_position,
+    frame_at,
+    position_at,
+    worker_dtype,
+)
+from agent.kernel import entry
+
+_EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
+_TERMINATIONS = (
+    None,
+    chess.Termination.CHECKMATE,
+    chess.Termination.STALEMATE,
+    chess.Termination.INSUFFICIENT_MATERIAL,
+    chess.Termination.FIFTY_MOVES,
+    chess.Termination.THREEFOLD_REPETITION,
+)
+_int64 = numba.int64
+
+
+@entry(numba.void(Worker, numba.types.Array(numba.int32, 1, "C", readonly=True)))
+def _load(worker: Worker, moves: npt.NDArray[np.int32]) -> None:
+    """Compute the base position at ply 0, then play `moves` (from, to, promotion kind) on it."""
+    root = position_at(worker, 0)
+    refresh(root)
+    worker.past_count = 0
+    for i in range(len(moves)):
+        move = encode(root, moves[i] & 63, moves[i] >> 6 & 63, moves[i] >> 12)
+        if worker.past_count == MAX_PAST:
+            for j in range(MAX_PAST - 1):
+                worker.past[j] = worker.past[j + 1]
+            worker.past_count -= 1
+        worker.past[worker.past_count] = root.repetition_key
+        worker.past_count += 1
+        make(worker, 0, move)
+        copy_position(root, position_at(worker, 1))
+
+
+@entry(_int64(Worker))
+def _legal(worker: Worker) -> int:
+    """Write the legal moves of the root position to frame 0 and return their number."""
+    return generate(position_at(worker, 0), frame_at(worker, 0), 0, ALL, _EVERYWHERE, False)
+
+
+@entry(_int64(Worker))
+def _outcome(worker: Worker) -> int:
+    """Return the place in `_TERMINATIONS` of what ended the game at the root."""
+    position, frame = position_at(worker, 0), frame_at(worker, 0)
+    if generate(position, frame, 0, ALL, _EVERYWHERE, True) == 0:
+        return 1 if position.checkers else 2
+    if is_insufficient(position):
+        return 3
+    if position.halfmoves >= 100:
+        return 4
+    return 5 if is_repetition(worker, 0) else 0
+
+
+@entry(_int64(Worker, _int64, _int64))
+def _perft(worker: Worker, ply: int, depth: int) -> int:
+    """Count the leaves `depth` plies below `ply`; the last ply is counted, not played."""
+    position, frame = position_at(worker, ply), frame_at(worker, ply)
+    if depth <= 1:
+        return generate(position, frame, 0, ALL, _EVERYWHERE, True) if depth == 1 else 1
+    n = generate(position, frame, 0, ALL, _EVERYWHERE, False)
+    leaves = 0
+    next_ply, less = ply + 1, depth - 1
+    for i in range(n):
+        if worker.stop:
+            return 0
+        make(worker, ply, frame.moves[i])
+        leaves += _perft(worker, next_ply, less)
+        worker.nodes += 1
+    return leaves
+
+
+class Game:
+    """A worker's memory, with a game loaded into it from a `chess.Board`."""
+
+    def __init__(self) -> None:
+        self._block = np.zeros(1, worker_dtype)
+        self.worker: Any = self._block[0]
+        self.chess960 = False
+
+    @property
+    def address(self) -> int:
+        """The worker's address, for C functions."""
+        return self._block.ctypes.data
+
+    def load(self, board: chess.Board) -> None:
+        """Set the root position, and the game before it as far as repetition needs it.
+
+        The board must have one king a side and the side not to move must not be in check.
+        """
+        moves = board.move_stack
+        first = len(moves)
+        # Nothing before the last capture, pawn move or null move can be repeated.
+        while first > max(len(moves) - board.halfmove_clock, 0) and moves[first - 1]:
+            first -= 1
+        base = board
+        if first < len(moves):
+            base = board.copy()
+            for _ in range(len(moves) - first):
+                base.pop()
+        self.chess960 = board.chess960
+        root = self.worker["positions"][0]
+        root["kinds"] = (
+            base.pawns,
+            base.knights,
+            base.bishops,
+            base.rooks,
+            base.queens,
+            base.kings,
+        )
+        root["sides"] = base.occupied_co[chess.WHITE], base.occupied_co[chess.BLACK]
+        root["castling"] = base.clean_castling_rights()
+        root["turn"] = 0 if base.turn else 1
+        root["en_passant"] = NO_SQUARE if base.ep_square is None else base.ep_square
+        root["halfmoves"] = root["reversible"] = base.halfmove_clock
+        root["fullmoves"] = base.fullmove_number
+        played = [
+            m.from_square | m.to_square << 6 | (m.promotion or 1) - 1 << 12 for m in moves[first:]
+        ]
+        _load(self.worker, np.array(played, dtype=np.int32))
+
+    def legal_moves(self) -> list[int]:
+        """Return the kernel's numbers of the root's legal moves."""
+        n = _legal(self.worker)
+        return self.worker["frames"][0]["moves"][:n].tolist()
+
+    def move(self, number: int) -> chess.Move:
+        """Turn a kernel move into the notation of the loaded board."""
+        start, target = number & 63, number >> 6 & 63
+        flag = number & FLAG
+        if flag == PROMOTION:
+            return chess.Move(start, target, (number >> 12 & 3) + chess.KNIGHT)
+        if flag == CASTLING and not self.chess960:
+            target = (start & 56) + (6 if target > start else 2)
+        return chess.Move(start, target)
+
+    def key(self) -> int:
+        """Return the Polyglot key of the root position."""
+        return int(self.worker["positions"][0]["key"])
+
+    def outcome(self) -> chess.Termination | None:
+        """Tell what ended the game at the root, claims of a draw included; None if it goes on."""
+        return _TERMINATIONS[_outcome(self.worker)]
+
+    def perft(self, depth: int) -> int:
+        """Count the leaves of the tree of legal moves, `depth` plies deep."""
+        return int(_perft(self.worker, 0, depth))
+
+
+def divide(
+    board: chess.Board, depth: int, stop: threading.Event | None = None
+) -> dict[chess.Move, int]:
+    """Return perft(depth - 1) after each legal move; less than all moves once `stop` is set."""
+    game = Game()
+    game.load(board)
+    leaves = {}
+    for number in game.legal_moves():
+        if stop is not None and stop.is_set():
+            break
+        move = game.move(number)
+        board.push(move)
+        child = Game()
+        child.load(board)
+        board.pop()
+        leaves[move] = child.perft(depth - 1)
+    return leaves
+
+
+def perft(board: chess.Board, depth: int, stop: threading.Event | None = None) -> int:
+    """Count the positions reached by `depth` legal moves; less once `stop` is set."""
+    if depth <= 1:
+        game = Game()
+        game.load(board)
+        return game.perft(depth)
+    return sum(divide(board, depth, stop).values())

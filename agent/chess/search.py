@@ -1,0 +1,326 @@
+"""The compiled search as the player drives it: progressive deepening, one kernel call a step.
+
+Progressive deepening ('Tema 2: Búsqueda en juegos') searches to depth 1, 2, 3, ... so that an
+answer is there at any time; each level orders the next. Each call of the kernel has a window
+around the last score (aspiration), widened on the side where it proves too narrow.
+"""
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import chess
+import numpy as np
+
+from agent.chess.alphabeta import search_root
+from agent.chess.evaluators import Evaluator, call, make_evaluator
+from agent.chess.records import INFINITE, MATE, MATE_BOUND, MAX_PLY
+from agent.chess.rules import Game
+from agent.chess.table import CLUSTER_BYTES, ENTRY_BYTES, GENERATIONS
+from agent.evaluation import HANDCRAFTED, Evaluation
+from agent.limits import Cp, Info, Limits, Mate, Progress, Score
+
+MAX_DEPTH = MAX_PLY - 1
+_NO_LIMIT = 1 << 62
+
+_ASPIRATION_DEPTH = 5  # plies: from here the window is narrow
+_ASPIRATION_WIDTH = 14  # centipawns to either side
+_ASPIRATION_LIMIT = 600  # centipawns: a window missed by more is opened whole
+
+
+class Table:
+    """The memory of a transposition table, shared by all workers."""
+
+    def __init__(self, megabytes: int) -> None:
+        clusters = megabytes * (1 << 20) // CLUSTER_BYTES
+        try:
+            # A cluster is one cache line, so it begins at a multiple of its size.
+            self._memory = np.zeros((clusters + 1) * CLUSTER_BYTES, np.uint8)
+        except MemoryError:
+            raise MemoryError(f"no memory for a table of {megabytes} MB; choose less") from None
+        self.megabytes = megabytes
+        self.clusters = clusters
+        self.generation = 0
+        self.address = -(-self._memory.ctypes.data // CLUSTER_BYTES) * CLUSTER_BYTES
+        start = self.address - self._memory.ctypes.data
+        self._words = self._memory[start : start + clusters * CLUSTER_BYTES].view(np.uint64)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._words.fill(0)
+        self.generation = 0
+
+    def age(self) -> None:
+        """Begin a new search: entries of earlier ones give way."""
+        self.generation = (self.generation + 1) % GENERATIONS
+
+    def permille_used(self) -> int:
+        """Return how much of a sample of 1,000 entries this search has written, in permille."""
+        sample = self._words[: 1000 * ENTRY_BYTES // 8 : ENTRY_BYTES // 8]
+        current = np.uint64(self.generation)
+        return int(np.count_nonzero((sample != 0) & (sample >> np.uint64(58) == current)))
+
+
+class KernelSearch:
+    """The compiled alpha-beta on one or more threads that share a table (Lazy SMP).
+
+    Implements the player's Searcher. selective: False switches off all pruning, reductions,
+    extensions and the table, for comparison with plain minimax.
+    """
+
+    def __init__(
+        self,
+        megabytes: int = 16,
+        threads: int = 1,
+        evaluation: Evaluation = HANDCRAFTED,
+        *,
+        selective: bool = True,
+    ) -> None:
+        self._table = Table(megabytes)
+        self._games = [Game() for _ in range(threads)]
+        self._evaluation = evaluation
+        self._evaluator: Evaluator = make_evaluator(evaluation, False, self.stop)
+        self._chess960 = False
+        self._selective = selective
+        self._stopped = False
+        self._root_moves: dict[int, chess.Move] = {}
+
+    # Settings: never called during a search.
+
+    def resize(self, megabytes: int) -> None:
+        """Replace the table by an empty one; raises MemoryError, and keeps it, for want of room."""
+        self._table = Table(megabytes)
+
+    def clear(self) -> None:
+        """Empty the table."""
+        self._table.clear()
+
+    def set_threads(self, threads: int) -> None:
+        """Search with so many threads."""
+        self._games = self._games[:threads] + [Game() for _ in range(threads - len(self._games))]
+
+    def set_evaluation(self, evaluation: Evaluation) -> None:
+        """Evaluate with another function; what was learned with the last one is forgotten.
+
+        Raises EvaluationError, and keeps the last one, if it cannot be compiled.
+        """
+        self._evaluator = make_evaluator(evaluation, self._chess960, self.stop)
+        self._evaluation = evaluation
+        self.new_game()
+
+    def new_game(self) -> None:
+        """Forget everything that can change a search: the table and the histories."""
+        self._table.clear()
+        for game in self._games:
+            game.worker["history"] = 0
+
+    # From any thread.
+
+    def arm(self) -> None:
+        """Allow the next search to run."""
+        self._stopped = False
+
+    def stop(self) -> None:
+        """End the search within a millisecond; none runs until `arm`."""
+        self._stopped = True
+        for game in self._games:
+            game.worker["stop"] = 1
+
+    def progress(self) -> Progress[chess.Move]:
+        """Tell where the running search stands."""
+        worker = self._games[0].worker
+        index = int(worker["root_current"])
+        return Progress(
+            nodes=self._nodes(),
+            hashfull=self._table.permille_used(),
+            seldepth=int(worker["seldepth"]),
+            move=self._root_moves.get(int(worker["root_moves"][index])),
+            number=index + 1,
+        )
+
+    def _nodes(self) -> int:
+        return sum(int(game.worker["nodes"]) for game in self._games)
+
+    # The search.
+
+    def evaluate(self, board: chess.Board) -> int:
+        """Return the static evaluation: centipawns for the side to move.
+
+        Raises EvaluationError if the user's evaluation fails.
+        """
+        self._follow_notation(board)
+        game = self._games[0]
+        game.load(board)
+        value = call(self._evaluator, game.address)
+        error = self._evaluator.take_error()
+        if error is not None:
+            raise error
+        return value
+
+    def _follow_notation(self, board: chess.Board) -> None:
+        """Give the boards that a Python evaluation sees the notation of the game's board."""
+        if board.chess960 != self._chess960:
+            self._chess960 = board.chess960
+            self._evaluator = make_evaluator(self._evaluation, self._chess960, self.stop)
+
+    def deepen(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
+    ) -> Iterator[Info[chess.Move]]:
+        """Search by progressive deepening; yield the lines of each level, best first.
+
+        After a stop the partial level's line is yielded if its move is another. Obeys depth,
+        nodes, mate and search_moves; time is the caller's, who calls `stop`. At least one Info
+        is yielded. Raises EvaluationError if the user's evaluation failed.
+        """
+        self._follow_notation(board)
+        self._table.age()
+        for game in self._games:
+            self._load(game, board, limits)
+        self._root_moves = {
+            number: self._games[0].move(number) for number in _root_moves(self._games[0])
+        }
+        helpers = [
+            threading.Thread(target=self._help, args=(game, index), daemon=True)
+            for index, game in enumerate(self._games[1:], 1)
+        ]
+        if self._stopped:  # asked while the workers were being loaded
+            self.stop()
+        for helper in helpers:
+            helper.start()
+        try:
+            yield from self._levels(limits, min(lines, len(self._root_moves)))
+        finally:
+            for game in self._games[1:]:
+                game.worker["stop"] = 1
+            for helper in helpers:
+                helper.join()
+            error = self._evaluator.take_error()
+        if error is not None:
+            raise error
+
+    def _load(self, game: Game, board: chess.Board, limits: Limits[chess.Move]) -> None:
+        game.load(board)
+        worker = game.worker
+        moves = game.legal_moves()
+        wanted = [number for number in moves if game.move(number) in limits.search_moves]
+        moves = wanted or moves
+        worker["root_moves"][: len(moves)] = moves
+        worker["root_nodes"] = 0
+        worker["root_count"] = len(moves)
+        worker["root_first"] = worker["root_current"] = 0
+        worker["nodes"] = worker["seldepth"] = worker["stop"] = 0
+        worker["best_move"] = worker["best_score"] = 0
+        worker["node_limit"] = (limits.nodes or _NO_LIMIT) // len(self._games)
+        worker["selective"] = self._selective
+        worker["evaluate"] = self._evaluator.address
+        worker["table"] = self._table.address
+        worker["table_clusters"] = self._table.clusters
+        worker["generation"] = self._table.generation
+
+    def _levels(self, limits: Limits[chess.Move], lines: int) -> Iterator[Info[chess.Move]]:
+        started = time.perf_counter()
+        worker = self._games[0].worker
+        best: Info[chess.Move] | None = None
+        scores = [0] * lines
+        for depth in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
+            level: list[Info[chess.Move]] = []
+            worker["seldepth"] = 0
+            worker["root_nodes"] = 0
+            before = int(worker["nodes"])
+            for number in range(lines):
+                worker["root_first"] = number
+                scores[number] = _aspirate(worker, depth, scores[number])
+                if worker["stop"]:
+                    break
+                effort = int(worker["root_nodes"][number]) / (int(worker["nodes"]) - before)
+                level.append(self._line(depth, started, number + 1, effort))
+            if worker["stop"]:
+                if level:
+                    yield level[0]
+                elif best is None or self._best_move() not in (None, best.pv[0]):
+                    yield self._line(depth, started, complete=False)
+                return
+            best = level[0]
+            yield from level
+            if limits.mate and isinstance(best.score, Mate) and 0 < best.score.moves <= limits.mate:
+                return
+
+    def _best_move(self) -> chess.Move | None:
+        """Return the move that the last level had found best when it was stopped, if any.
+
+        A move that failed high stands first in the list while it is searched again.
+        """
+        worker = self._games[0].worker
+        if worker["root_first"]:
+            return None
+        return self._root_moves[int(worker["best_move"] or worker["root_moves"][0])]
+
+    def _line(
+        self,
+        depth: int,
+        started: float,
+        number: int = 1,
+        effort: float | None = None,
+        complete: bool = True,
+    ) -> Info[chess.Move]:
+        """Report the principal variation that the kernel has just found."""
+        game = self._games[0]
+        worker = game.worker
+        frame = worker["frames"][0]
+        moves = frame["pv"][: frame["pv_length"]].tolist() if worker["best_move"] else []
+        return Info(
+            depth=depth,
+            seldepth=int(worker["seldepth"]),
+            multipv=number,
+            score=score_of(int(worker["best_score"])),
+            pv=tuple(game.move(move) for move in moves or _root_moves(game)[:1]),
+            nodes=self._nodes(),
+            time=time.perf_counter() - started,
+            hashfull=self._table.permille_used(),
+            complete=complete,
+            effort=effort,
+        )
+
+    def _help(self, game: Game, index: int) -> None:
+        """Deepen beside the main thread, for the table's sake; every other helper a ply ahead."""
+        score = 0
+        for depth in range(1 + index % 2, MAX_DEPTH + 1):
+            score = _aspirate(game.worker, depth, score)
+            if game.worker["stop"]:
+                return
+
+
+def _root_moves(game: Game) -> list[int]:
+    worker = game.worker
+    return worker["root_moves"][: worker["root_count"]].tolist()
+
+
+def _aspirate(worker: Any, depth: int, last_score: int) -> int:
+    """Search the root to `depth`, with a narrow window around the last score first."""
+    width = _ASPIRATION_WIDTH
+    alpha, beta = -INFINITE, INFINITE
+    if depth >= _ASPIRATION_DEPTH and abs(last_score) < MATE_BOUND and worker["selective"]:
+        alpha, beta = last_score - width, last_score + width
+    while True:
+        score = int(search_root(worker, depth, alpha, beta))
+        if worker["stop"]:
+            return score
+        width *= 3
+        open_whole = width > _ASPIRATION_LIMIT
+        if score <= alpha and alpha > -INFINITE:
+            beta = (alpha + beta) // 2
+            alpha = -INFINITE if open_whole else score - width
+        elif score >= beta and beta < INFINITE:
+            beta = INFINITE if open_whole else score + width
+        else:
+            return score
+
+
+def score_of(value: int) -> Score:
+    """Turn a kernel score into centipawns or moves to mate."""
+    if value >= MATE_BOUND:
+        return Mate((MATE - value + 1) // 2)
+    if value <= -MATE_BOUND:
+        return Mate(-((MATE + value) // 2))
+    return Cp(value)

@@ -1,0 +1,202 @@
+"""The chess engine behind a player: the compiled kernel, and who searches until it is there.
+
+Nothing heavy is imported before `start`. From then on a thread loads the kernel; if it has never
+been compiled here, a child process compiles it, so that this one keeps answering.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from agent.clock import Clock
+from agent.evaluation import EvaluationError, load
+from agent.latch import Latch, wait_for_any
+from agent.limits import Limits
+from agent.player import Job, PlayerError, Searcher, describe
+
+if TYPE_CHECKING:
+    import subprocess
+
+    import chess
+
+    from agent.chess.search import KernelSearch
+    from agent.evaluation import Evaluation
+
+# How long a front end is kept waiting for the kernel before it is told to go ahead, in seconds.
+PATIENCE = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a user sets. megabytes: the table's size. evaluation: see `agent.evaluation.load`."""
+
+    megabytes: int = 16
+    threads: int = 1
+    evaluation: str = "handcrafted"
+
+
+class Engine:
+    """The source of a player's searchers.
+
+    Settings may be changed before the kernel is there; it takes them over. All methods but
+    `start`, `close` and the latches belong to the player's thread. report: gets one line of text
+    for each thing the user should know.
+    """
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self.ready = Latch()  # the kernel is loaded, or will not come
+        self._looked = Latch()  # it is known whether the kernel must be compiled
+        self._cold = False
+        self._failed = False
+        self._report = report
+        self._settings = Settings()
+        self._evaluation: Evaluation | None = None
+        self._kernel: KernelSearch | None = None
+        self._fallback: Searcher | None = None
+        self._started = 0.0
+        self._thread: threading.Thread | None = None
+        self._child: subprocess.Popen[bytes] | None = None
+        self._closed = Latch()
+
+    def start(self) -> None:
+        """Begin to load the kernel, unless that has begun."""
+        if self._thread is None:
+            self._started = time.monotonic()
+            self._thread = threading.Thread(target=self._load, name="kernel", daemon=True)
+            self._thread.start()
+
+    def close(self, timeout: float) -> bool:
+        """End the compiling child; return whether the loading ended within `timeout` seconds."""
+        self._closed.set()
+        if self._child is not None:
+            self._child.kill()
+        if self._thread is not None:
+            self._thread.join(timeout)
+        return self._thread is None or not self._thread.is_alive()
+
+    def searcher(self, clock: Clock[chess.Move], stop: Latch) -> Searcher:
+        """Return the kernel; where a clock runs and the kernel is not there yet, the fallback."""
+        self.start()
+        wait_for_any(self._looked, stop)
+        patience = None
+        if clock.limited:
+            patience = 0.0 if self._cold else clock.budget.soft / 2
+            patience = min(patience, clock.budget.hard / 2)
+        wait_for_any(self.ready, stop, timeout=patience)
+        return self._adopt() or self._plain()
+
+    def kernel(self, stop: Latch) -> KernelSearch:
+        """Wait for the kernel and return it; raise PlayerError if it does not come."""
+        self.start()
+        wait_for_any(self.ready, stop)
+        kernel = self._adopt()
+        if kernel is None:
+            raise PlayerError("this needs the compiled kernel, which is not there")
+        return kernel
+
+    def settle(self, job: Job) -> None:
+        """Wait for the kernel as long as a front end should: until PATIENCE, or something else."""
+        self.start()
+        left = self._started + PATIENCE - time.monotonic()
+        wait_for_any(self.ready, job.stop, job.overtaken, timeout=max(left, 0.0))
+        self._adopt()
+
+    def set_megabytes(self, megabytes: int) -> None:
+        """Resize the table; raises MemoryError and keeps the old one if there is no room."""
+        if kernel := self._adopt():
+            kernel.resize(megabytes)
+        self._settings = replace(self._settings, megabytes=megabytes)
+
+    def set_threads(self, threads: int) -> None:
+        """Search with so many threads."""
+        if kernel := self._adopt():
+            kernel.set_threads(threads)
+        self._settings = replace(self._settings, threads=threads)
+
+    def set_evaluation(self, spec: str) -> None:
+        """Load and use an evaluation; raises EvaluationError and keeps the old one on failure."""
+        try:
+            evaluation = load(spec)
+        except OSError as error:  # a name that the system does not take
+            raise PlayerError(f"cannot load an evaluation from {spec}: {error.strerror}") from None
+        if kernel := self._adopt():
+            kernel.set_evaluation(evaluation)
+        self._evaluation = evaluation
+        self._settings = replace(self._settings, evaluation=spec)
+        self._fallback = None
+
+    def clear(self) -> None:
+        """Empty the table."""
+        if kernel := self._adopt():
+            kernel.clear()
+
+    def new_game(self) -> None:
+        """Forget everything that can change a search."""
+        for searcher in (self._adopt(), self._fallback):
+            if searcher is not None:
+                searcher.new_game()
+
+    def _load(self) -> None:
+        """Load the kernel; compile it first, in a child process, where that was never done."""
+        try:
+            from agent import kernel
+
+            self._cold = not kernel.is_warm()
+            self._looked.set()
+            if self._cold and not self._closed:
+                self._report("compiling the kernel, once: a minute or so; playing without it")
+                self._child = kernel.compile_in_child()
+                if self._closed:
+                    self._child.kill()
+                self._child.wait()
+            if self._closed:
+                return
+            kernel.load()
+            if self._cold:
+                self._report("the kernel is compiled")
+        except BaseException as error:  # noqa: BLE001 - without a kernel the fallback plays
+            self._failed = True
+            self._report(f"no kernel, playing without it: {describe(error)}")
+        finally:
+            self._looked.set()
+            self.ready.set()
+
+    def _adopt(self) -> KernelSearch | None:
+        """Return the kernel's searcher with the user's settings, once the kernel is loaded."""
+        if self._kernel is None and self.ready and not self._failed and not self._closed:
+            from agent.chess.search import KernelSearch
+
+            try:
+                self._kernel = KernelSearch(self._settings.megabytes)
+            except MemoryError as error:
+                self._report(describe(error))
+                self._kernel = KernelSearch()
+            self._kernel.set_threads(self._settings.threads)
+            if self._evaluation is not None:
+                self._kernel.set_evaluation(self._evaluation)
+            _try_out(self._kernel)
+        return self._kernel
+
+    def _plain(self) -> Searcher:
+        """Return the search in plain Python, with the user's evaluation if it is plain too."""
+        if self._fallback is None:
+            from agent.search.deepening import PlainSearch
+
+            self._fallback = PlainSearch(self._evaluation.python if self._evaluation else None)
+        return self._fallback
+
+
+def _try_out(kernel: KernelSearch) -> None:
+    """Search once: the first call of compiled code takes longer than a fast game allows."""
+    import chess
+
+    with contextlib.suppress(EvaluationError):
+        kernel.arm()
+        for _ in kernel.deepen(chess.Board(), Limits(depth=1)):
+            pass
+    kernel.new_game()

@@ -1,0 +1,171 @@
+"""The evaluation a user names: the hand-made one, a compiled one of their own, or plain Python.
+
+    handcrafted          the built-in evaluation
+    module:function      a function of an importable module
+    FILE.py:function     a function of a file
+
+A plain function takes a `chess.Board` (position, clocks and rights, no history) and returns
+centipawns for the side to move. A function decorated with `@evaluator` is compiled into the kernel:
+
+    from agent.evaluation import KNIGHT, count, evaluator, position_at
+
+    @evaluator
+    def knights(worker, ply):
+        position = position_at(worker, ply)
+        own, enemy = position.sides[position.turn], position.sides[1 - position.turn]
+        knights = position.kinds[KNIGHT]
+        return 300 * (count(knights & own) - count(knights & enemy))
+
+It may read the fields of the position (see `position_dtype` in agent.chess.records: kinds, sides,
+board, turn, checkers, pinned, castling, en_passant, halfmoves) and call the helpers that this
+module lends: `position_at`, `king_square`, `count`, `first_square`, `bit`, `has`, the attack
+functions, `game_phase` and `handcrafted`. Bitboards are uint64, so constants that meet them are
+wrapped: `U64(1)`. It must not write. This module imports neither Numba nor NumPy by itself.
+"""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import chess
+
+BoardFunction = Callable[["chess.Board"], int]
+
+# What a compiled evaluator may use, and where it lives.
+_LENT = {
+    "agent.chess.records": (
+        "WHITE BLACK PAWN KNIGHT BISHOP ROOK QUEEN KING EMPTY NO_SQUARE position_at"
+    ),
+    "agent.chess.native": "U64 count first_square last_square",
+    "agent.chess.attacks": (
+        "bit has attackers is_attacked king_square pawn_attacks piece_attacks"
+        " bishop_attacks rook_attacks between line"
+    ),
+    "agent.chess.geometry": "knight_attacks king_attacks",
+    "agent.chess.handcrafted": "game_phase handcrafted",
+}
+_LENDERS = {name: module for module, names in _LENT.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    """Lend the kernel's helpers to a user's evaluator, without importing them before."""
+    if name in _LENDERS:
+        return getattr(importlib.import_module(_LENDERS[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class EvaluationError(Exception):
+    """An evaluation cannot be loaded, or has failed; the message names it and the remedy."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """One evaluation: a plain Python function, a function to compile, or the built-in one."""
+
+    name: str
+    python: BoardFunction | None = None
+    jitted: Callable[[Any, Any], Any] | None = None
+
+
+class JittedEvaluator:
+    """What `@evaluator` makes of a function: a mark that it is to be compiled."""
+
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        self.function = function
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+
+
+def evaluator(function: Callable[[Any, Any], Any]) -> JittedEvaluator:
+    """Mark `function(worker, ply)` to be compiled into the search kernel."""
+    return JittedEvaluator(function)
+
+
+HANDCRAFTED = Evaluation("handcrafted")
+
+
+def load(spec: str) -> Evaluation:
+    """Find the evaluation that `spec` names (see the module), reading its file anew.
+
+    Raises EvaluationError with a message that names what is wrong.
+    """
+    spec = spec.strip()
+    if spec.lower() in ("handcrafted", ""):
+        return HANDCRAFTED
+    place, colon, name = spec.rpartition(":")
+    if not colon or not place or not name.isidentifier():
+        raise EvaluationError(
+            f"evaluation {spec!r} is not 'handcrafted', 'module:function' or 'FILE.py:function'"
+        )
+    module = _load_file(Path(place)) if place.endswith(".py") else _load_module(place)
+    function = getattr(module, name, None)
+    if isinstance(function, JittedEvaluator):
+        return Evaluation(spec, jitted=function.function)
+    if not callable(function):
+        known = ", ".join(_functions(module)) or "none"
+        raise EvaluationError(f"{place} has no function {name!r}; it has: {known}")
+    return Evaluation(spec, python=function)
+
+
+def _functions(module: ModuleType) -> list[str]:
+    """List the functions that a module defines, not those it imports."""
+    return [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, JittedEvaluator)
+        or (callable(value) and getattr(value, "__module__", None) == module.__name__)
+    ]
+
+
+def _load_file(path: Path) -> ModuleType:
+    path = path.expanduser().resolve()
+    if not path.is_file():
+        raise EvaluationError(f"evaluation file {path} does not exist")
+    if str(path.parent) not in sys.path:  # so that it finds its neighbours, as a script would
+        sys.path.append(str(path.parent))
+    name = f"kempelen_evaluation_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise EvaluationError(f"evaluation file {path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        # Not through the loader's bytecode cache, which misses edits within one second.
+        exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
+    except Exception as error:
+        raise EvaluationError(f"evaluation file {path} failed: {_describe(error)}") from error
+    return module
+
+
+def _load_module(name: str) -> ModuleType:
+    if "" not in sys.path and "." not in sys.path:  # an installed command lacks it
+        sys.path.append("")
+    importlib.invalidate_caches()
+    known = sys.modules.get(name)
+    try:
+        return importlib.reload(known) if known else importlib.import_module(name)
+    except Exception as error:
+        raise EvaluationError(f"evaluation module {name} failed: {_describe(error)}") from error
+
+
+def _describe(error: BaseException) -> str:
+    """Say what happened, and on which line of the user's file."""
+    trace = error.__traceback__
+    place = ""
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith("<") and file != __file__:
+            place = f" ({Path(file).name}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    return f"{type(error).__name__}: {error}{place}"
+
+
+def failure(name: str, error: BaseException) -> EvaluationError:
+    """Make the error that reports an exception in a running evaluation."""
+    return EvaluationError(f"evaluation {name} failed: {_describe(error)}")

@@ -1,0 +1,1 @@
+"""Small games over the Game interface: one file, one game."""

@@ -1,0 +1,130 @@
+"""Tic-tac-toe on a square board of any size: a full row, column or diagonal wins.
+
+Squares are numbered along the rows from the top left, from 0. Player 0 is X.
+"""
+
+from collections.abc import Hashable
+from functools import cache
+
+
+class TicTacToe:
+    """A position of tic-tac-toe and its history. Sets of squares are bits of an integer."""
+
+    def __init__(self, size: int = 3) -> None:
+        if size < 1:
+            raise ValueError(f"a board of size {size} has no squares; use 1 or more")
+        self.size = size
+        self._lines, self._lines_through = _lines(size)
+        self._full = (1 << size * size) - 1
+        self._marks = [0, 0]
+        self._played: list[int] = []
+
+    @property
+    def turn(self) -> int:
+        """The player to move: 0 is X, 1 is O."""
+        return len(self._played) % 2
+
+    def moves(self) -> list[int]:
+        """Return the empty squares; none when the game is over."""
+        if self._won():
+            return []
+        taken = self._marks[0] | self._marks[1]
+        return [square for square in range(self.size**2) if not taken >> square & 1]
+
+    def play(self, move: int) -> None:
+        """Mark a square."""
+        self._marks[self.turn] |= 1 << move
+        self._played.append(move)
+
+    def undo(self) -> None:
+        """Take the last mark away."""
+        move = self._played.pop()
+        self._marks[self.turn] ^= 1 << move
+
+    def outcome(self) -> float | None:
+        """Return 1 if X has a line, -1 if O has one, 0 if the board is full."""
+        if self._won():
+            return -1 if self.turn == 0 else 1
+        return 0 if self._marks[0] | self._marks[1] == self._full else None
+
+    def key(self) -> Hashable:
+        """Return the marks of both players."""
+        return tuple(self._marks)
+
+    def symmetric_key(self) -> Hashable:
+        """Return the same key for positions that a turn or a reflection maps to each other."""
+        return min(
+            tuple(_moved(marks, squares) for marks in self._marks)
+            for squares in _symmetries(self.size)
+        )
+
+    def open_lines(self, player: int) -> int:
+        """Return how many lines the player could still complete."""
+        theirs = self._marks[1 - player]
+        return sum(not line & theirs for line in self._lines)
+
+    def _won(self) -> bool:
+        """Tell whether the last mark completed a line."""
+        if not self._played:
+            return False
+        marks = self._marks[1 - self.turn]
+        return any(marks & line == line for line in self._lines_through[self._played[-1]])
+
+    def text(self, move: int) -> str:
+        """Return a square's name: a letter for the column, a number for the row from below."""
+        row, column = divmod(move, self.size)
+        return f"{chr(ord('a') + column)}{self.size - row}"
+
+    def __str__(self) -> str:
+        signs = [
+            "X" if self._marks[0] >> square & 1 else "O" if self._marks[1] >> square & 1 else "."
+            for square in range(self.size**2)
+        ]
+        rows = [signs[start : start + self.size] for start in range(0, len(signs), self.size)]
+        return "\n".join(" ".join(row) for row in rows)
+
+
+def evaluate(game: TicTacToe) -> float:
+    """Return the mover's open lines less the other's, as a share of all lines.
+
+    Source: 'Juegos: minimax, método alfa-beta' and 'Búsqueda con adversario'. As a share it
+    stays below a win's utility.
+    """
+    mine, theirs = game.open_lines(game.turn), game.open_lines(1 - game.turn)
+    return (mine - theirs) / (2 * game.size + 3)
+
+
+@cache
+def _lines(size: int) -> tuple[list[int], list[list[int]]]:
+    """Return all lines as sets of squares, and for each square the lines through it."""
+    rows = [[row * size + column for column in range(size)] for row in range(size)]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    diagonals = [
+        [index * size + index for index in range(size)],
+        [index * size + size - 1 - index for index in range(size)],
+    ]
+    lines = [sum(1 << square for square in line) for line in rows + columns + diagonals]
+    through = [[line for line in lines if line >> square & 1] for square in range(size * size)]
+    return lines, through
+
+
+@cache
+def _symmetries(size: int) -> list[tuple[int, ...]]:
+    """Return for each of the eight symmetries where it takes each square."""
+    last = size - 1
+    maps = []
+    for turn in range(4):
+        for reflect in (False, True):
+            squares = []
+            for square in range(size * size):
+                row, column = divmod(square, size)
+                for _ in range(turn):
+                    row, column = column, last - row
+                squares.append(row * size + (last - column if reflect else column))
+            maps.append(tuple(squares))
+    return maps
+
+
+def _moved(marks: int, squares: tuple[int, ...]) -> int:
+    """Return the marks after each square went where the symmetry takes it."""
+    return sum(1 << target for square, target in enumerate(squares) if marks >> square & 1)

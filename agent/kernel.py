@@ -1,0 +1,226 @@
+"""The one place for Numba policy: how kernels are compiled, where they are cached, warming up.
+
+Two decorators make a kernel. `kernel` marks a function that only other compiled functions call;
+it is compiled as a part of its callers. `entry` marks one that Python calls, or that calls
+itself: it has a signature, is compiled when its module is imported, and is cached on disk.
+
+The cache folder is named by a hash of the kernel's sources, the versions of Python, Numba and
+llvmlite, and the CPU: whatever could change the code changes the folder, so a stale kernel cannot
+be found. It lies in the user's cache folder, or in `KEMPELEN_CACHE_DIR`; once filled it can be
+read-only. Importing this module imports neither Numba nor NumPy.
+"""
+
+import contextlib
+import hashlib
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Report = Callable[[str, int, int], None]
+
+CACHE_VARIABLE = "KEMPELEN_CACHE_DIR"
+
+# The modules with entry points, in the order of compilation.
+KERNEL_MODULES = (
+    "agent.chess.rules",
+    "agent.chess.handcrafted",
+    "agent.chess.alphabeta",
+)
+_COMPLETE = "complete"
+_CHECKSUM_BYTES = 32
+
+# What this process compiled, and what it found in the cache: qualified names.
+compiled: list[str] = []
+loaded: list[str] = []
+
+
+def kernel(function: Function) -> Function:
+    """Compile `function` as a part of the compiled functions that call it."""
+    import numba
+
+    return numba.njit(  # type: ignore[no-any-return]
+        nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
+
+
+def entry(signature: Any) -> Callable[[Function], Function]:
+    """Compile for callers in Python and for recursion: now, cached on disk, without the GIL.
+
+    A recursive call must pass variables of exactly the signature's types, no literals.
+    """
+    import numba
+    from numba.core.typeinfer import register_dispatcher
+
+    def compile_entry(function: Function) -> Function:
+        dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+        dispatcher._cache = _disk_cache(f"{function.__module__}.{function.__qualname__}")
+        with register_dispatcher(dispatcher):  # lets the function name itself
+            dispatcher.compile(signature)
+        dispatcher.disable_compile()
+        return dispatcher  # type: ignore[no-any-return]
+
+    return compile_entry
+
+
+def c_function(signature: Any, function: Callable[..., Any], name: str) -> Any:
+    """Compile `function` to a C function with an `address`, cached on disk under `name`."""
+    from numba.core.ccallback import CFunc
+    from numba.core.sigutils import normalize_signature
+
+    compiled_function: Any = CFunc(
+        function, normalize_signature(signature), {}, {"error_model": "numpy"}
+    )
+    compiled_function._cache = _disk_cache(name)
+    compiled_function.compile()
+    return compiled_function
+
+
+def _disk_cache(name: str) -> Any:
+    """Make the Numba cache of one function: one file in the cache folder."""
+    from numba.core.caching import _Cache
+    from numba.core.compiler import CompileResult
+    from numba.core.serialize import dumps
+
+    path = cache_folder() / f"{name}.pickle"
+
+    class DiskCache(_Cache):  # type: ignore[misc]
+        cache_path = str(path.parent)
+
+        def load_overload(self, signature: Any, target_context: Any) -> Any:
+            target_context.refresh()
+            try:
+                content = path.read_bytes()
+            except OSError:
+                return None
+            checksum, payload = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
+            if hashlib.sha256(payload).digest() != checksum:
+                print(f"kempelen: {path} is damaged; compiling anew", file=sys.stderr)
+                return None
+            loaded.append(name)
+            return CompileResult._rebuild(target_context, *pickle.loads(payload))
+
+        def save_overload(self, signature: Any, result: Any) -> None:
+            compiled.append(name)
+            payload = dumps(result._reduce())
+            # A cache that cannot be written only costs time.
+            with contextlib.suppress(OSError):
+                write_atomically(path, hashlib.sha256(payload).digest() + payload)
+
+        def enable(self) -> None:
+            pass
+
+        def disable(self) -> None:
+            pass
+
+        def flush(self) -> None:
+            pass
+
+    return DiskCache()
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file that other processes see whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@cache
+def cache_folder() -> Path:
+    """Return the folder of this kernel's compiled code; it need not exist."""
+    base = os.environ.get(CACHE_VARIABLE)
+    if base is None:
+        from platformdirs import user_cache_path
+
+        root = user_cache_path("kempelen", appauthor=False)
+    else:
+        root = Path(base).expanduser()
+    return root / f"kernel-{_fingerprint()}"
+
+
+def _fingerprint() -> str:
+    """Hash all that determines the compiled code."""
+    from llvmlite import binding
+
+    digest = hashlib.sha256()
+    for part in (
+        sys.version,
+        version("numba"),
+        version("llvmlite"),
+        os.environ.get("NUMBA_CPU_NAME") or binding.get_host_cpu_name(),
+        os.environ.get("NUMBA_CPU_FEATURES") or binding.get_host_cpu_features().flatten(),
+    ):
+        digest.update(part.encode() + b"\0")
+    folder = Path(__file__).parent
+    for path in [Path(__file__), *sorted((folder / "chess").glob("*.py"))]:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def is_warm() -> bool:
+    """Tell whether the whole kernel is in the cache."""
+    return (cache_folder() / _COMPLETE).exists()
+
+
+def load() -> None:
+    """Import the kernel: from the cache in a moment, else compiling for most of a minute."""
+    warm_up(None)
+
+
+def warm_up(report: Report | None) -> None:
+    """Import, and where needed compile, the whole kernel, and mark the cache complete.
+
+    report: called with the name of the stage that begins, stages done, and their number; at the
+    end with an empty name.
+    """
+    for done, module in enumerate(KERNEL_MODULES):
+        if report:
+            report(module, done, len(KERNEL_MODULES))
+        import_module(module)
+    if report:
+        report("", len(KERNEL_MODULES), len(KERNEL_MODULES))
+    if not is_warm():
+        with contextlib.suppress(OSError):
+            write_atomically(cache_folder() / _COMPLETE, b"")
+
+
+def compile_in_child() -> subprocess.Popen[bytes]:
+    """Start a process that fills the cache, at low priority; it ends when this one does."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "agent.kernel"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _main() -> None:
+    """Be the child of `compile_in_child`: its standard input ends when the parent does."""
+
+    def end_with_parent() -> None:
+        sys.stdin.buffer.read()
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(5)
+    warm_up(None)
+
+
+if __name__ == "__main__":
+    from agent.kernel import _main as main  # not __main__: kernels import agent.kernel
+
+    main()

@@ -1,0 +1,31 @@
+"""Perft, root move by root move: counting the leaves of the tree of legal moves."""
+
+import threading
+from collections.abc import Iterator
+
+import chess
+
+from agent.chess import rules
+
+# Trees up to this depth are counted in one call, which cannot be interrupted.
+MOST_AT_ONCE = 6
+
+
+def divide(
+    board: chess.Board, depth: int, stop: threading.Event
+) -> Iterator[tuple[chess.Move, int]]:
+    """Yield each legal move with the number of leaves `depth` plies from here that it leads to.
+
+    Ends soon when `stop` is set; the last count is not complete then.
+    """
+    board = board.copy(stack=False)
+    for move in list(board.legal_moves):
+        if stop.is_set():
+            return
+        board.push(move)
+        if depth <= MOST_AT_ONCE:
+            leaves = rules.perft(board, depth - 1)
+        else:
+            leaves = sum(leaves for _, leaves in divide(board, depth - 1, stop))
+        yield move, leaves
+        board.pop()

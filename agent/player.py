@@ -1,0 +1,317 @@
+"""The agent: asked to go, it thinks in a thread of its own and answers with one move.
+
+Whatever is asked of a player is done in order by that one thread, so a caller never waits: a
+`go` during a search stops that search, whose answer is given first. Every `go` gets exactly one
+result, also when it is stopped before it began, when there is no move, or when a search fails.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from agent.clock import Clock
+from agent.evaluation import EvaluationError
+from agent.latch import Latch, wait_for_any
+from agent.limits import Cp, Info, Limits, Mate, Progress, Result
+
+if TYPE_CHECKING:
+    import chess
+
+# A long search tells where it stands: seconds to the first report, and between reports.
+FIRST_PROGRESS = 3.0
+PROGRESS_INTERVAL = 1.0
+
+
+class Searcher(Protocol):
+    """A chess search that its caller drives: it prints nothing and reads no clock."""
+
+    def deepen(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
+    ) -> Iterator[Info[chess.Move]]:
+        """Search deeper and deeper; yield each iteration's lines, multipv 1..lines in order.
+
+        After a stop it may yield the better line of an iteration cut short (complete=False).
+        Obeys depth, nodes, mate and search_moves; time is the caller's, who calls `stop`. Yields
+        at least one Info, even when stopped at once; is never called without a legal move. May
+        raise `agent.evaluation.EvaluationError` at any point. The moves are in the board's own
+        notation, so `move.uci()` is their text.
+        """
+
+    def arm(self) -> None:
+        """Reset the stop flag, before a search."""
+
+    def stop(self) -> None:
+        """End the search soon; from any thread, and remembered until `arm`."""
+
+    def new_game(self) -> None:
+        """Forget everything that can change a search."""
+
+    def progress(self) -> Progress[chess.Move]:
+        """Tell where the running search stands; from any thread."""
+
+
+class Source(Protocol):
+    """Where a player gets its searcher from, one search at a time."""
+
+    def searcher(self, clock: Clock[chess.Move], stop: Latch) -> Searcher:
+        """Return who searches now. May wait for it, until `stop` or as the clock allows."""
+
+
+class Listener(Protocol):
+    """Who is told what a player thinks; called from the player's threads."""
+
+    def info(self, info: Info[chess.Move]) -> None:
+        """Take one line of play."""
+
+    def progress(self, progress: Progress[chess.Move], seconds: float) -> None:
+        """Take a sign of life from a long search."""
+
+    def error(self, message: str) -> None:
+        """Take note that a search or a task failed; the player goes on."""
+
+    def result(self, result: Result[chess.Move]) -> None:
+        """Take the answer: the last call of a search."""
+
+
+class PlayerError(Exception):
+    """What was asked for cannot be done; the message says why."""
+
+
+class Job:
+    """What a player does after everything that was asked of it before.
+
+    stop: asked to end. overtaken: something else has been asked of the player since.
+    lengthy: it may take long, so nobody should wait for it to end.
+    """
+
+    def __init__(self, work: Callable[[Job], None], lengthy: bool) -> None:
+        self.work = work
+        self.lengthy = lengthy
+        self.stop = Latch()
+        self.overtaken = Latch()
+        self.ponderhit = Latch()
+
+
+class Player:
+    """Plays and does other lengthy work, one thing at a time, in a thread of its own.
+
+    overhead: seconds between a result and the clock that times it. patient: use the time that is
+    given even where there is no choice of move. Both hold from the next `go` on.
+    """
+
+    def __init__(self, source: Source, listener: Listener, overhead: float = 0.010) -> None:
+        self.overhead = overhead
+        self.patient = False
+        self._source = source
+        self._listener = listener
+        self._changed = threading.Condition()
+        self._jobs: deque[Job] = deque()
+        self._current: Job | None = None
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether lengthy work, such as a search, is being done or waits to be done."""
+        with self._changed:
+            return any(job.lengthy for job in self._asked())
+
+    def go(self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1) -> None:
+        """Think about a position, which is copied; what was going on is stopped first."""
+        clock = Clock(limits, self.overhead, not self.patient and _forced(board, limits))
+        search = _Search(board.copy(), limits, lines, clock, self._source, self._listener)
+        self.stop()
+        self._ask(Job(search.run, lengthy=True))
+
+    def do(self, work: Callable[[Job], None], lengthy: bool = False) -> None:
+        """Do `work` when everything asked before is done; what it raises is reported."""
+        self._ask(Job(work, lengthy))
+
+    def stop(self) -> None:
+        """End everything that was asked for so far, at once; it is still answered."""
+        with self._changed:
+            asked = self._asked()
+        for job in asked:
+            job.stop.set()
+
+    def ponderhit(self) -> None:
+        """Go on by the clock: the move that was pondered on has been played."""
+        with self._changed:
+            asked = self._asked()
+        for job in asked:
+            job.ponderhit.set()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until everything is done; return whether it is."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._asked(), timeout)
+
+    def close(self, timeout: float) -> bool:
+        """Stop and end the thread; return whether it ended within `timeout` seconds."""
+        self.stop()
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join(timeout)
+        return self._thread is None or not self._thread.is_alive()
+
+    def _asked(self) -> list[Job]:
+        return ([self._current] if self._current else []) + list(self._jobs)
+
+    def _ask(self, job: Job) -> None:
+        with self._changed:
+            if self._closed:
+                return
+            before = self._asked()
+            self._jobs.append(job)
+            self._changed.notify_all()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="player", daemon=True)
+                self._thread.start()
+        for earlier in before:
+            earlier.overtaken.set()
+
+    def _work(self) -> None:
+        while job := self._next():
+            try:
+                job.work(job)
+            except BaseException as error:  # noqa: BLE001 - a failure ends the job, not the player
+                self._listener.error(describe(error))
+            with self._changed:
+                self._current = None
+                self._changed.notify_all()
+
+    def _next(self) -> Job | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._jobs or self._closed)
+            self._current = self._jobs.popleft() if self._jobs else None
+            return self._current
+
+
+class _Search:
+    """One search, from `go` to its result."""
+
+    def __init__(
+        self,
+        board: chess.Board,
+        limits: Limits[chess.Move],
+        lines: int,
+        clock: Clock[chess.Move],
+        source: Source,
+        listener: Listener,
+    ) -> None:
+        self._board = board
+        self._limits = limits
+        self._lines = min(lines, sum(1 for _ in _root_moves(board, limits)))
+        self._clock = clock
+        self._source = source
+        self._listener = listener
+        self._searcher: Searcher | None = None
+        self._best: Info[chess.Move] | None = None
+        self._last: Info[chess.Move] | None = None
+
+    def run(self, job: Job) -> None:
+        """Think and answer, whatever happens."""
+        job.ponderhit.then(self._clock.start)
+        wake, over = threading.Event(), Latch()
+        for latch in (job.ponderhit, job.stop, over):
+            latch.then(wake.set)
+        watch = threading.Thread(
+            target=self._watch, args=(job.stop, wake, over), name="clock", daemon=True
+        )
+        watch.start()
+        try:
+            if self._lines:
+                self._think(job)
+            else:
+                score = Mate(0) if self._board.is_check() else Cp(0)
+                self._tell(Info(depth=0, score=score, pv=()))
+        except BaseException as error:  # noqa: BLE001 - a user's code may even exit
+            self._listener.error(describe(error))
+            self._last = None
+        finally:
+            self._hold(job)
+            over.set()
+            watch.join()
+            self._listener.result(self._conclude())
+
+    def _think(self, job: Job) -> None:
+        searcher = self._source.searcher(self._clock, job.stop)
+        searcher.arm()
+        job.stop.then(searcher.stop)
+        self._searcher = searcher
+        for info in searcher.deepen(self._board, self._limits, self._lines):
+            self._tell(replace(info, time=self._clock.elapsed()))
+            if not info.complete or info.bound or info.multipv < self._lines or not self._best:
+                continue
+            if not self._clock.another_iteration(self._best.pv[0]):
+                break
+
+    def _tell(self, info: Info[chess.Move]) -> None:
+        """Pass a line on, and remember it if it says what to play."""
+        if info.multipv == 1 and info.pv and (info.bound != "upperbound" or not self._best):
+            self._best = info
+        self._last = info
+        self._listener.info(info)
+
+    def _hold(self, job: Job) -> None:
+        """Wait with the answer where the protocol says so, however early the search is done."""
+        if self._limits.infinite:
+            wait_for_any(job.stop)
+        elif self._limits.ponder:
+            wait_for_any(job.stop, job.ponderhit)
+
+    def _conclude(self) -> Result[chess.Move]:
+        """Make the last line reported the one that is played, with an exact score."""
+        best = self._best
+        if best is None:
+            return Result(next(_root_moves(self._board, self._limits), None), info=self._last)
+        if self._last is not best or best.bound:
+            nodes = self._searcher.progress().nodes if self._searcher else best.nodes
+            best = replace(best, bound="", time=self._clock.elapsed(), nodes=max(nodes, best.nodes))
+            self._tell(best)
+        return Result(best.pv[0], best.pv[1] if len(best.pv) > 1 else None, best)
+
+    def _watch(self, stop: Latch, wake: threading.Event, over: Latch) -> None:
+        """Stop the search at the hard limit; once in a while, tell where it stands."""
+        report_at = FIRST_PROGRESS
+        while not (over or stop):
+            if self._clock.remaining() <= 0.0:
+                stop.set()
+                return
+            if self._clock.elapsed() >= report_at:
+                report_at += PROGRESS_INTERVAL
+                if self._searcher is not None:
+                    self._listener.progress(self._searcher.progress(), self._clock.elapsed())
+                    self._last = None
+            wake.wait(max(min(self._clock.remaining(), report_at - self._clock.elapsed()), 0.0))
+            wake.clear()
+
+
+def _root_moves(board: chess.Board, limits: Limits[chess.Move]) -> Iterator[chess.Move]:
+    if limits.search_moves:
+        return iter(limits.search_moves)
+    return iter(board.legal_moves)
+
+
+def _forced(board: chess.Board, limits: Limits[chess.Move]) -> bool:
+    moves = _root_moves(board, limits)
+    next(moves, None)
+    return next(moves, None) is None
+
+
+def describe(error: BaseException) -> str:
+    """Return the message of an error that was foreseen, type and place too of one that was not."""
+    foreseen = (PlayerError, EvaluationError, MemoryError)
+    if isinstance(error, foreseen) and str(error):
+        return str(error)
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+    return f"internal error: {type(error).__name__}: {error} ({place})"

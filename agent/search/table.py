@@ -1,0 +1,51 @@
+"""The transposition table: what is known of positions that were searched before."""
+
+from collections.abc import Hashable
+from typing import Generic, NamedTuple, TypeVar
+
+Move = TypeVar("Move")
+
+
+class Entry(NamedTuple, Generic[Move]):
+    """The value of a position, searched `depth` plies deep, lies between lower and upper."""
+
+    depth: int
+    lower: float
+    upper: float
+    move: Move | None
+
+
+class Table(Generic[Move]):
+    """Entries by key, in two generations; the elder is forgotten when the younger is full.
+
+    size: the most entries kept; None keeps everything.
+    """
+
+    def __init__(self, size: int | None = None) -> None:
+        self._generation = None if size is None else max(1, size // 2)
+        self._young: dict[Hashable, Entry[Move]] = {}
+        self._old: dict[Hashable, Entry[Move]] = {}
+
+    def __len__(self) -> int:
+        return len(self._young) + len(self._old)
+
+    def get(self, key: Hashable) -> Entry[Move] | None:
+        """Return what is known of a position, or None."""
+        return self._young.get(key) or self._old.get(key)
+
+    def put(self, key: Hashable, entry: Entry[Move]) -> None:
+        """Remember an entry, in place of any other of its position."""
+        if len(self._young) == self._generation:
+            self._old, self._young = self._young, {}
+        self._young[key] = entry
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._young.clear()
+        self._old.clear()
+
+    def permille_full(self) -> int:
+        """Return how full the table is, from 0 to 1000; 0 if it has no limit."""
+        if self._generation is None:
+            return 0
+        return 1000 * len(self) // (2 * self._generation)

@@ -1,0 +1,36 @@
+"""`kempelen bench`: search a fixed set of positions and print nodes and speed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from kempelen.console import warm_up, with_progress
+from kempelen.numbers import positive
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--depth", type=positive, help="plies to search each position")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    """Search; the last line is `N nodes M nps`."""
+    warm_up()
+    from agent import bench
+
+    depth = arguments.depth or bench.DEPTH
+    nodes, seconds = 0, 0.0
+    for info in with_progress(bench.run(depth), len(bench.POSITIONS), "searching"):
+        nodes += info.nodes
+        seconds += info.time
+    speed = int(nodes / seconds)
+    if arguments.json:
+        print(json.dumps({"depth": depth, "nodes": nodes, "seconds": seconds, "nps": speed}))
+    else:
+        print(f"{nodes} nodes {speed} nps")
+    return 0

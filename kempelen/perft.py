@@ -1,0 +1,54 @@
+"""`kempelen perft`: count the leaves of the tree of legal moves."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from threading import Event
+from typing import TYPE_CHECKING
+
+from kempelen.console import warm_up, with_progress
+from kempelen.numbers import positive
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("depth", type=positive, help="plies")
+    parser.add_argument("--fen", help="the position to count from (default: the start)")
+    parser.add_argument("--chess960", action="store_true", help="castling by the rules of Chess960")
+    parser.add_argument("--divide", action="store_true", help="print a count for each move too")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    """Count; the last line is the total."""
+    from protocols.uci.position import read_board
+    from protocols.uci.values import UciError
+
+    try:
+        board = read_board(arguments.fen, arguments.chess960)
+    except UciError as error:
+        print(f"kempelen perft: {error}", file=sys.stderr)
+        return 2
+    warm_up()
+    from agent.perft import divide
+
+    began = time.perf_counter()
+    moves = divide(board, arguments.depth, Event())
+    shown = with_progress(moves, board.legal_moves.count(), f"perft {arguments.depth}")
+    counts = {move.uci(): leaves for move, leaves in shown}
+    seconds = time.perf_counter() - began
+    total = sum(counts.values())
+    if arguments.json:
+        found = {"depth": arguments.depth, "leaves": total, "seconds": seconds}
+        print(json.dumps(found | ({"moves": counts} if arguments.divide else {})))
+        return 0
+    if arguments.divide:
+        for move, leaves in counts.items():
+            print(f"{move}: {leaves}")
+    print(total)
+    return 0

@@ -1,0 +1,162 @@
+"""The session: who owns standard input and output, and carries lines between them and a protocol.
+
+A line of output is written whole, by whichever thread has it, and flushed. The session ends when
+the protocol says so, when input ends, or when nobody reads the output any more.
+"""
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from typing import IO, Protocol
+
+# Longer lines are dropped, so that endless noise cannot fill the memory.
+LONGEST_LINE = 4 << 20
+_CHUNK = 1 << 16
+
+
+class LineProtocol(Protocol):
+    """A protocol without input and output of its own."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the session is to end."""
+
+    def handle_line(self, line: str) -> Iterable[str]:
+        """Act on one line and give the lines to answer at once, in order, without line ends."""
+
+    def overlong_line(self) -> Iterable[str]:
+        """Say that a line was too long to be read."""
+
+
+class Session:
+    """Reads lines from one file descriptor and writes lines to another."""
+
+    def __init__(self, source: int, sink: int) -> None:
+        self._source = source
+        self._sink = sink
+        self._over = threading.Event()
+        self._lock = threading.Lock()
+        self._log: IO[str] | None = None
+
+    @classmethod
+    def standard(cls) -> "Session":
+        """Take standard input and output over for this session alone.
+
+        What other code prints goes to standard error, and child processes find an empty input:
+        neither can break the conversation.
+        """
+        source, sink = _duplicate(0), _duplicate(1)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, 0)
+        try:
+            os.dup2(2, 1)
+        except OSError:  # there is no standard error
+            os.dup2(nothing, 1)
+        os.close(nothing)
+        if sys.platform == "win32":
+            import msvcrt
+
+            for descriptor in (source, sink):
+                msvcrt.setmode(descriptor, os.O_BINARY)
+        return cls(source, sink)
+
+    def run(self, protocol: LineProtocol) -> None:
+        """Carry lines until the end of the session; an interrupt from the keyboard ends it too."""
+        reader = threading.Thread(target=self._read, args=(protocol,), name="reader", daemon=True)
+        reader.start()
+        try:
+            self._over.wait()
+        except KeyboardInterrupt:
+            self._over.set()
+
+    def send(self, line: str) -> None:
+        """Write one line, whole, and flush it. From any thread; never raises."""
+        data = memoryview(f"{line}\n".encode(errors="backslashreplace"))
+        with self._lock:
+            self._note("<", line)
+            try:
+                while data:
+                    data = data[os.write(self._sink, data) :]
+            except OSError:
+                self._over.set()
+
+    def log_to(self, path: str) -> None:
+        """Write all lines, with the time, to a file from now on; to none if `path` is empty.
+
+        Raises OSError, and keeps the old file, if the new one cannot be opened.
+        """
+        log = open(path, "a", encoding="utf-8", buffering=1) if path else None  # noqa: SIM115
+        with self._lock:
+            if self._log is not None:
+                self._log.close()
+            self._log = log
+
+    def _read(self, protocol: LineProtocol) -> None:
+        try:
+            for line in _lines(self._source):
+                if self._over.is_set():
+                    return
+                if line is None:
+                    replies = protocol.overlong_line()
+                else:
+                    with self._lock:
+                        self._note(">", line)
+                    replies = protocol.handle_line(line)
+                for reply in replies:
+                    self.send(reply)
+                if protocol.finished:
+                    return
+        finally:
+            self._over.set()
+
+    def _note(self, direction: str, line: str) -> None:
+        """Log a line; the lock is held. A log that cannot be written is given up."""
+        if self._log is None:
+            return
+        try:
+            self._log.write(f"{time.time():.3f} {direction} {line}\n")
+        except (OSError, ValueError):
+            self._log = None
+
+
+def _duplicate(descriptor: int) -> int:
+    try:
+        return os.dup(descriptor)
+    except OSError:  # it is closed: read nothing, write to nobody
+        return os.open(os.devnull, os.O_RDWR)
+
+
+def _lines(source: int) -> Iterator[str | None]:
+    """Yield the lines of a file descriptor, None for one that is too long.
+
+    Bytes that are not UTF-8 are shown as escapes. A last line without an end counts as a line.
+    """
+    pending: list[bytes] = []
+    size = 0
+    while chunk := _read_some(source):
+        first, *rest = chunk.split(b"\n")
+        for more in (first, *rest)[:-1]:
+            whole = b"".join(pending) + more
+            yield None if size + len(more) > LONGEST_LINE else _text(whole)
+            pending, size = [], 0
+        last = rest[-1] if rest else first
+        size += len(last)
+        if size <= LONGEST_LINE:
+            pending.append(last)
+        else:
+            pending = []
+    if size:
+        yield None if size > LONGEST_LINE else _text(b"".join(pending))
+
+
+def _read_some(source: int) -> bytes:
+    try:
+        return os.read(source, _CHUNK)
+    except OSError:
+        return b""
+
+
+def _text(line: bytes) -> str:
+    return line.decode(errors="backslashreplace").rstrip("\r").lstrip("\ufeff")

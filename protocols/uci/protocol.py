@@ -1,0 +1,399 @@
+"""The UCI protocol, without input and output: lines in, lines out, a player in between.
+
+Begin reading at COMMANDS and OPTIONS, at the end: the two tables serve dispatch and listing.
+Source: the text of April 2006 by Rudolf Huber and Stefan Meyer-Kahlen, and what programs do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from agent.clock import allot
+from agent.engine import Engine
+from agent.limits import Info, Limits, Progress, Result, SideClock
+from agent.player import Job, Player, PlayerError, describe
+from protocols.uci.options import Option, find
+from protocols.uci.position import CurrentPosition, read_move
+from protocols.uci.text import info_line, progress_line, result_line, say, score_text, speed
+from protocols.uci.values import (
+    Go,
+    Position,
+    SetOption,
+    UciError,
+    brief,
+    parse_depth,
+    parse_go,
+    parse_nothing,
+    parse_position,
+    parse_set_option,
+    parse_switch,
+    shorten,
+)
+
+if TYPE_CHECKING:
+    import chess
+
+Replies = Iterator[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: how its arguments are parsed into a value, and what is done with it."""
+
+    parse: Callable[[str], Any]
+    act: Callable[[Uci, Any], Replies]
+    help: str
+
+
+class Uci:
+    """One UCI engine. It is the listener of its player.
+
+    name, author: who it says it is. send: takes a line that is not the reply to a line, from any
+    thread. log_to: changes the debug log file; may raise OSError.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        author: str,
+        send: Callable[[str], None],
+        log_to: Callable[[str], None],
+        make_engine: Callable[[Callable[[str], None]], Engine] = Engine,
+    ) -> None:
+        self.finished = False
+        self.name = name
+        self.log_to = log_to
+        self.chess960 = False
+        self.show_wdl = False
+        self.lines = 1
+        self.engine = make_engine(self.error)
+        self.player = Player(self.engine, self)
+        self._author = author
+        self._send = send
+        self._debug = False
+        self._introduced = False
+        self._position = CurrentPosition()
+
+    def handle_line(self, line: str) -> Replies:
+        """Act on one line; the replies must be consumed. Never raises."""
+        try:
+            name, rest = _split(line)
+            if name:
+                self._introduced = True
+                command = COMMANDS[name]
+                yield from command.act(self, command.parse(rest))
+            elif self._introduced and line.strip():
+                yield say(f"unknown command: {shorten(line)}")
+        except UciError as error:
+            yield say(str(error))
+        except Exception as error:  # noqa: BLE001 - whatever a line does, the next is read
+            yield say(describe(error))
+
+    def overlong_line(self) -> Replies:
+        """Say that a line was dropped."""
+        yield say("a line was too long and is ignored")
+
+    def close(self, timeout: float) -> bool:
+        """Stop everything; return whether all threads ended within about `timeout` seconds."""
+        ended = self.player.close(timeout / 2)
+        return self.engine.close(timeout / 2) and ended
+
+    # What the player tells.
+
+    def info(self, info: Info[chess.Move]) -> None:
+        """Report a line of play."""
+        self._send(info_line(info, self.show_wdl))
+
+    def progress(self, progress: Progress[chess.Move], seconds: float) -> None:
+        """Report where a long search stands."""
+        self._send(progress_line(progress, seconds))
+
+    def error(self, message: str) -> None:
+        """Report anything else that the user should know."""
+        self._send(say(message))
+
+    def result(self, result: Result[chess.Move]) -> None:
+        """Answer a `go`."""
+        self._send(result_line(result))
+
+    # The commands, in the order of the table.
+
+    def _uci(self, _: None) -> Replies:
+        yield f"id name {self.name}"
+        yield f"id author {self._author}"
+        for option in OPTIONS:
+            yield option.line()
+        yield "uciok"
+        self.engine.start()
+
+    def _is_ready(self, _: None) -> Replies:
+        if self.player.busy:
+            yield "readyok"
+        else:
+            self.player.do(self._ready)
+
+    def _ready(self, job: Job) -> None:
+        try:
+            self.engine.settle(job)
+        finally:
+            self._send("readyok")
+
+    def _set_option(self, command: SetOption) -> Replies:
+        option = find(OPTIONS, command.name)
+        option.change(self, option.read(command.value))
+        yield from ()
+
+    def _new_game(self, _: None) -> Replies:
+        self.player.do(lambda job: self.engine.new_game())
+        yield from ()
+
+    def _set_position(self, position: Position) -> Replies:
+        self._position.set(position, self.chess960)
+        yield from ()
+
+    def _go(self, go: Go) -> Replies:
+        board = self._position.board
+        problems = list(go.problems)
+        if "perft" in go.numbers:
+            yield from map(say, problems)
+            depth, root = max(go.numbers["perft"], 1), board.copy()
+            self.player.do(lambda job: self._perft(job, root, depth), lengthy=True)
+            return
+        limits = _limits(go, board, problems)
+        yield from map(say, brief(problems))
+        if self._debug:
+            budget = allot(limits, self.player.overhead)
+            yield say(f"plans {budget.soft:.3f} s, at most {budget.hard:.3f} s")
+        self.player.go(board, limits, self.lines)
+
+    def _stop(self, _: None) -> Replies:
+        self.player.stop()
+        yield from ()
+
+    def _ponder_hit(self, _: None) -> Replies:
+        self.player.ponderhit()
+        yield from ()
+
+    def _quit(self, _: None) -> Replies:
+        self.finished = True
+        yield from ()
+
+    def _set_debug(self, on: bool) -> Replies:
+        self._debug = on
+        yield from ()
+
+    def _register(self, _: None) -> Replies:
+        yield from ()
+
+    def _display(self, _: None) -> Replies:
+        from chess.polyglot import zobrist_hash
+
+        board = self._position.board
+        yield from str(board).splitlines()
+        yield f"Fen: {board.fen()}"
+        yield f"Key: {zobrist_hash(board):016X}"
+        yield "Checkers: " + " ".join(_square_names(board.checkers()))
+        yield "Moves: " + " ".join(move.uci() for move in board.legal_moves)
+
+    def _evaluate(self, _: None) -> Replies:
+        board = self._position.board.copy()
+        self.player.do(lambda job: self._tell_evaluation(job, board), lengthy=True)
+        yield from ()
+
+    def _tell_evaluation(self, job: Job, board: chess.Board) -> None:
+        value = self.engine.kernel(job.stop).evaluate(board)
+        self._send(say(f"evaluation {(value if board.turn else -value) / 100:+.2f} (white's view)"))
+
+    def _bench(self, depth: int | None) -> Replies:
+        self.player.do(lambda job: self._run_bench(job, depth), lengthy=True)
+        yield from ()
+
+    def _run_bench(self, job: Job, depth: int | None) -> None:
+        self.engine.kernel(job.stop)
+        from agent.bench import DEPTH, run
+
+        nodes, seconds = 0, 0.0
+        for number, info in enumerate(run(depth or DEPTH, job.stop), 1):
+            nodes, seconds = nodes + info.nodes, seconds + info.time
+            self._send(say(f"position {number}: {score_text(info.score)}, {info.nodes} nodes"))
+        self._send(f"{nodes} nodes {speed(nodes, seconds)} nps")
+
+    def _perft(self, job: Job, board: chess.Board, depth: int) -> None:
+        self.engine.kernel(job.stop)
+        from agent.perft import divide
+
+        stop = Event()
+        job.stop.then(stop.set)
+        total = 0
+        for move, leaves in divide(board, depth, stop):
+            if stop.is_set():
+                raise PlayerError("perft: stopped")
+            total += leaves
+            self._send(f"{move.uci()}: {leaves}")
+        self._send("")
+        self._send(f"Nodes searched: {total}")
+
+    def _flip(self, _: None) -> Replies:
+        self._position.flip()
+        yield from ()
+
+    def _help(self, _: None) -> Replies:
+        for name, command in COMMANDS.items():
+            yield say(f"{name}: {command.help}")
+
+    # The changes that options make, beyond setting one attribute.
+
+    def change_engine(self, change: Callable[[Engine], None]) -> None:
+        """Change something in the engine, after whatever it is doing."""
+        self.player.do(lambda job: change(self.engine))
+
+    def change_log(self, path: str) -> None:
+        """Log to another file."""
+        try:
+            self.log_to(path)
+        except OSError as error:
+            raise UciError(f"cannot log to {shorten(path)}: {error.strerror}") from None
+
+    def meet(self, opponent: str) -> None:
+        """Take note of the opponent: title, Elo, computer or human, name."""
+        words = opponent.split(maxsplit=3)
+        if opponent and (len(words) < 4 or words[2] not in ("computer", "human")):
+            raise UciError("expected: UCI_Opponent value TITLE ELO computer|human NAME")
+        if opponent:
+            title = "" if words[0] == "none" else f"{words[0]} "
+            elo = "" if words[1] == "none" else f" ({words[1]})"
+            self._send(say(f"playing against {title}{words[3]}{elo}"))
+
+
+def _split(line: str) -> tuple[str, str]:
+    """Skip to the first word that is a command; return it, or "", and what follows it."""
+    for word in re.finditer(r"\S+", line):
+        if word[0].lower() in COMMANDS:
+            return word[0].lower(), line[word.end() :].strip()
+    return "", ""
+
+
+def _limits(go: Go, board: chess.Board, problems: list[str]) -> Limits[chess.Move]:
+    """Return what a `go` means on this board; add to the problems what it cannot mean."""
+    numbers = go.numbers
+    mine, other = ("w", "b") if board.turn else ("b", "w")
+    clock = None
+    left = numbers.get(f"{mine}time", numbers.get(f"{other}time"))
+    if left is not None:
+        clock = SideClock(left / 1e3, numbers.get(f"{mine}inc", 0) / 1e3)
+    search_moves = []
+    for text in go.search_moves:
+        try:
+            search_moves.append(read_move(board, text))
+        except UciError as error:
+            problems.append(str(error))
+    return Limits(
+        depth=_at_least_one(numbers.get("depth")),
+        nodes=_at_least_one(numbers.get("nodes")),
+        mate=_at_least_one(numbers.get("mate")),
+        movetime=numbers["movetime"] / 1e3 if "movetime" in numbers else None,
+        clock=clock,
+        moves_to_go=numbers.get("movestogo") or None,
+        infinite=go.infinite,
+        ponder=go.ponder,
+        search_moves=tuple(dict.fromkeys(search_moves)),
+    )
+
+
+def _at_least_one(number: int | None) -> int | None:
+    return None if number is None else max(number, 1)
+
+
+def _square_names(squares: chess.SquareSet) -> list[str]:
+    import chess
+
+    return [chess.square_name(square) for square in squares]
+
+
+def _setter(name: str) -> Callable[[Uci, Any], None]:
+    return lambda uci, value: setattr(uci, name, value)
+
+
+def _nothing(uci: Uci, value: object) -> None:
+    """Accept what front ends set although it changes nothing here."""
+
+
+def _set_overhead(uci: Uci, milliseconds: int) -> None:
+    uci.player.overhead = milliseconds / 1e3
+
+
+def _set_patience(uci: Uci, analysing: bool) -> None:
+    uci.player.patient = analysing
+
+
+OPTIONS: tuple[Option[Uci], ...] = (
+    Option(
+        "Hash",
+        "spin",
+        lambda uci, value: uci.change_engine(lambda engine: engine.set_megabytes(value)),
+        default=16,
+        least=1,
+        most=65536,
+    ),
+    Option("Clear Hash", "button", lambda uci, _: uci.change_engine(lambda engine: engine.clear())),
+    Option(
+        "Threads",
+        "spin",
+        lambda uci, value: uci.change_engine(lambda engine: engine.set_threads(value)),
+        default=1,
+        least=1,
+        most=256,
+    ),
+    Option("MultiPV", "spin", _setter("lines"), default=1, least=1, most=256),
+    # Pondering is up to the front end: `go ponder` is understood with and without it.
+    Option("Ponder", "check", _nothing, default=False),
+    Option("Move Overhead", "spin", _set_overhead, default=10, least=0, most=5000),
+    Option("UCI_Chess960", "check", _setter("chess960"), default=False),
+    Option("UCI_AnalyseMode", "check", _set_patience, default=False),
+    Option("UCI_ShowWDL", "check", _setter("show_wdl"), default=False),
+    Option("UCI_Opponent", "string", Uci.meet),
+    # For the front end to show; what it sets has no meaning.
+    Option(
+        "UCI_EngineAbout",
+        "string",
+        _nothing,
+        default="Kempelen, a game-playing agent server in Python, GPL-3.0-or-later",
+    ),
+    Option(
+        "Evaluation",
+        "string",
+        lambda uci, value: uci.change_engine(
+            lambda engine: engine.set_evaluation(value or "handcrafted")
+        ),
+        default="handcrafted",
+    ),
+    Option("Debug Log File", "string", Uci.change_log),
+)
+
+COMMANDS: dict[str, Command] = {
+    "uci": Command(parse_nothing, Uci._uci, "say who this is and which options there are"),
+    "isready": Command(parse_nothing, Uci._is_ready, "answer readyok, when ready"),
+    "setoption": Command(parse_set_option, Uci._set_option, "name NAME [value VALUE]"),
+    "ucinewgame": Command(parse_nothing, Uci._new_game, "forget the last game"),
+    "position": Command(parse_position, Uci._set_position, "startpos|fen FEN [moves MOVE ...]"),
+    "go": Command(
+        parse_go,
+        Uci._go,
+        "[wtime T btime T winc T binc T movestogo N] [movetime T] [depth N] [nodes N] [mate N] "
+        "[infinite] [ponder] [searchmoves MOVE ...] [perft N]; times in milliseconds",
+    ),
+    "stop": Command(parse_nothing, Uci._stop, "end the search and answer it"),
+    "ponderhit": Command(parse_nothing, Uci._ponder_hit, "the expected move was played"),
+    "quit": Command(parse_nothing, Uci._quit, "end the program"),
+    "debug": Command(parse_switch, Uci._set_debug, "on|off: say more"),
+    "register": Command(parse_nothing, Uci._register, "accepted; nothing needs to be registered"),
+    "d": Command(parse_nothing, Uci._display, "show the position"),
+    "eval": Command(parse_nothing, Uci._evaluate, "show the evaluation of the position"),
+    "bench": Command(parse_depth, Uci._bench, "[DEPTH]: search a fixed set of positions"),
+    "flip": Command(parse_nothing, Uci._flip, "change the sides"),
+    "help": Command(parse_nothing, Uci._help, "list the commands"),
+}

@@ -1,0 +1,66 @@
+"""What any sound evaluation must satisfy."""
+
+import random
+
+import chess
+import pytest
+
+from agent.chess.search import KernelSearch
+
+
+@pytest.fixture(scope="module")
+def search() -> KernelSearch:
+    return KernelSearch(megabytes=1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_colours_are_equal(search: KernelSearch, seed: int) -> None:
+    rng = random.Random(seed)
+    board = chess.Board()
+    for _ in range(300):
+        moves = list(board.legal_moves)
+        if not moves:
+            board.reset()
+            continue
+        board.push(rng.choice(moves))
+        assert search.evaluate(board) == search.evaluate(board.mirror()), board.fen()
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        pytest.param(
+            "4k3/8/8/8/8/8/PPP5/RN2K3 w - - 0 1", "4k3/8/8/8/8/8/PPP5/R3K3 w - - 0 1", id="material"
+        ),
+        pytest.param(
+            "4k3/8/8/8/8/8/8/2BBK3 w - - 0 1", "4k3/8/8/8/8/8/8/2BNK3 w - - 0 1", id="bishop pair"
+        ),
+        pytest.param(
+            "4k3/8/P7/8/8/8/8/4K3 w - - 0 1", "4k3/8/8/8/8/P7/8/4K3 w - - 0 1", id="passed pawn"
+        ),
+        pytest.param(
+            "4k3/pp6/8/8/8/8/PP6/4K3 w - - 0 1",
+            "4k3/pp6/8/8/8/P7/P7/4K3 w - - 0 1",
+            id="doubled pawns",
+        ),
+        pytest.param(
+            "r2q1rk1/ppp2ppp/2n2n2/8/8/2N2N2/PPP2PPP/R2Q1RK1 w - - 0 1",
+            "r2q1rk1/ppp2ppp/2n2n2/8/8/2N2N2/PPP2PPP/R2QK2R w - - 0 1",
+            id="king safety",
+        ),
+        pytest.param(
+            "4k3/ppp2ppp/8/8/8/8/PPP2PPP/3RK3 w - - 0 1",
+            "4k3/ppp2ppp/8/8/8/8/PPP2PPP/R3K3 w - - 0 1",
+            id="open file",
+        ),
+    ],
+)
+def test_better_positions_are_worth_more(search: KernelSearch, better: str, worse: str) -> None:
+    assert search.evaluate(chess.Board(better)) > search.evaluate(chess.Board(worse))
+
+
+def test_the_side_to_move_sees_its_own_score(search: KernelSearch) -> None:
+    board = chess.Board("4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1")
+    assert search.evaluate(board) > 1500
+    board.turn = chess.BLACK
+    assert search.evaluate(board) < -1500

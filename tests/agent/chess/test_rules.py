@@ -1,0 +1,153 @@
+"""The kernel's rules beside the `chess` package's."""
+
+import random
+from pathlib import Path
+
+import chess
+import chess.polyglot
+import pytest
+
+from agent.chess.rules import Game, divide, perft
+
+CASES = [
+    [field.strip() for field in line.split("|")]
+    for line in (Path(__file__).parents[2] / "data" / "perft.txt").read_text().splitlines()
+    if line and not line.startswith("#")
+]
+
+
+def plain_perft(board: chess.Board, depth: int) -> int:
+    if depth == 1:
+        return board.legal_moves.count()
+    leaves = 0
+    for move in board.legal_moves:
+        board.push(move)
+        leaves += plain_perft(board, depth - 1)
+        board.pop()
+    return leaves
+
+
+@pytest.mark.parametrize(("name", "chess960", "fen", "counts"), CASES, ids=[c[0] for c in CASES])
+def test_perft(name: str, chess960: str, fen: str, counts: str) -> None:
+    board = chess.Board(fen, chess960=chess960 == "1")
+    leaves = [int(count) for count in counts.split()]
+    for depth, expected in enumerate(leaves[:-1], 1):
+        assert perft(board, depth) == expected
+
+
+@pytest.mark.parametrize("number", range(0, 960, 40))
+def test_perft_of_chess960(number: int) -> None:
+    board = chess.Board.from_chess960_pos(number)
+    rng = random.Random(number)
+    for _ in range(rng.randrange(30)):  # on to where castling is near
+        moves = [m for m in board.legal_moves if board.piece_type_at(m.from_square) != chess.KING]
+        board.push(rng.choice(moves or list(board.legal_moves)))
+        if board.is_game_over():
+            board.pop()
+    assert perft(board, 3) == plain_perft(board, 3)
+
+
+def test_divide_names_the_moves_as_the_board_does() -> None:
+    board = chess.Board("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
+    assert divide(board, 1) == dict.fromkeys(board.legal_moves, 1)
+    board.chess960 = True
+    assert chess.Move.from_uci("e1h1") in divide(board, 1)
+    assert set(divide(board, 1)) == set(board.legal_moves)
+
+
+def test_perft_of_no_depth_is_one() -> None:
+    assert perft(chess.Board(), 0) == 1
+
+
+def random_position(rng: random.Random, chess960: bool) -> chess.Board:
+    """Start a game, in one of five cases with few pieces or with rights to castle."""
+    if chess960:
+        return chess.Board.from_chess960_pos(rng.randrange(960))
+    return chess.Board(
+        rng.choice(
+            [
+                chess.STARTING_FEN,
+                chess.STARTING_FEN,
+                "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",
+                "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1",
+                "8/2bk4/8/8/8/8/3NK3/8 w - - 96 90",
+                "8/3bk3/8/8/8/5B2/4K3/8 w - - 0 1",
+            ]
+        )
+    )
+
+
+def terminations(board: chess.Board) -> set[chess.Termination]:
+    reasons = {
+        chess.Termination.CHECKMATE: board.is_checkmate(),
+        chess.Termination.STALEMATE: board.is_stalemate(),
+        chess.Termination.INSUFFICIENT_MATERIAL: board.is_insufficient_material(),
+        chess.Termination.FIFTY_MOVES: board.is_fifty_moves(),
+        chess.Termination.THREEFOLD_REPETITION: board.is_repetition(3),
+    }
+    return {reason for reason, holds in reasons.items() if holds}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_positions_equal_the_chess_package(seed: int) -> None:
+    """Moves, keys and results of 20 x 1,000 positions (benchmarks/rules.py takes 100,000)."""
+    compare_random_positions(random.Random(seed), 1000)
+
+
+def compare_random_positions(rng: random.Random, number: int) -> None:
+    game = Game()
+    board = random_position(rng, False)
+    for _ in range(number):
+        moves = list(board.legal_moves)
+        if not moves or len(board.move_stack) > 150 or board.is_insufficient_material():
+            board = random_position(rng, rng.random() < 0.3)
+            moves = list(board.legal_moves)
+        # Going back and forth brings about repetitions.
+        back = None
+        if len(board.move_stack) > 1 and rng.random() < 0.3:
+            last = board.move_stack[-2]
+            back = chess.Move(last.to_square, last.from_square)
+        board.push(back if back in moves else rng.choice(moves))
+        game.load(board)
+        assert game.key() == chess.polyglot.zobrist_hash(board), board.fen()
+        found = sorted(game.move(number).uci() for number in game.legal_moves())
+        assert found == sorted(move.uci() for move in board.legal_moves), board.fen()
+        expected = terminations(board)
+        outcome = game.outcome()
+        assert outcome in expected if expected else outcome is None, (board.fen(), outcome)
+
+
+def test_a_long_game_is_loaded_whole() -> None:
+    """Repetition looks back only to the last irreversible move, however long the game is."""
+    board = chess.Board("4k3/8/8/8/8/8/4P3/4K2R w - - 0 1")
+    for text in ("e1d1", "e8d8", "d1e1", "d8e8") * 80:
+        board.push_uci(text)
+    game = Game()
+    game.load(board)
+    assert game.outcome() is chess.Termination.FIFTY_MOVES
+    board.push_uci("e2e4")
+    game.load(board)
+    assert game.outcome() is None
+    for text in ("e8d8", "e1d1", "d8e8", "d1e1") * 2:
+        board.push_uci(text)
+    game.load(board)
+    assert game.outcome() is chess.Termination.THREEFOLD_REPETITION
+
+
+def test_a_null_move_in_the_game_ends_repetition() -> None:
+    board = chess.Board()
+    for text in ("g1f3", "g8f6", "f3g1", "f6g8", "0000", "g8f6", "g1f3", "f6g8", "f3g1"):
+        board.push(chess.Move.from_uci(text))
+    game = Game()
+    game.load(board)
+    assert game.outcome() is None
+    assert sorted(map(str, map(game.move, game.legal_moves()))) == sorted(
+        map(str, board.legal_moves)
+    )
+
+
+def test_positions_with_many_queens_fit() -> None:
+    board = chess.Board("QQQQ4/QQQQ4/QQQQ4/QQQ5/8/8/8/K6k w - - 0 1")
+    game = Game()
+    game.load(board)
+    assert len(game.legal_moves()) == board.legal_moves.count()

@@ -1,0 +1,200 @@
+import threading
+import time
+
+import chess
+import pytest
+
+from agent.limits import Cp, Limits, Mate
+from agent.search.deepening import PlainSearch
+
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+HANGING_QUEEN = "rnb1kbnr/pppp1ppp/8/4p1q1/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 3"
+
+
+def infos(fen=chess.STARTING_FEN, limits=None, lines=1, search=None):
+    search = search or PlainSearch()
+    return list(search.deepen(chess.Board(fen), limits or Limits(depth=3), lines))
+
+
+def assert_legal(board, pv):
+    board = board.copy()
+    assert pv
+    for move in pv:
+        assert move in board.legal_moves
+        board.push(move)
+
+
+def test_yields_every_depth_in_order():
+    found = infos(limits=Limits(depth=4))
+    assert [info.depth for info in found] == [1, 2, 3, 4]
+    assert all(info.complete and info.multipv == 1 and info.bound == "" for info in found)
+    assert [info.nodes for info in found] == sorted({info.nodes for info in found})
+    assert all(0 < info.effort <= 1 for info in found)
+    for info in found:
+        assert_legal(chess.Board(), info.pv)
+
+
+def test_takes_a_hanging_queen():
+    assert infos(HANGING_QUEEN)[-1].pv[0] == chess.Move.from_uci("c1g5")
+
+
+@pytest.mark.parametrize(
+    ("fen", "mate"),
+    [
+        ("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", 1),
+        ("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", 2),
+        ("k7/8/1K6/8/8/8/8/7R b - - 0 1", -1),
+        ("6k1/5ppp/8/8/8/8/5PPP/r5K1 w - - 0 1", None),
+    ],
+)
+def test_counts_moves_to_mate(fen, mate):
+    if mate is None:
+        with pytest.raises(IndexError):
+            infos(fen)
+        return
+    assert infos(fen, Limits(depth=4))[-1].score == Mate(mate)
+
+
+def test_stops_at_the_mate_asked_for():
+    found = infos("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", Limits(mate=2))
+    assert found[-1].score == Mate(2)
+    assert found[-1].depth <= 4
+
+
+def test_lines_are_the_best_moves_in_order():
+    found = infos(HANGING_QUEEN, Limits(depth=2), lines=3)
+    assert [info.multipv for info in found] == [1, 2, 3, 1, 2, 3]
+    last = found[-3:]
+    assert len({info.pv[0] for info in last}) == 3
+    scores = [info.score.value for info in last]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_no_more_lines_than_moves():
+    found = infos("7k/8/8/8/8/8/r7/K7 w - - 0 1", Limits(depth=2), lines=5)
+    assert [info.multipv for info in found] == [1, 1]
+
+
+def test_searches_only_the_moves_asked_for():
+    moves = (chess.Move.from_uci("a2a3"), chess.Move.from_uci("h2h3"))
+    found = infos(limits=Limits(depth=2, search_moves=moves), lines=4)
+    assert {info.pv[0] for info in found} == set(moves)
+
+
+def test_ignores_search_moves_that_are_all_illegal():
+    assert infos(limits=Limits(depth=1, search_moves=(chess.Move.from_uci("e2e5"),)))
+
+
+@pytest.mark.parametrize("nodes", [0, 1, 10, 1000])
+def test_keeps_the_node_limit(nodes):
+    found = infos(KIWIPETE, Limits(nodes=nodes))
+    assert found
+    assert found[-1].nodes <= nodes
+    assert_legal(chess.Board(KIWIPETE), found[-1].pv)
+
+
+def test_stopped_at_once_still_answers():
+    search = PlainSearch()
+    search.stop()
+    (info,) = infos(KIWIPETE, Limits(), search=search)
+    assert not info.complete
+    assert isinstance(info.score, Cp)
+    assert_legal(chess.Board(KIWIPETE), info.pv)
+
+
+def test_stop_is_sticky_until_armed():
+    search = PlainSearch()
+    search.stop()
+    assert len(infos(search=search)) == 1
+    assert len(infos(search=search)) == 1
+    search.arm()
+    assert len(infos(search=search)) == 3
+
+
+def test_stop_from_another_thread_is_noticed():
+    search = PlainSearch()
+    stopped = []
+
+    def stop():
+        stopped.append(time.monotonic())
+        search.stop()
+
+    timer = threading.Timer(0.1, stop)
+    timer.start()
+    found = infos(KIWIPETE, Limits(infinite=True), search=search)
+    ended = time.monotonic()
+    timer.join()
+    assert found
+    assert ended - stopped[0] < 2
+
+
+def test_partial_level_offers_only_a_better_line():
+    full = infos(HANGING_QUEEN, Limits(depth=3))
+    for nodes in range(50, full[-1].nodes, 97):
+        found = infos(HANGING_QUEEN, Limits(nodes=nodes))
+        assert_legal(chess.Board(HANGING_QUEEN), found[-1].pv)
+        assert all(info.complete for info in found[:-1])
+
+
+def test_progress_is_told_during_the_search():
+    search = PlainSearch()
+    seen = []
+
+    def evaluation(board):
+        seen.append(search.progress())
+        return 0
+
+    search = PlainSearch(evaluation)
+    infos(limits=Limits(depth=2), search=search)
+    assert seen[-1].nodes > 0
+    assert seen[-1].move in chess.Board().legal_moves
+    assert {progress.number for progress in seen} == set(range(1, 21))
+    assert search.progress().move is None
+
+
+def test_same_search_after_new_game_counts_the_same_nodes():
+    search = PlainSearch()
+    first = infos(KIWIPETE, Limits(depth=2), search=search)
+    search.new_game()
+    assert infos(KIWIPETE, Limits(depth=2), search=search) == first
+
+
+def test_a_users_evaluation_is_used():
+    def wants_the_knight_out(board):
+        out = bool(board.piece_at(chess.F3))
+        return (100 if out else 0) * (1 if board.turn else -1)
+
+    found = infos(limits=Limits(depth=1), search=PlainSearch(wants_the_knight_out))
+    assert found[-1].pv[0].to_square == chess.F3
+    assert found[-1].score == Cp(100)
+
+
+def test_an_enormous_evaluation_is_no_mate():
+    found = infos(limits=Limits(depth=2), search=PlainSearch(lambda board: 10**9))
+    assert isinstance(found[-1].score, Cp)
+
+
+def test_an_error_of_the_evaluation_comes_out():
+    def broken(board):
+        raise ZeroDivisionError("broken evaluation")
+
+    with pytest.raises(ZeroDivisionError, match="broken evaluation"):
+        infos(search=PlainSearch(broken))
+
+
+def test_castling_is_written_as_the_board_writes_it():
+    fen = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1"
+    for chess960, castling in ((False, "e1g1"), (True, "e1h1")):
+        board = chess.Board(fen, chess960=chess960)
+        moves = (chess.Move.from_uci(castling),)
+        found = list(PlainSearch().deepen(board, Limits(depth=2, search_moves=moves)))
+        assert found[-1].pv[0].uci() == castling
+
+
+def test_the_board_given_is_left_alone():
+    board = chess.Board()
+    board.push_san("e4")
+    before = board.copy()
+    list(PlainSearch().deepen(board, Limits(nodes=500)))
+    assert board == before
+    assert board.move_stack == before.move_stack

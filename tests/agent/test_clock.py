@@ -1,0 +1,132 @@
+from math import inf
+
+import pytest
+
+from agent.clock import LEAST, Clock, allot
+from agent.limits import Limits, SideClock
+
+OVERHEAD = 0.010
+
+
+class Watch:
+    """A clock that is moved by hand."""
+
+    def __init__(self):
+        self.time = 100.0
+
+    def __call__(self):
+        return self.time
+
+
+def sudden_death(seconds, increment=0.0):
+    return Limits(clock=SideClock(seconds, increment))
+
+
+@pytest.mark.parametrize(
+    "limits", [Limits(), Limits(depth=8), Limits(nodes=9), Limits(mate=2), Limits(infinite=True)]
+)
+def test_no_time_limit_without_a_clock(limits):
+    assert allot(limits, OVERHEAD).hard == inf
+
+
+def test_infinite_overrides_the_clock():
+    limits = Limits(clock=SideClock(1.0), movetime=1.0, infinite=True)
+    assert allot(limits, OVERHEAD).hard == inf
+
+
+def test_movetime_is_used_up_but_for_the_overhead():
+    budget = allot(Limits(movetime=0.5), OVERHEAD)
+    assert budget.hard == pytest.approx(0.49)
+    assert budget.soft == inf
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.001, 0.005, 0.010, 0.011])
+def test_with_next_to_nothing_left_it_plays_at_once(seconds):
+    for limits in (sudden_death(seconds), Limits(movetime=seconds)):
+        budget = allot(limits, OVERHEAD)
+        assert budget.hard == pytest.approx(LEAST, abs=1e-6)
+        assert budget.soft <= budget.hard or budget.soft == inf
+
+
+@pytest.mark.parametrize("seconds", [0.02, 0.1, 1.0, 60.0, 5400.0])
+@pytest.mark.parametrize("increment", [0.0, 0.01, 1.0, 30.0])
+@pytest.mark.parametrize("moves_to_go", [None, 1, 2, 3, 10, 40])
+def test_the_overhead_is_always_kept_free(seconds, increment, moves_to_go):
+    limits = Limits(clock=SideClock(seconds, increment), moves_to_go=moves_to_go)
+    budget = allot(limits, OVERHEAD)
+    assert 0 < budget.soft <= budget.hard <= max(seconds - OVERHEAD, LEAST)
+
+
+@pytest.mark.parametrize("seconds", [0.1, 1.0, 60.0])
+def test_sudden_death_is_survived_for_hundreds_of_moves(seconds):
+    """Even if each move takes all it may, and then the overhead on top, the flag never falls."""
+    left = seconds
+    for _ in range(300):
+        budget = allot(sudden_death(left), 0.0)
+        if budget.hard <= LEAST:
+            break
+        left -= budget.hard
+        assert left > 0
+
+
+def test_the_last_move_before_the_time_control_may_use_the_whole_clock():
+    budget = allot(Limits(clock=SideClock(10.0), moves_to_go=1), OVERHEAD)
+    assert budget.hard == pytest.approx(9.99)
+
+
+def test_fewer_moves_to_go_give_each_more_time():
+    soft = [
+        allot(Limits(clock=SideClock(60.0), moves_to_go=moves), OVERHEAD).soft
+        for moves in (1, 5, 20, 40)
+    ]
+    assert soft == sorted(soft, reverse=True)
+    assert len(set(soft)) == 4
+
+
+def test_the_increment_is_mostly_spent():
+    without, with_increment = allot(sudden_death(60.0), 0.0), allot(sudden_death(60.0, 2.0), 0.0)
+    assert with_increment.soft > without.soft + 0.5
+
+
+def test_a_settled_search_ends_earlier_than_an_undecided_one():
+    def iterations(best_moves):
+        watch = Watch()
+        clock = Clock(sudden_death(60.0), OVERHEAD, now=watch)
+        for done, move in enumerate(best_moves, 1):
+            watch.time += 0.05
+            if not clock.another_iteration(move):
+                return done
+        raise AssertionError("the clock never said stop")
+
+    assert iterations(["e2e4"] * 100) < iterations(["e2e4", "d2d4"] * 50)
+
+
+def test_no_iteration_begins_after_the_hard_limit():
+    watch = Watch()
+    clock = Clock(sudden_death(60.0), OVERHEAD, now=watch)
+    watch.time += clock.budget.hard
+    assert clock.remaining() == pytest.approx(0.0)
+    assert not clock.another_iteration("e2e4")
+
+
+def test_pondering_takes_no_time_before_the_hit():
+    watch = Watch()
+    clock = Clock(Limits(clock=SideClock(1.0), ponder=True), OVERHEAD, now=watch)
+    watch.time += 1000.0
+    assert clock.limited
+    assert clock.remaining() == inf
+    assert clock.another_iteration("e2e4")
+    clock.start()
+    assert clock.remaining() == pytest.approx(clock.budget.hard)
+    assert clock.another_iteration("e2e4")
+    watch.time += clock.budget.hard
+    clock.start()
+    assert clock.remaining() == pytest.approx(0.0)
+    assert clock.elapsed() == pytest.approx(1000.0 + clock.budget.hard)
+
+
+def test_one_iteration_is_enough_where_there_is_no_choice():
+    watch = Watch()
+    assert not Clock(sudden_death(60.0), forced=True, now=watch).another_iteration("e2e4")
+    assert Clock(Limits(movetime=60.0), forced=True, now=watch).another_iteration("e2e4")
+    assert Clock(Limits(depth=9), forced=True, now=watch).another_iteration("e2e4")

@@ -1,0 +1,122 @@
+"""Evaluations by name: found, compiled, and refused with a reason."""
+
+from pathlib import Path
+
+import chess
+import pytest
+
+from agent import evaluation
+from agent.chess.search import KernelSearch
+from agent.evaluation import HANDCRAFTED, EvaluationError, load
+from agent.limits import Cp, Limits
+
+KNIGHTS = """
+from agent.evaluation import KNIGHT, count, evaluator, position_at
+WORTH = 300
+
+@evaluator
+def knights(worker, ply):
+    position = position_at(worker, ply)
+    own, enemy = position.sides[position.turn], position.sides[1 - position.turn]
+    knights = position.kinds[KNIGHT]
+    return WORTH * (count(knights & own) - count(knights & enemy))
+
+@evaluator
+def wrong(worker, ply):
+    return position_at(worker, ply).no_such_field
+
+def plain(board):
+    return 7
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "my eval.py"
+    path.write_text(KNIGHTS)
+    return path
+
+
+def static(spec: str, fen: str = chess.STARTING_FEN) -> int:
+    return KernelSearch(megabytes=1, evaluation=load(spec)).evaluate(chess.Board(fen))
+
+
+def test_the_built_in_one() -> None:
+    assert load("handcrafted") is HANDCRAFTED
+    assert load(" Handcrafted ") is HANDCRAFTED
+
+
+def test_a_plain_function_of_a_file(file: Path) -> None:
+    assert static(f"{file}:plain") == 7
+
+
+def test_a_compiled_function_of_a_file(file: Path) -> None:
+    missing_knight = "r1bqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+    assert static(f"{file}:knights", missing_knight) == 300
+    search = KernelSearch(megabytes=1, evaluation=load(f"{file}:knights"))
+    info = list(search.deepen(chess.Board(missing_knight), Limits(depth=4)))[-1]
+    assert isinstance(info.score, Cp)
+
+
+def test_an_edited_file_is_read_anew(file: Path) -> None:
+    missing_knight = "r1bqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+    assert static(f"{file}:knights", missing_knight) == 300
+    file.write_text(KNIGHTS.replace("300", "400").replace("return 7", "return 8"))
+    assert static(f"{file}:knights", missing_knight) == 400
+    assert static(f"{file}:plain") == 8
+
+
+def test_a_function_of_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "some_module.py").write_text("def ten(board):\n    return 10\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert static("some_module:ten") == 10
+
+
+def test_the_built_in_evaluation_can_be_built_upon(tmp_path: Path) -> None:
+    path = tmp_path / "more.py"
+    path.write_text(
+        "from agent.evaluation import evaluator, handcrafted\n"
+        "@evaluator\n"
+        "def more(worker, ply):\n"
+        "    return handcrafted(worker, ply) + 1\n"
+    )
+    assert static(f"{path}:more") == static("handcrafted") + 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("nonsense", "is not 'handcrafted', 'module:function' or 'FILE.py:function'"),
+        ("no_such_module_here:f", "No module named 'no_such_module_here'"),
+        ("missing.py:f", "missing.py does not exist"),
+        ("{file}:none", "has no function 'none'; it has: .*knights.*plain"),
+        ("{file}:WORTH", "has no function 'WORTH'"),
+        ("{file}:", "is not 'handcrafted'"),
+    ],
+)
+def test_a_wrong_name_is_refused(file: Path, spec: str, message: str) -> None:
+    with pytest.raises(EvaluationError, match=message):
+        load(spec.format(file=file))
+
+
+@pytest.mark.parametrize("text", ["def broken(:\n", "1 / 0\n", "import no_such_module_here\n"])
+def test_a_broken_file_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text(text)
+    with pytest.raises(EvaluationError, match="broken.py failed: "):
+        load(f"{path}:f")
+
+
+def test_an_evaluator_that_does_not_compile_is_refused(file: Path) -> None:
+    search = KernelSearch(megabytes=1)
+    with pytest.raises(EvaluationError, match=r"wrong cannot be compiled: .*no_such_field"):
+        search.set_evaluation(load(f"{file}:wrong"))
+    assert search.evaluate(chess.Board()) == static("handcrafted")
+
+
+def test_every_lent_name_exists() -> None:
+    for name in evaluation._LENDERS:
+        assert getattr(evaluation, name) is not None
+    with pytest.raises(AttributeError, match="no_such_helper"):
+        _ = evaluation.no_such_helper

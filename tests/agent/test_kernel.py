@@ -1,0 +1,120 @@
+"""The cache of compiled kernels: found when warm, never stale, harmless when read-only."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from agent import kernel
+
+ROOT = Path(kernel.__file__).parents[1]
+LOAD = """
+import json
+from agent import kernel
+warm = kernel.is_warm()
+kernel.load()
+from agent.chess.rules import perft
+import chess
+print(json.dumps([warm, kernel.compiled, kernel.loaded, perft(chess.Board(), 3)]))
+"""
+FOLDER = "from agent.kernel import cache_folder; print(cache_folder())"
+
+
+def python(code: str, cache: Path, root: Path = ROOT) -> subprocess.Popen[str]:
+    environment = {**os.environ, kernel.CACHE_VARIABLE: str(cache), "PYTHONPATH": str(root)}
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=environment,
+        cwd=root,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_two_processes_on_an_empty_cache_then_a_third_on_a_read_only_one(tmp_path: Path) -> None:
+    pair = [python(LOAD, tmp_path) for _ in range(2)]
+    for process in pair:
+        output, _ = process.communicate(timeout=600)
+        warm, compiled, loaded, leaves = json.loads(output)
+        assert not warm
+        assert compiled or loaded
+        assert leaves == 8902
+    files = sorted(tmp_path.rglob("*"))
+    assert not [file for file in files if file.suffix == ".tmp"]
+    for file in [tmp_path, *files]:
+        file.chmod(0o555 if file.is_dir() else 0o444)
+    output, _ = python(LOAD, tmp_path).communicate(timeout=600)
+    for file in [tmp_path, *files]:
+        file.chmod(0o755 if file.is_dir() else 0o644)
+    warm, compiled, loaded, leaves = json.loads(output)
+    assert warm
+    assert compiled == []
+    assert len(loaded) == len(set(loaded)) > 5
+    assert leaves == 8902
+    assert sorted(tmp_path.rglob("*")) == files
+
+
+def test_this_process_runs_on_a_warm_cache() -> None:
+    """`make test` warms the cache first, so that no test waits for the compiler."""
+    kernel.load()
+    assert kernel.is_warm()
+
+
+def test_an_edit_of_any_kernel_source_names_another_folder(tmp_path: Path) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(ROOT / "agent", root / "agent", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def folder() -> str:
+        return python(FOLDER, tmp_path, root).communicate(timeout=60)[0]
+
+    before = folder()
+    assert folder() == before
+    names = {before}
+    for name in ("kernel.py", "chess/moves.py", "chess/table.py"):
+        with (root / "agent" / name).open("a") as file:
+            file.write("# edited\n")
+        names.add(folder())
+    assert len(names) == 4
+
+
+def test_the_cpu_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = python(FOLDER, tmp_path).communicate(timeout=60)[0]
+    monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
+    assert python(FOLDER, tmp_path).communicate(timeout=60)[0] != before
+
+
+SIGNATURE = numba.int32(numba.int32)
+
+
+def double(x: int) -> int:
+    return 2 * x
+
+
+def test_an_unwritable_or_damaged_cache_only_costs_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    monkeypatch.setattr(kernel, "cache_folder", lambda: blocked / "cache")
+    assert kernel.c_function(SIGNATURE, double, "double").ctypes(4) == 8
+    monkeypatch.setattr(kernel, "cache_folder", lambda: tmp_path)
+    assert kernel.c_function(SIGNATURE, double, "double").ctypes(4) == 8
+    path = tmp_path / "double.pickle"
+    path.write_bytes(path.read_bytes()[:-1])
+    assert kernel.c_function(SIGNATURE, double, "double").ctypes(4) == 8
+    assert "double.pickle is damaged" in capsys.readouterr().err
+    kernel.loaded.clear()
+    assert kernel.c_function(SIGNATURE, double, "double").ctypes(4) == 8
+    assert kernel.loaded == ["double"]
+
+
+def test_the_child_that_compiles_ends_with_its_parent() -> None:
+    child = kernel.compile_in_child()
+    assert child.stdin is not None
+    child.stdin.close()
+    assert child.wait(timeout=60) in (0, 1)

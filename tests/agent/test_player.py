@@ -1,0 +1,298 @@
+import threading
+import time
+
+import chess
+import pytest
+
+from agent import player as player_module
+from agent.limits import Cp, Info, Limits, Mate, Progress, SideClock
+from agent.player import Player, PlayerError
+
+PATIENCE = 20.0
+
+
+class Recorder:
+    """Remembers all that a player tells, in order."""
+
+    def __init__(self):
+        self.events = []
+        self.told = threading.Condition()
+
+    def _note(self, *event):
+        with self.told:
+            self.events.append(event)
+            self.told.notify_all()
+
+    def info(self, info):
+        self._note("info", info)
+
+    def progress(self, progress, seconds):
+        self._note("progress", progress)
+
+    def error(self, message):
+        self._note("error", message)
+
+    def result(self, result):
+        self._note("result", result)
+
+    def of(self, kind):
+        return [event[1] for event in self.events if event[0] == kind]
+
+    def wait_for(self, kind, number=1):
+        with self.told:
+            assert self.told.wait_for(lambda: len(self.of(kind)) >= number, PATIENCE)
+
+
+class Searcher:
+    """Yields the infos of a script, then, if it is to hang, waits for the stop."""
+
+    def __init__(self, *script, hang=False, error=None):
+        self.script = script
+        self.hang = hang
+        self.error = error
+        self.stopped = threading.Event()
+
+    def arm(self):
+        self.stopped.clear()
+
+    def stop(self):
+        self.stopped.set()
+
+    def progress(self):
+        return Progress(nodes=12345)
+
+    def deepen(self, board, limits, lines=1):
+        yield from self.script
+        if self.error:
+            raise self.error
+        if self.hang:
+            assert self.stopped.wait(PATIENCE)
+
+    def searcher(self, clock, stop):
+        return self
+
+
+def line(depth, moves, score=10, **rest):
+    return Info(depth, Cp(score), tuple(map(chess.Move.from_uci, moves.split())), **rest)
+
+
+@pytest.fixture
+def play():
+    players = []
+
+    def start(source, **options):
+        recorder = Recorder()
+        players.append(Player(source, recorder, **options))
+        return players[-1], recorder
+
+    yield start
+    for player in players:
+        assert player.close(PATIENCE)
+
+
+def moves(recorder):
+    return [result.move and result.move.uci() for result in recorder.of("result")]
+
+
+def test_the_last_exact_line_is_played(play):
+    player, recorder = play(Searcher(line(1, "e2e4"), line(2, "d2d4 d7d5")))
+    player.go(chess.Board(), Limits(depth=2))
+    assert player.wait(PATIENCE)
+    (result,) = recorder.of("result")
+    assert (result.move.uci(), result.ponder.uci()) == ("d2d4", "d7d5")
+    assert recorder.events[-1] == ("result", result)
+    assert recorder.events[-2] == ("info", result.info)
+
+
+def test_a_line_cut_short_is_played_if_it_is_better(play):
+    player, recorder = play(Searcher(line(1, "e2e4"), line(2, "d2d4", complete=False)))
+    player.go(chess.Board(), Limits())
+    assert player.wait(PATIENCE)
+    assert moves(recorder) == ["d2d4"]
+
+
+@pytest.mark.parametrize(("bound", "expected"), [("lowerbound", "d2d4"), ("upperbound", "e2e4")])
+def test_the_line_before_the_answer_is_exact(play, bound, expected):
+    player, recorder = play(Searcher(line(1, "e2e4"), line(2, "d2d4", bound=bound)))
+    player.go(chess.Board(), Limits())
+    assert player.wait(PATIENCE)
+    last = recorder.of("info")[-1]
+    assert moves(recorder) == [expected] == [last.pv[0].uci()]
+    assert last.bound == ""
+    assert recorder.events[-2][0] == "info"
+
+
+def test_of_several_lines_the_first_is_played(play):
+    script = [line(1, "e2e4"), line(1, "d2d4", multipv=2)]
+    player, recorder = play(Searcher(*script))
+    player.go(chess.Board(), Limits(), lines=2)
+    assert player.wait(PATIENCE)
+    assert moves(recorder) == ["e2e4"]
+    assert recorder.of("info")[-1].multipv == 1
+
+
+def test_stop_right_after_go_is_not_lost(play):
+    player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
+    for number in range(1, 51):
+        player.go(chess.Board(), Limits(infinite=True))
+        player.stop()
+        recorder.wait_for("result", number)
+    assert len(moves(recorder)) == 50
+
+
+def test_each_go_is_answered_once_and_in_order(play):
+    player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
+    for _ in range(20):
+        player.go(chess.Board(), Limits(infinite=True))
+    player.stop()
+    assert player.wait(PATIENCE)
+    assert moves(recorder) == ["e2e4"] * 20
+
+
+def test_time_stops_a_search_that_does_not_end(play):
+    player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
+    player.go(chess.Board(), Limits(movetime=0.05))
+    assert player.wait(PATIENCE)
+    player.go(chess.Board(), Limits(clock=SideClock(0.1)))
+    assert player.wait(PATIENCE)
+    assert moves(recorder) == ["e2e4"] * 2
+
+
+def test_the_ponder_hit_starts_the_clock(play):
+    player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
+    player.go(chess.Board(), Limits(clock=SideClock(0.1), ponder=True))
+    recorder.wait_for("info")
+    assert not player.wait(0.3)
+    player.ponderhit()
+    assert player.wait(PATIENCE)
+    assert moves(recorder) == ["e2e4"]
+
+
+def test_a_ponder_hit_before_the_search_began_is_not_lost(play):
+    player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
+    gate = threading.Event()
+    player.do(lambda job: gate.wait(PATIENCE))
+    player.go(chess.Board(), Limits(movetime=0.02, ponder=True))
+    player.ponderhit()
+    gate.set()
+    assert player.wait(PATIENCE)
+    assert moves(recorder) == ["e2e4"]
+
+
+def test_an_infinite_search_that_is_done_waits_for_the_stop(play):
+    player, recorder = play(Searcher(line(1, "e2e4")))
+    player.go(chess.Board(), Limits(infinite=True))
+    recorder.wait_for("info")
+    assert not player.wait(0.05)
+    player.stop()
+    assert player.wait(PATIENCE)
+    assert moves(recorder) == ["e2e4"]
+
+
+@pytest.mark.parametrize(
+    ("fen", "score"),
+    [("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", Cp(0)), ("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", Mate(0))],
+)
+def test_no_legal_move(play, fen, score):
+    player, recorder = play(Searcher())
+    player.go(chess.Board(fen), Limits(depth=1))
+    assert player.wait(PATIENCE)
+    assert recorder.of("info") == [Info(depth=0, score=score, pv=())]
+    assert moves(recorder) == [None]
+
+
+@pytest.mark.parametrize("script", [[], [line(1, "e2e4")]])
+@pytest.mark.parametrize("error", [ZeroDivisionError, SystemExit])
+def test_a_search_that_fails_is_answered_all_the_same(play, script, error):
+    player, recorder = play(Searcher(*script, error=error("division by zero")))
+    player.go(chess.Board(), Limits(depth=1))
+    assert player.wait(PATIENCE)
+    (message,) = recorder.of("error")
+    assert f"{error.__name__}: division by zero" in message
+    assert chess.Move.from_uci(moves(recorder)[0]) in chess.Board().legal_moves
+    player.go(chess.Board(), Limits(depth=1))
+    assert player.wait(PATIENCE)
+    assert len(moves(recorder)) == 2
+
+
+def test_a_searcher_that_cannot_be_had_is_answered_too(play):
+    class Nobody:
+        def searcher(self, clock, stop):
+            raise PlayerError("nobody searches")
+
+    player, recorder = play(Nobody())
+    player.go(chess.Board(), Limits(search_moves=(chess.Move.from_uci("h2h3"),)))
+    assert player.wait(PATIENCE)
+    assert recorder.of("error") == ["nobody searches"]
+    assert moves(recorder) == ["h2h3"]
+
+
+def test_the_board_may_change_while_it_is_searched(play):
+    player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
+    board = chess.Board("7k/5Q2/8/6K1/8/8/8/8 w - - 0 1")
+    player.go(board, Limits(infinite=True))
+    board.push_uci("g5g6")
+    player.stop()
+    assert player.wait(PATIENCE)
+    assert moves(recorder) != [None]
+
+
+def test_other_work_is_done_in_order_and_its_failure_is_reported(play):
+    player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
+    order = []
+    player.go(chess.Board(), Limits(infinite=True))
+    player.do(lambda job: order.append(len(moves(recorder))))
+    player.do(lambda job: 1 / 0)
+    player.do(lambda job: order.append("after"), lengthy=True)
+    assert player.busy
+    player.stop()
+    assert player.wait(PATIENCE)
+    assert order == [1, "after"]
+    assert not player.busy
+    assert "ZeroDivisionError" in recorder.of("error")[0]
+
+
+def test_a_job_learns_that_something_else_was_asked(play):
+    player, _ = play(Searcher(line(1, "e2e4")))
+    seen = []
+
+    def wait_politely(job):
+        player_module.wait_for_any(job.overtaken, timeout=PATIENCE)
+        seen.append((bool(job.overtaken), bool(job.stop)))
+
+    player.do(wait_politely)
+    player.do(lambda job: None)
+    assert player.wait(PATIENCE)
+    assert seen == [(True, False)]
+
+
+def test_a_long_search_tells_where_it_stands(play, monkeypatch):
+    monkeypatch.setattr(player_module, "FIRST_PROGRESS", 0.01)
+    monkeypatch.setattr(player_module, "PROGRESS_INTERVAL", 0.01)
+    player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
+    player.go(chess.Board(), Limits(infinite=True))
+    recorder.wait_for("progress", 3)
+    player.stop()
+    assert player.wait(PATIENCE)
+    assert recorder.of("progress")[0] == Progress(nodes=12345)
+    assert recorder.events[-2][0] == "info", "the answer comes directly after a line of play"
+
+
+def test_closing_answers_what_was_asked_and_ends_the_threads(play):
+    player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
+    before = threading.active_count()
+    player.go(chess.Board(), Limits(infinite=True))
+    player.go(chess.Board(), Limits(ponder=True))
+    assert player.close(PATIENCE)
+    assert moves(recorder) == ["e2e4"] * 2
+    assert threading.active_count() == before
+    player.go(chess.Board(), Limits())
+    assert moves(recorder) == ["e2e4"] * 2
+
+
+def test_infos_carry_the_time(play):
+    player, recorder = play(Searcher(line(1, "e2e4")))
+    began = time.monotonic()
+    player.go(chess.Board(), Limits(depth=1))
+    assert player.wait(PATIENCE)
+    assert 0 < recorder.of("info")[0].time <= time.monotonic() - began

@@ -1,0 +1,89 @@
+"""The engine as front ends see it: a process with two pipes."""
+
+import queue
+import subprocess
+import sys
+import threading
+
+import pytest
+
+PATIENCE = 60.0
+
+
+@pytest.fixture(scope="session")
+def warm_cache():
+    """The kernel is compiled and in the cache."""
+    subprocess.run([sys.executable, "-m", "kempelen.cli", "warmup"], check=True, timeout=300)
+
+
+class EngineProcess:
+    """An engine process: lines in, lines out."""
+
+    def __init__(self, *arguments, **options):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "kempelen.cli", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+            **options,
+        )
+        self._heard = queue.Queue()
+        self._listener = threading.Thread(target=self._listen)
+        self._listener.start()
+
+    def _listen(self):
+        for line in self.process.stdout:
+            self._heard.put(line.rstrip("\n"))
+        self._heard.put(None)
+
+    def say(self, *lines):
+        for line in lines:
+            self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def hear_until(self, start):
+        """All lines up to the first that begins so."""
+        lines = []
+        while not lines or not lines[-1].startswith(start):
+            line = self._heard.get(timeout=PATIENCE)
+            assert line is not None, f"the engine ended before it said {start}: {lines}"
+            lines.append(line)
+        return lines
+
+    def rest(self):
+        """All lines until the engine ends."""
+        lines = []
+        while (line := self._heard.get(timeout=PATIENCE)) is not None:
+            lines.append(line)
+        return lines
+
+    def end_input(self):
+        self.process.stdin.close()
+
+    def wait(self):
+        """The exit status and what was written to standard error."""
+        status = self.process.wait(PATIENCE)
+        return status, self.process.stderr.read()
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(PATIENCE)
+        self._listener.join(PATIENCE)
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            pipe.close()
+
+
+@pytest.fixture
+def start_engine():
+    started = []
+
+    def start(*arguments, **options):
+        started.append(EngineProcess(*arguments, **options))
+        return started[-1]
+
+    yield start
+    for engine in started:
+        engine.close()

@@ -1,0 +1,89 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from kempelen import __version__
+from kempelen.cli import COMMANDS
+
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -"
+
+
+def kempelen(*arguments):
+    command = [sys.executable, "-m", "kempelen.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+def test_version():
+    done = kempelen("--version")
+    assert (done.returncode, done.stdout) == (0, f"kempelen {__version__}\n")
+
+
+def test_help_lists_the_commands():
+    done = kempelen("--help")
+    assert done.returncode == 0
+    for name, help_line in COMMANDS.items():
+        assert name in done.stdout
+        assert help_line in " ".join(done.stdout.split())
+        assert kempelen(name, "--help").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments", [["fly"], ["perft"], ["perft", "0"], ["bench", "--depth", "x"]]
+)
+def test_wrong_arguments_are_refused(arguments):
+    done = kempelen(*arguments)
+    assert done.returncode == 2
+    assert "usage: kempelen" in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "total"),
+    [(["4"], "197281"), (["3", "--fen", KIWIPETE], "97862"), (["1", "--chess960"], "20")],
+)
+def test_perft_prints_the_total(warm_cache, arguments, total):
+    done = kempelen("perft", *arguments)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{total}\n", "")
+
+
+def test_perft_deeper_than_one_call_counts():
+    # No pawns, kings alone: small trees, deep enough to be divided more than once.
+    shallow = kempelen("perft", "6", "--fen", "k7/8/8/8/8/8/8/7K w - - 0 1", "--divide")
+    deep = kempelen("perft", "7", "--fen", "k7/8/8/8/8/8/8/7K w - - 0 1", "--json", "--divide")
+    assert shallow.returncode == deep.returncode == 0
+    *moves, total = shallow.stdout.splitlines()
+    assert sum(int(line.split(": ")[1]) for line in moves) == int(total)
+    found = json.loads(deep.stdout)
+    assert sum(found["moves"].values()) == found["leaves"] > int(total)
+
+
+def test_perft_divides_in_chess960(warm_cache):
+    fen = "4k3/8/8/8/8/8/8/RK5R w HA - 0 1"
+    done = kempelen("perft", "1", "--fen", fen, "--chess960", "--divide")
+    assert "b1h1: 1" in done.stdout.splitlines()
+
+
+def test_perft_of_a_bad_position_is_refused():
+    done = kempelen("perft", "3", "--fen", "8/8/8/8/8/8/8/8 w - - 0 1")
+    assert done.returncode == 2
+    assert "white has no king" in done.stderr
+
+
+def test_bench_is_deterministic_and_ends_with_nodes_and_speed(warm_cache):
+    counts = set()
+    for _ in range(2):
+        done = kempelen("bench", "--depth", "5")
+        assert (done.returncode, done.stderr) == (0, "")
+        words = done.stdout.splitlines()[-1].split()
+        assert words[1::2] == ["nodes", "nps"]
+        counts.add(int(words[0]))
+    found = json.loads(kempelen("bench", "--depth", "5", "--json").stdout)
+    assert counts == {found["nodes"]}
+
+
+def test_warmup_says_where_the_kernel_is(warm_cache):
+    done = kempelen("warmup")
+    assert done.returncode == 0
+    assert done.stdout.startswith("kernel loaded from ")

@@ -1,0 +1,80 @@
+"""Whole games, as front ends and match runners play them."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import chess
+import chess.engine
+import pytest
+
+COMMAND = [sys.executable, "-m", "kempelen.cli", "uci"]
+STOCKFISH = shutil.which("stockfish") or shutil.which("stockfish", path="/usr/games")
+
+
+@pytest.fixture
+def engine(warm_cache):
+    with chess.engine.SimpleEngine.popen_uci(COMMAND) as engine:
+        yield engine
+
+
+@pytest.mark.skipif(STOCKFISH is None, reason="stockfish is not installed")
+@pytest.mark.parametrize("ours", [chess.WHITE, chess.BLACK])
+def test_a_whole_game_against_stockfish(engine, ours):
+    board = chess.Board()
+    with chess.engine.SimpleEngine.popen_uci(STOCKFISH) as stockfish:
+        stockfish.configure({"Threads": 1, "Hash": 16})
+        while not board.is_game_over(claim_draw=True):
+            player = engine if board.turn == ours else stockfish
+            move = player.play(board, chess.engine.Limit(time=0.02), game="one").move
+            assert move in board.legal_moves
+            board.push(move)
+    assert board.ply() > 10
+
+
+def test_a_whole_chess960_game_against_itself(engine):
+    board = chess.Board.from_chess960_pos(0)
+    while not board.is_game_over(claim_draw=True) and board.ply() < 200:
+        move = engine.play(board, chess.engine.Limit(nodes=200)).move
+        assert move in board.legal_moves
+        board.push(move)
+    assert board.ply() > 10
+
+
+def test_principal_variations_are_legal_and_scores_follow_the_mate(engine):
+    board = chess.Board("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1")
+    info = engine.analyse(board, chess.engine.Limit(depth=8))
+    assert info["score"].relative == chess.engine.Mate(1)
+    assert [move.uci() for move in info["pv"]] == ["a1a8"]
+
+
+def test_several_lines(engine):
+    board = chess.Board()
+    lines = engine.analyse(board, chess.engine.Limit(depth=6), multipv=4)
+    assert len({line["pv"][0] for line in lines}) == 4
+    scores = [line["score"].relative.score() for line in lines]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_the_same_game_at_fixed_nodes_has_the_same_node_counts(warm_cache):
+    def play():
+        counts, board = [], chess.Board()
+        with chess.engine.SimpleEngine.popen_uci(COMMAND) as engine:
+            for _ in range(12):
+                limit = chess.engine.Limit(nodes=3000)
+                result = engine.play(board, limit, info=chess.engine.INFO_BASIC)
+                counts.append((result.move, result.info["nodes"]))
+                board.push(result.move)
+        return counts
+
+    assert play() == play()
+
+
+def test_fast_games_against_itself(warm_cache):
+    script = Path(__file__).parents[2] / "benchmarks" / "self_play.py"
+    command = [sys.executable, script, "--games", "2", "--time", "2", "--increment", "0.02"]
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sum(json.loads(done.stdout).values()) == 2

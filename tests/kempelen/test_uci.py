@@ -1,0 +1,183 @@
+"""The engine process: starting, ending, and what it must never do to its standard output."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+# Far more than a second, so that a busy machine does not matter, and far less than a hang.
+SOON = 15.0
+
+
+@pytest.fixture
+def engine(start_engine, warm_cache):
+    return start_engine()
+
+
+def children(pid):
+    """The process ids of the children, where the system tells them."""
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    if not path.exists():
+        pytest.skip("this system does not list children under /proc")
+    found = set()
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        found.update(map(int, (task / "children").read_text().split()))
+    return found
+
+
+def test_nothing_heavy_is_imported_before_uciok():
+    code = """
+import sys
+import kempelen.cli
+from kempelen.uci import Session, Uci
+for line in Uci("name", "author", print, print).handle_line("uci"):
+    if line == "uciok":
+        break
+heavy = "numba numpy chess argparse asyncio importlib.metadata llvmlite rich".split()
+sys.exit(" ".join(name for name in heavy if name in sys.modules) or 0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["uci"]])
+def test_a_short_conversation(start_engine, warm_cache, arguments):
+    engine = start_engine(*arguments)
+    engine.say("xboard", "uci")
+    first = engine.hear_until("uciok")
+    assert first[0].startswith("id name Kempelen ")
+    engine.say("isready")
+    assert engine.hear_until("readyok") == ["readyok"]
+    engine.say("position startpos moves e2e4", "go depth 6")
+    lines = engine.hear_until("bestmove")
+    assert lines[-2].split(" pv ")[1].split()[0] == lines[-1].split()[1]
+    engine.say("quit")
+    assert engine.rest() == []
+    assert engine.wait() == (0, "")
+
+
+def test_everything_at_once_is_answered(engine):
+    engine.say("uci", "isready", "position startpos", "go depth 4", "isready")
+    engine.end_input()
+    lines = engine.rest()
+    assert lines.count("readyok") == 2
+    assert lines[-1].startswith(("bestmove", "readyok"))
+    assert sum(line.startswith("bestmove") for line in lines) == 1
+    assert engine.wait() == (0, "")
+
+
+@pytest.mark.parametrize("ending", ["end of input", "quit"])
+def test_ending_in_mid_search(engine, ending):
+    engine.say("uci", "isready")
+    engine.hear_until("readyok")
+    engine.say("go infinite")
+    engine.hear_until("info depth 4")
+    began = time.monotonic()
+    if ending == "quit":
+        engine.say("quit")
+    else:
+        engine.end_input()
+    assert engine.wait() == (0, "")
+    assert time.monotonic() - began < SOON
+    assert engine.rest()[-1].startswith("bestmove")
+
+
+def test_a_closed_output_ends_it(warm_cache):
+    engine = subprocess.Popen(
+        [sys.executable, "-m", "kempelen.cli"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        engine.stdin.write(b"uci\ngo infinite\n")
+        engine.stdin.flush()
+        while not engine.stdout.readline().startswith(b"info depth 4"):
+            pass
+        engine.stdout.close()
+        assert engine.wait(SOON) == 0
+        assert engine.stderr.read() == b""
+    finally:
+        engine.kill()
+        engine.wait()
+        engine.stdin.close()
+        engine.stderr.close()
+
+
+def test_ending_while_the_kernel_is_loaded(start_engine, warm_cache):
+    for last in ("uci", "isready", "go depth 3", "go perft 3", "bench"):
+        engine = start_engine()
+        engine.say("uci", last)
+        engine.end_input()
+        began = time.monotonic()
+        assert engine.wait() == (0, "")
+        assert time.monotonic() - began < SOON
+        lines = engine.rest()
+        assert lines.count("readyok") == (last == "isready")
+        assert sum(line.startswith("bestmove") for line in lines) == (last == "go depth 3")
+
+
+def test_what_other_code_prints_does_not_reach_the_front_end(start_engine, warm_cache, tmp_path):
+    (tmp_path / "chatty.py").write_text(
+        "print('hello from the import')\n"
+        "def evaluate(board):\n"
+        "    print('hello from the evaluation')\n"
+        "    return len(board.piece_map())\n"
+    )
+    engine = start_engine(cwd=tmp_path)
+    engine.say("uci", "setoption name Evaluation value chatty.py:evaluate", "go nodes 20", "quit")
+    lines = engine.rest()
+    assert lines[-1].startswith("bestmove")
+    assert not [line for line in lines if "hello" in line]
+    status, errors = engine.wait()
+    assert status == 0
+    assert "hello from the import" in errors
+
+
+def test_an_evaluation_changes_the_play_and_its_failure_does_not_end_it(
+    start_engine, warm_cache, tmp_path
+):
+    (tmp_path / "mine.py").write_text(
+        "def corner(board):\n"
+        "    return (1 if board.turn else -1) * (500 if board.piece_at(16) else 0)\n"
+        "def broken(board):\n"
+        "    return 1 // 0\n"
+    )
+    engine = start_engine(cwd=tmp_path)
+    engine.say("uci", "setoption name Evaluation value mine.py:corner", "go depth 1")
+    assert engine.hear_until("bestmove")[-1].split()[1] in ("a2a3", "b1a3")
+    engine.say("setoption name Evaluation value mine.py:broken", "go depth 3")
+    lines = engine.hear_until("bestmove")
+    assert any(line.startswith("info string") and "broken" in line for line in lines)
+    assert lines[-1] != "bestmove (none)"
+    engine.say("setoption name Evaluation value nowhere.py:evaluate", "isready")
+    assert any("nowhere.py" in line for line in engine.hear_until("readyok"))
+    engine.say("setoption name Evaluation value handcrafted", "go depth 1", "quit")
+    assert engine.rest()[-1].startswith("bestmove")
+
+
+def test_cold_it_plays_on_the_clock_while_a_child_compiles(start_engine, tmp_path):
+    engine = start_engine(env=os.environ | {"KEMPELEN_CACHE_DIR": str(tmp_path)})
+    engine.say("uci", "position startpos moves e2e4", "go wtime 1000 btime 1000")
+    lines = engine.hear_until("bestmove")
+    assert any("compiling" in line for line in lines)
+    assert lines[-1] != "bestmove (none)"
+    engine.say("go depth 3", "isready")
+    assert engine.hear_until("readyok")[-1] == "readyok"
+    engine.say("stop")
+    assert engine.hear_until("bestmove")[-1] != "bestmove (none)"
+    compilers = children(engine.process.pid)
+    assert compilers, "a child compiles"
+    engine.say("quit")
+    assert engine.wait()[0] == 0
+    assert not any(Path(f"/proc/{pid}").exists() for pid in compilers)
+
+
+def test_the_fuzz_run_in_small(warm_cache):
+    script = Path(__file__).parents[2] / "benchmarks" / "uci_fuzz.py"
+    command = [sys.executable, script, "--lines", "2000", "--timeout", "120"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, done.stdout + done.stderr

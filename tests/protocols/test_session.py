@@ -1,0 +1,164 @@
+import os
+import threading
+
+import pytest
+
+from protocols import session as session_module
+from protocols.session import Session
+
+PATIENCE = 20.0
+
+
+class Echo:
+    """Answers each line with itself; `quit` ends, `later` answers from another thread."""
+
+    def __init__(self):
+        self.finished = False
+        self.lines = []
+
+    def handle_line(self, line):
+        self.lines.append(line)
+        self.finished = line == "quit"
+        yield f"echo {line}"
+
+    def overlong_line(self):
+        yield "too long"
+
+
+class Pipes:
+    """A session in a thread of its own, with the other ends of its pipes."""
+
+    def __init__(self, protocol):
+        source, self.write_end = os.pipe()
+        self.read_end, sink = os.pipe()
+        self.session = Session(source, sink)
+        self.thread = threading.Thread(target=self.session.run, args=(protocol,))
+        self.descriptors = [source, sink, self.write_end, self.read_end]
+        self.thread.start()
+
+    def write(self, data):
+        os.write(self.write_end, data)
+
+    def end_input(self):
+        self.close(self.write_end)
+
+    def read(self):
+        """All output until the session has ended."""
+        assert self.join()
+        self.close(self.descriptors[1])
+        with open(self.read_end, "rb", closefd=False) as output:
+            return output.read().decode().splitlines()
+
+    def join(self):
+        self.thread.join(PATIENCE)
+        return not self.thread.is_alive()
+
+    def close(self, descriptor):
+        index = self.descriptors.index(descriptor)
+        os.close(descriptor)
+        del self.descriptors[index]
+
+
+@pytest.fixture
+def echo():
+    return Echo()
+
+
+@pytest.fixture
+def pipes(echo):
+    made = Pipes(echo)
+    yield made
+    if made.write_end in made.descriptors:
+        made.end_input()
+    assert made.join()
+    for descriptor in list(made.descriptors):
+        made.close(descriptor)
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        (b"", []),
+        (b"one\ntwo\n", ["one", "two"]),
+        (b"dos\r\nunix\n", ["dos", "unix"]),
+        (b"\n\n", ["", ""]),
+        (b"no end", ["no end"]),
+        (b"\xef\xbb\xbfuci\n", ["uci"]),
+        (b"\xff\xfe\x00go\n", ["\\xff\\xfe\x00go"]),
+        ("Philidor é\n".encode(), ["Philidor é"]),
+    ],
+)
+def test_lines(pipes, echo, data, lines):
+    pipes.write(data)
+    pipes.end_input()
+    assert pipes.read() == "".join(f"echo {line}\n" for line in lines).splitlines()
+    assert echo.lines == lines
+
+
+def test_a_line_may_come_in_pieces(pipes, echo):
+    for piece in (b"iu", b"ci", b"\nis", b"ready", b"\n"):
+        pipes.write(piece)
+    pipes.end_input()
+    assert pipes.join()
+    assert echo.lines == ["iuci", "isready"]
+
+
+def test_a_line_that_is_too_long_is_dropped(pipes, echo, monkeypatch):
+    monkeypatch.setattr(session_module, "LONGEST_LINE", 100)
+    for data in (b"x" * 60, b"x" * 60, b"x\nshort\n", b"y" * 100 + b"\n", b"z" * 101):
+        pipes.write(data)
+    pipes.end_input()
+    assert pipes.read() == ["too long", "echo short", "echo " + "y" * 100, "too long"]
+
+
+def test_quit_ends_the_session_with_input_left(pipes, echo):
+    pipes.write(b"quit\nmore\n")
+    assert pipes.read() == ["echo quit"]
+    assert echo.lines == ["quit"]
+
+
+def test_a_closed_output_ends_the_session(pipes):
+    pipes.close(pipes.read_end)
+    pipes.write(b"anybody there?\n")
+    assert pipes.join()
+
+
+def test_lines_from_many_threads_stay_whole(pipes):
+    def chatter(number):
+        for _ in range(100):
+            pipes.session.send(str(number) * 50)
+
+    heard = []
+
+    def listen():
+        with open(pipes.read_end, closefd=False) as output:
+            heard.extend(output.readline().rstrip("\n") for _ in range(400))
+
+    threads = [threading.Thread(target=chatter, args=(number,)) for number in range(4)]
+    threads.append(threading.Thread(target=listen))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert sorted(heard) == sorted(str(number) * 50 for number in range(4) for _ in range(100))
+
+
+def test_the_log_holds_both_directions(pipes, tmp_path):
+    log = tmp_path / "debug.log"
+    pipes.session.log_to(str(log))
+    pipes.write(b"hello\n")
+    pipes.end_input()
+    assert pipes.read() == ["echo hello"]
+    pipes.session.log_to("")
+    words = [line.split(" ", 1)[1] for line in log.read_text(encoding="utf-8").splitlines()]
+    assert words == ["> hello", "< echo hello"]
+
+
+def test_a_log_that_cannot_be_opened_keeps_the_last_one(pipes, tmp_path):
+    log = tmp_path / "debug.log"
+    pipes.session.log_to(str(log))
+    with pytest.raises(OSError, match="directory"):
+        pipes.session.log_to(str(tmp_path))
+    pipes.session.send("still here")
+    pipes.session.log_to("")
+    assert "still here" in log.read_text(encoding="utf-8")

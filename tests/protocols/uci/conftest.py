@@ -1,0 +1,139 @@
+"""A UCI engine in the test's own process, around a searcher that is quick and always the same."""
+
+import queue
+import threading
+
+import chess
+import pytest
+
+from agent.engine import Engine
+from agent.limits import Cp, Info, Progress
+from agent.player import PlayerError
+from protocols.uci.protocol import Uci
+
+PATIENCE = 20.0
+
+
+class ScriptedSearcher:
+    """Finds moves in alphabetical order; iteration d sees 100 d nodes and scores 10 d - line."""
+
+    def __init__(self):
+        self.calls = []
+        self._stop = threading.Event()
+
+    def arm(self):
+        self._stop.clear()
+
+    def stop(self):
+        self._stop.set()
+
+    def new_game(self):
+        self.calls.append("new_game")
+
+    def progress(self):
+        return Progress(nodes=1)
+
+    def deepen(self, board, limits, lines=1):
+        moves = sorted(limits.search_moves or board.legal_moves, key=chess.Move.uci)
+        for depth in range(1, (limits.depth or 60) + 1):
+            for line, move in enumerate(moves[:lines], 1):
+                pv = [move]
+                board.push(move)
+                pv += sorted(board.legal_moves, key=chess.Move.uci)[:1]
+                board.pop()
+                yield Info(depth, Cp(10 * depth - line), tuple(pv), depth, line, nodes=100 * depth)
+            if (limits.nodes and 100 * depth >= limits.nodes) or self._stop.wait(0.001):
+                return
+
+
+class ScriptedEngine(Engine):
+    """Remembers what is set; has no kernel."""
+
+    def __init__(self, report):
+        super().__init__(report)
+        self.scripted = ScriptedSearcher()
+        self.changes = []
+
+    def start(self):
+        self.ready.set()
+
+    def settle(self, job):
+        pass
+
+    def searcher(self, clock, stop):
+        return self.scripted
+
+    def kernel(self, stop):
+        raise PlayerError("this needs the compiled kernel, which is not there")
+
+    def set_megabytes(self, megabytes):
+        if megabytes > 1024:
+            raise MemoryError(f"no memory for a table of {megabytes} MB; keeping the old one")
+        self.changes.append(("Hash", megabytes))
+
+    def set_threads(self, threads):
+        self.changes.append(("Threads", threads))
+
+    def set_evaluation(self, spec):
+        self.changes.append(("Evaluation", spec))
+
+    def clear(self):
+        self.changes.append(("Clear Hash", None))
+
+    def new_game(self):
+        self.changes.append(("ucinewgame", None))
+
+
+class Conversation:
+    """Lines to the engine, and what it says, in order."""
+
+    def __init__(self, make_engine=ScriptedEngine, log_to=lambda path: None):
+        self.heard = queue.Queue()
+        self.uci = Uci("Kempelen test", "The authors", self.heard.put, log_to, make_engine)
+
+    def say(self, *lines):
+        for line in lines:
+            for reply in self.uci.handle_line(line):
+                self.heard.put(reply)
+
+    def hear(self):
+        return self.heard.get(timeout=PATIENCE)
+
+    def hear_until(self, start):
+        lines = [self.hear()]
+        while not lines[-1].startswith(start):
+            lines.append(self.hear())
+        return lines
+
+    def rest(self):
+        """All that is said by the time that everything is done."""
+        assert self.uci.player.wait(PATIENCE)
+        lines = []
+        while not self.heard.empty():
+            lines.append(self.heard.get())
+        return lines
+
+    def ask(self, *lines):
+        """Say lines, wait until all is done, and return what was heard."""
+        self.say(*lines)
+        return self.rest()
+
+
+@pytest.fixture
+def conversation():
+    talk = Conversation()
+    yield talk
+    assert talk.uci.close(PATIENCE)
+
+
+@pytest.fixture
+def make_conversation():
+    made = []
+
+    def make(*arguments, **options):
+        made.append(Conversation(*arguments, **options))
+        return made[-1]
+
+    yield make
+    for talk in made:
+        assert talk.uci.close(PATIENCE)

@@ -1,0 +1,87 @@
+import chess
+import pytest
+
+from protocols.uci.position import CurrentPosition, read_board
+from protocols.uci.values import Position, UciError
+
+
+def position(moves="", fen=None):
+    return Position(fen, tuple(moves.split()))
+
+
+def test_it_begins_at_the_start():
+    assert CurrentPosition().board.fen() == chess.STARTING_FEN
+
+
+def test_only_new_moves_are_played_where_a_line_goes_on():
+    current = CurrentPosition()
+    current.set(position("e2e4"), chess960=False)
+    board = current.board
+    current.set(position("e2e4 e7e5 g1f3"), chess960=False)
+    assert current.board is board
+    assert [move.uci() for move in board.move_stack] == ["e2e4", "e7e5", "g1f3"]
+
+
+@pytest.mark.parametrize("moves", ["e2e4", "d2d4 d7d5", ""])
+def test_another_line_begins_anew(moves):
+    current = CurrentPosition()
+    current.set(position("e2e4 e7e5"), chess960=False)
+    current.set(position(moves), chess960=False)
+    assert " ".join(move.uci() for move in current.board.move_stack) == moves
+
+
+@pytest.mark.parametrize(
+    "bad", [position("e2e4 e7e5 e4e5"), position("e2e5"), position(fen="rubbish"), position("e1")]
+)
+def test_what_is_refused_changes_nothing(bad):
+    current = CurrentPosition()
+    current.set(position("e2e4"), chess960=False)
+    before = current.board.copy()
+    with pytest.raises(UciError):
+        current.set(bad, chess960=False)
+    assert current.board == before
+    assert current.board.move_stack == before.move_stack
+    current.set(position("e2e4 c7c5"), chess960=False)
+    assert len(current.board.move_stack) == 2
+
+
+@pytest.mark.parametrize(
+    ("fen", "accepted"),
+    [
+        ("4k3/8/8/8/8/8/8/4K3 w KQkq - 0 1", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
+        ("4k3/8/8/8/8/8/8/4K2R w KQ - 0 1", "4k3/8/8/8/8/8/8/4K2R w K - 0 1"),
+        ("4k3/8/8/8/8/8/8/4K3 w - e6 0 1", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
+        ("4k3/8/8/8/8/8/8/4K3 w - e5 0 1", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
+        ("4k3/8/8/8/8/8/8/4K3 w", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 999999 0", "4k3/8/8/8/8/8/8/4K3 w - - 150 1"),
+    ],
+)
+def test_small_mistakes_are_mended(fen, accepted):
+    assert read_board(fen).fen() == accepted
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        "4k3/8/8/8/8/8/8/4K3 x - - 0 1",
+        "4k3/8/8/8/8/8/8/4K3 w - - -3 1",
+        "4k3/8/8/8/8/8/8/4K3 w - - a b",
+        "4k3/8/8/8/8/8/4K3 w - - 0 1",
+        "9/8/8/8/8/8/8/4K3 w - - 0 1",
+        "4k3/8/8/8/8/8/8/4K3 w - - 0 1 extra",
+        "\x00\ufffd",
+    ],
+)
+def test_bad_fen_is_refused_with_a_reason(fen):
+    with pytest.raises(UciError, match=r"bad FEN: .{5,}"):
+        read_board(fen)
+
+
+def test_flip_changes_the_sides():
+    current = CurrentPosition()
+    current.set(position("e2e4"), chess960=False)
+    before = current.board.copy()
+    current.flip()
+    assert current.board == before.mirror()
+    current.flip()
+    assert current.board == before

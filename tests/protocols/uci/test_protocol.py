@@ -1,0 +1,120 @@
+"""What the transcripts cannot say: options that change the engine, failures, long inputs."""
+
+import chess
+import pytest
+
+from protocols.uci.protocol import COMMANDS, OPTIONS
+
+
+def test_every_option_is_declared_with_a_default_that_it_accepts(conversation):
+    declared = [line for line in conversation.ask("uci") if line.startswith("option")]
+    assert [line.split(" type ")[0] for line in declared] == [
+        f"option name {option.name}" for option in OPTIONS
+    ]
+    for option in OPTIONS:
+        if option.kind == "spin":
+            assert option.least <= option.default <= option.most
+        value = str(option.default if option.default is not None else "<empty>").lower()
+        value = "" if option.kind == "button" else f" value {value}"
+        assert conversation.ask(f"setoption name {option.name.upper()}{value}") == []
+
+
+def test_engine_options_reach_the_engine_in_order(conversation):
+    conversation.ask(
+        "setoption name Hash value 64",
+        "setoption name Threads value 2",
+        "setoption name clear hash",
+        "setoption name Evaluation value my_eval.py:evaluate",
+        "setoption name Evaluation value <empty>",
+        "ucinewgame",
+    )
+    assert conversation.uci.engine.changes == [
+        ("Hash", 64),
+        ("Threads", 2),
+        ("Clear Hash", None),
+        ("Evaluation", "my_eval.py:evaluate"),
+        ("Evaluation", "handcrafted"),
+        ("ucinewgame", None),
+    ]
+
+
+def test_options_set_during_a_search_wait_for_its_end(conversation):
+    conversation.say("go infinite", "setoption name Hash value 64")
+    assert conversation.uci.engine.changes == []
+    conversation.ask("stop")
+    assert conversation.uci.engine.changes == [("Hash", 64)]
+
+
+def test_move_overhead_and_analysis_reach_the_player(conversation):
+    conversation.say("setoption name Move Overhead value 250")
+    conversation.say("setoption name UCI_AnalyseMode value true")
+    assert conversation.uci.player.overhead == pytest.approx(0.25)
+    assert conversation.uci.player.patient
+
+
+def test_a_clock_is_read_for_the_side_to_move(conversation):
+    heard = conversation.ask(
+        "debug on",
+        "setoption name Move Overhead value 0",
+        "go wtime 100000 btime 1 depth 1",
+        "position startpos moves e2e4",
+        "go wtime 100000 btime 50 depth 1",
+        "go wtime 100000 depth 1",
+    )
+    plans = [float(line.split()[3]) for line in heard if " plans " in line]
+    assert len(plans) == 3
+    assert plans[1] < plans[0] == plans[2]
+
+
+def test_the_log_file_can_fail(make_conversation):
+    paths = []
+
+    def log_to(path):
+        paths.append(path)
+        if path == "/":
+            raise IsADirectoryError(21, "Is a directory")
+
+    talk = make_conversation(log_to=log_to)
+    assert talk.ask("setoption name Debug Log File value /tmp/My Log") == []
+    assert talk.ask("setoption name Debug Log File value /") == [
+        "info string cannot log to '/': Is a directory"
+    ]
+    assert talk.ask("setoption name Debug Log File value <empty>") == []
+    assert paths == ["/tmp/My Log", "/", ""]
+
+
+def test_a_searcher_that_raises_is_answered_and_the_engine_lives_on(conversation):
+    def deepen(board, limits, lines=1):
+        yield from ()
+        raise ZeroDivisionError("division by zero")
+
+    conversation.uci.engine.scripted.deepen = deepen
+    for _ in range(2):
+        error, answer = conversation.ask("go depth 3")
+        assert "ZeroDivisionError: division by zero" in error
+        assert chess.Move.from_uci(answer.split()[1]) in chess.Board().legal_moves
+
+
+def test_a_megabyte_on_one_line(conversation):
+    conversation.ask("isready")
+    for line in ("x" * 2**20, "y " * 2**19, "position startpos moves " + "e2e4 " * 2**17):
+        (heard,) = conversation.ask(line)
+        assert heard.startswith("info string ")
+        assert len(heard) < 200
+    shuffle = "g1f3 g8f6 f3g1 f6g8 " * 500
+    assert conversation.ask(f"position startpos moves {shuffle}") == []
+    assert conversation.ask("go depth 1")[-1].startswith("bestmove a2a3")
+
+
+def test_help_lists_the_table(conversation):
+    heard = conversation.ask("help")
+    assert [line.split()[2].rstrip(":") for line in heard] == list(COMMANDS)
+
+
+def test_quit_is_seen_and_answers_what_is_open(conversation):
+    conversation.say("go infinite", "isready", "quit")
+    assert conversation.uci.finished
+    assert conversation.uci.close(20.0)
+    heard = conversation.rest()
+    assert "readyok" in heard
+    assert heard[-1].startswith("bestmove")

@@ -1,0 +1,106 @@
+import pytest
+
+from protocols.uci.values import (
+    MOST,
+    Go,
+    Position,
+    SetOption,
+    UciError,
+    parse_depth,
+    parse_go,
+    parse_position,
+    parse_set_option,
+    parse_switch,
+    shorten,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("name Hash value 32", SetOption("Hash", "32")),
+        ("NAME clear HASH", SetOption("clear HASH", None)),
+        ("name Debug Log File value C:\\My  Files\\a value.log", None),
+        ("name Debug Log File value <empty>", SetOption("Debug Log File", "<empty>")),
+        ("name Debug Log File value", SetOption("Debug Log File", "")),
+        ("name value value value", SetOption("value", "value")),
+    ],
+)
+def test_set_option(text, value):
+    expected = value or SetOption("Debug Log File", "C:\\My  Files\\a value.log")
+    assert parse_set_option(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("startpos", Position(None, ())),
+        ("startpos moves", Position(None, ())),
+        ("startpos moves e2e4 E7E5", Position(None, ("e2e4", "e7e5"))),
+        ("fen 8/8 w - -", Position("8/8 w - -", ())),
+        ("fen 8/8 w - - 0 1 moves a1a2", Position("8/8 w - - 0 1", ("a1a2",))),
+    ],
+)
+def test_position(text, value):
+    assert parse_position(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "moves e2e4", "startpos e2e4", "fen", "fen moves e2e4"])
+def test_no_position(text):
+    with pytest.raises(UciError, match="expected: position"):
+        parse_position(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("", Go()),
+        (
+            "wtime 1 btime 2 winc 3 binc 4 movestogo 5",
+            Go({"wtime": 1, "btime": 2, "winc": 3, "binc": 4, "movestogo": 5}),
+        ),
+        ("infinite", Go(infinite=True)),
+        ("ponder movetime 100.7", Go({"movetime": 100}, ponder=True)),
+        (
+            "searchmoves e2e4 d2d4 depth 3",
+            Go({"depth": 3}, search_moves=("e2e4", "d2d4")),
+        ),
+        ("wtime -50", Go({"wtime": 0})),
+        ("nodes 99999999999999999999999", Go({"nodes": MOST})),
+        ("nodes " + "9" * 5000, Go({"nodes": MOST})),
+    ],
+)
+def test_go(text, value):
+    assert parse_go(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "problems"),
+    [
+        ("depth", {"depth": 0}, 1),
+        ("depth nodes 5", {"depth": 0, "nodes": 5}, 1),
+        ("depth x nodes 5", {"depth": 0, "nodes": 5}, 1),
+        ("depth nan", {"depth": 0}, 1),
+        ("depth 3 please", {"depth": 3}, 1),
+        ("a b c d e f", {}, 4),
+    ],
+)
+def test_go_that_is_broken(text, numbers, problems):
+    go = parse_go(text)
+    assert go.numbers == numbers
+    assert len(go.problems) == problems
+
+
+def test_switch_and_depth():
+    assert parse_switch(" ON ")
+    assert not parse_switch("off")
+    assert parse_depth("") is None
+    assert parse_depth("7") == 7
+    for parse, text in ((parse_switch, "1"), (parse_depth, "0"), (parse_depth, "x")):
+        with pytest.raises(UciError, match="expected"):
+            parse(text)
+
+
+def test_what_a_user_wrote_is_quoted_on_one_line_and_cut():
+    assert shorten("a\r\nb") == "'a b'"
+    assert len(shorten("x" * 1_000_000)) == 62
