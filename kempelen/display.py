@@ -103,8 +103,8 @@ def _comparison_lines(comparison: dict[str, Any]) -> list[str]:
         elo, normalized = best["elo"], best["normalized"]
         lines.append(
             f"{comparison['first']} against {comparison['second']}: +{wins} ={draws} -{losses}, "
-            f"Elo {elo['value']:+.1f} ± {elo['error']:.1f}, "
-            f"normalised {normalized['value']:+.1f} ± {normalized['error']:.1f}, "
+            f"Elo {elo['value']:+.1f} ± {_finite(elo['error'])}, "
+            f"normalised {normalized['value']:+.1f} ± {_finite(normalized['error'])}, "
             f"LOS {best['los']:.1%}"
         )
         lines.append(f"pairs LL LD DD/LW DW WW: {' '.join(map(str, comparison['pairs']))}")
@@ -115,6 +115,10 @@ def _comparison_lines(comparison: dict[str, Any]) -> list[str]:
             f"{test['decision']}"
         )
     return lines
+
+
+def _finite(error: float | None) -> str:
+    return "∞" if error is None else f"{error:.1f}"
 
 
 def _standings(summary: dict[str, Any]) -> Table:

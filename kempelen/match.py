@@ -20,7 +20,8 @@ ALIASES = {
 }
 LIMITS = ("movetime", "nodes", "depth", "margin", "patience")
 ENGINE_HELP = (
-    "a player: cmd=PROGRAM with any of args=..., name=..., dir=..., proto=uci|agent|mqtt, "
+    "a player: cmd=PROGRAM, or agent=chess for our own in this process, with any of "
+    "args=..., name=..., dir=..., proto=uci|mqtt, "
     "option.NAME=VALUE, env.NAME=VALUE, tc=..., nodes=..., movetime=..., depth=..., margin=..., "
     "restart=auto|on|off, start_limit=SECONDS; a comma within a value is written \\,"
 )
@@ -130,6 +131,9 @@ def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
             engine[name] = value
     if clock is not None or limits:
         engine["time"] = _time_entries(clock, limits, "tc")
+    if "agent" in engine:
+        engine.update(command=engine.pop("agent"), protocol="agent")
+        engine.setdefault("name", "Kempelen")
     if "command" not in engine:
         raise SettingsError("--engine: cmd=PROGRAM is missing")
     return engine

@@ -54,8 +54,6 @@ def _games(file: TextIO) -> Iterator[tuple[str, str, float]]:
 def _print(ratings: list[Rating], *, as_json: bool) -> None:
     if as_json:
         rows = [encode(rating) for rating in ratings]
-        for row in rows:
-            row["error"] = row["error"] if row["error"] < float("inf") else None
         print(json.dumps(rows))
         return
     table = Table(box=None)

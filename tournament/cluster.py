@@ -42,7 +42,8 @@ CONNECT_LIMIT = 10.0
 HEARTBEAT = 1.0
 # A worker that its scheduler has not heard of for so many seconds is taken for frozen.
 SILENCE = 15.0
-Task = distributed.Future[list[str]]
+# A distributed.Future of a list of records.
+Task = Any
 LIVE_EVENTS = {event_name(kind): kind for kind in (GameStarted, MovePlayed, SearchInfo)}
 
 

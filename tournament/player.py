@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+from protocols.client.inside import InsideEngine
 from protocols.client.process import EngineError, EngineNotFoundError, IoLog, find_program
 from protocols.client.uci import (
     Answer,
@@ -42,9 +43,12 @@ class Player(Protocol):
 
 
 class UciPlayer:
-    """A program that speaks UCI, with its options set."""
+    """A program that speaks UCI, or our own agent in this process, with its options set."""
 
     def __init__(self, settings: EngineSettings, *, chess960: bool, log: IoLog | None) -> None:
+        def inside() -> InsideEngine:
+            return InsideEngine(settings.name, log)
+
         self._settings = settings
         self._chess960 = chess960
         self._engine = UciEngine(
@@ -56,6 +60,7 @@ class UciPlayer:
             ready_limit=settings.ready_limit,
             quit_limit=settings.quit_limit,
             log=log,
+            converse=inside if settings.protocol is EngineProtocol.AGENT else None,
         )
 
     async def start(self) -> None:
@@ -119,18 +124,23 @@ def make_player(
     bots: "BotClient | None" = None,
 ) -> Player:
     """Return a player of the kind that the settings name; bots need a client."""
-    if settings.protocol is EngineProtocol.UCI:
+    if settings.protocol in (EngineProtocol.UCI, EngineProtocol.AGENT):
         return UciPlayer(settings, chess960=chess960, log=log)
     if settings.protocol is EngineProtocol.MQTT and bots is not None:
         return MqttPlayer(settings, bots)
     raise SettingsError(f"engine {settings.name}: a bot is reached over a broker: add --mqtt URL")
 
 
+# The game that an agent named directly plays.
+AGENT_GAME = "chess"
+
 MakePlayer = Callable[[EngineSettings], Player]
 
 
 def check_command(settings: EngineSettings) -> None:
-    """Raise SettingsError if a player's program is not there."""
+    """Raise SettingsError if a player's program, or our agent for its game, is not there."""
+    if settings.protocol is EngineProtocol.AGENT and settings.command != AGENT_GAME:
+        raise SettingsError(f"engine {settings.name}: our agent plays {AGENT_GAME}")
     if settings.protocol is EngineProtocol.UCI:
         try:
             find_program(settings.command, settings.directory)

@@ -1,6 +1,7 @@
 """Frozen dataclasses from plain data (YAML, JSON, command lines) and back, with clear errors."""
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -25,7 +26,9 @@ def decode(kind: type[T], data: Any, where: str = "") -> T:
 
 
 def encode(value: Any) -> Any:
-    """Return `value` as plain data that JSON can hold; the inverse of `decode`."""
+    """Return `value` as plain data that JSON can hold; infinite and undefined numbers are None."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Enum):

@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Protocol
 
 from agent.limits import Cp, Info, Mate, Score, SideClock
 from protocols.client.process import (
@@ -136,9 +137,32 @@ class Answer:
     elapsed: float
 
 
+class Conversation(Protocol):
+    """What a client needs of an engine: EngineProcess has it, and so has our own agent."""
+
+    @property
+    def pid(self) -> int:
+        """The process, if it has one."""
+
+    def send(self, text: str) -> None:
+        """Write lines without waiting."""
+
+    async def read_line(self) -> str:
+        """Return the next line; EngineDiedError at the end."""
+
+    async def stop(self, limit: float) -> None:
+        """End it, politely if that takes no more than `limit` seconds."""
+
+    async def kill(self) -> None:
+        """End it at once."""
+
+    async def describe_end(self) -> str:
+        """Return how it ended."""
+
+
 @dataclass
 class UciEngine:
-    """One engine process that speaks UCI."""
+    """One engine that speaks UCI; a process, unless `converse` makes something else."""
 
     command: str
     arguments: Sequence[str] = ()
@@ -152,20 +176,15 @@ class UciEngine:
     name: str = ""
     author: str = ""
     options: dict[str, Option] = field(default_factory=dict)
-    _process: EngineProcess | None = None
+    converse: Callable[[], Conversation] | None = None
+    _process: Conversation | None = None
 
     async def start(self) -> None:
         """Start the process and wait for `uciok` and `readyok`."""
         if self.state is not State.NEW:
             raise EngineError(f"an engine is started once; this one is {self.state.value}")
         self.state = State.STARTING
-        self._process = await EngineProcess.start(
-            self.command,
-            self.arguments,
-            directory=self.directory,
-            environment=self.environment,
-            log=self.log,
-        )
+        self._process = await self._begin()
         self._process.send("uci")
         await self._within(self.start_limit, "uciok", self._read_declarations())
         await self._ready(self.start_limit)
@@ -227,6 +246,17 @@ class UciEngine:
         self.state = State.CLOSED
         if process is not None:
             await (process.kill() if failed else process.stop(self.quit_limit))
+
+    async def _begin(self) -> Conversation:
+        if self.converse is not None:
+            return self.converse()
+        return await EngineProcess.start(
+            self.command,
+            self.arguments,
+            directory=self.directory,
+            environment=self.environment,
+            log=self.log,
+        )
 
     def _send(self, line: str) -> None:
         assert self._process is not None
