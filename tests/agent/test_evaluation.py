@@ -104,7 +104,7 @@ def test_a_wrong_name_is_refused(file: Path, spec: str, message: str) -> None:
 def test_a_broken_file_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "broken.py"
     path.write_text(text)
-    with pytest.raises(EvaluationError, match="broken.py failed: "):
+    with pytest.raises(EvaluationError, match=r"broken\.py failed: "):
         load(f"{path}:f")
 
 

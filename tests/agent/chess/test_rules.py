@@ -89,15 +89,12 @@ def terminations(board: chess.Board) -> set[chess.Termination]:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_random_positions_equal_the_chess_package(seed: int) -> None:
-    """Moves, keys and results of 20 x 1,000 positions (benchmarks/rules.py takes 100,000)."""
-    compare_random_positions(random.Random(seed), 1000)
-
-
-def compare_random_positions(rng: random.Random, number: int) -> None:
+def test_random_positions_equal_the_chess_package(seed: int, pytestconfig: pytest.Config) -> None:
+    """Compare moves, keys and results, `--positions` of them over all seeds."""
+    rng = random.Random(seed)
     game = Game()
     board = random_position(rng, False)
-    for _ in range(number):
+    for _ in range(pytestconfig.getoption("positions") // 20):
         moves = list(board.legal_moves)
         if not moves or len(board.move_stack) > 150 or board.is_insufficient_material():
             board = random_position(rng, rng.random() < 0.3)

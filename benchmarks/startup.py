@@ -1,0 +1,93 @@
+"""Start-up: process start to uciok and to readyok, warm and cold, beside Stockfish and Python.
+
+python benchmarks/startup.py            # add --no-cold to spare the compilation
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from report import KEMPELEN, parser, show, stockfish
+
+
+def answer_times(command: list[str], environment: dict[str, str]) -> tuple[float, float]:
+    """Return seconds from the start of the process to uciok and to readyok."""
+    began = time.perf_counter()
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as engine:
+        assert engine.stdin
+        assert engine.stdout
+        times = []
+        for question, answer in (("uci", "uciok"), ("isready", "readyok")):
+            engine.stdin.write(question + "\n")
+            engine.stdin.flush()
+            while not engine.stdout.readline().startswith(answer):
+                pass
+            times.append(time.perf_counter() - began)
+        engine.stdin.write("quit\n")
+        engine.stdin.flush()
+    return times[0], times[1]
+
+
+def plain_python() -> float:
+    """Return the seconds that `python -c pass` takes."""
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "pass"], check=True)
+    return time.perf_counter() - began
+
+
+def cold_times() -> tuple[float, float, float]:
+    """Return seconds to uciok and readyok on an empty cache, and of the whole compilation."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "KEMPELEN_CACHE_DIR": folder}
+        uciok, readyok = answer_times(KEMPELEN, environment)
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "KEMPELEN_CACHE_DIR": folder}
+        began = time.perf_counter()
+        subprocess.run(
+            [*KEMPELEN[:-1], "warmup"], env=environment, check=True, stdout=subprocess.DEVNULL
+        )
+        compilation = time.perf_counter() - began
+    return uciok, readyok, compilation
+
+
+def main() -> int:
+    """Measure and compare; the programs take turns."""
+    arguments = parser(__doc__)
+    arguments.add_argument("--runs", type=int, default=21)
+    arguments.add_argument("--no-cold", action="store_true", help="leave out the empty cache")
+    options = arguments.parse_args()
+    other = stockfish()
+    environment = dict(os.environ)
+    ours, theirs, python = [], [], []
+    for _ in range(options.runs):
+        python.append(plain_python())
+        ours.append(answer_times(KEMPELEN, environment))
+        if other:
+            theirs.append(answer_times([other], environment))
+
+    def row(name: str, times: list[tuple[float, float]]) -> tuple[str, float, float, float]:
+        first, second = zip(*times, strict=True)
+        return name, statistics.median(first), max(first), statistics.median(second)
+
+    rows: list[tuple[str, float, float, float | str]] = [
+        ("python -c pass", statistics.median(python), max(python), ""),
+        row("Kempelen, warm", ours),
+    ]
+    if theirs:
+        rows.append(row("Stockfish", theirs))
+    if not options.no_cold:
+        uciok, readyok, compilation = cold_times()
+        rows.append(("Kempelen, cold", uciok, uciok, readyok))
+        rows.append(("compilation, whole", compilation, compilation, ""))
+    columns = ("program", "uciok s (median)", "worst", "readyok s (median)")
+    show("start-up, seconds from process start", columns, rows, options.json)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
