@@ -12,7 +12,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from tournament.events import Event
+from tournament.events import Event, Notice
 from tournament.live import LiveState
 
 REFRESH = 4
@@ -37,6 +37,8 @@ class Display:
 
     def __call__(self, event: Event) -> None:
         """Follow an event; the view is drawn on its own time."""
+        if isinstance(event, Notice) and self._live is None:
+            print(f"kempelen: {event.text}", file=sys.stderr)
         before = not self._state.status
         self._state.apply(event)
         if before:

@@ -3,7 +3,7 @@
 import asyncio
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -106,7 +106,7 @@ class Game:
     async def play(self, players: tuple[Player, Player]) -> GameRecord:
         """Play to the end; a player's failure is an ending like any other."""
         self._announce()
-        ending = await self._prepare(players) or self._rules.ending()
+        ending = self._rules.ending()
         while ending is None:
             ending = await self._move(players[self._rules.turn])
         return self.record(ending)
@@ -136,21 +136,6 @@ class Game:
         """Return the loss of a side that failed."""
         name = self._settings.engines[self._assignment.players[side]].name
         return win(1 - side, termination, f"{SIDES[side]} ({name}): {detail}")
-
-    async def _prepare(self, players: tuple[Player, Player]) -> Ending | None:
-        outcomes = await asyncio.gather(
-            *(player.new_game() for player in players), return_exceptions=True
-        )
-        return self._start_failure(outcomes)
-
-    def _start_failure(self, outcomes: Sequence[BaseException | None]) -> Ending | None:
-        failures: list[tuple[int, EngineError]] = []
-        for side, outcome in enumerate(outcomes):
-            if isinstance(outcome, EngineError):
-                failures.append((side, outcome))
-            elif isinstance(outcome, BaseException):
-                raise outcome
-        return self.not_started(failures)
 
     def not_started(self, failures: list[tuple[int, EngineError]]) -> Ending | None:
         """Return the ending when one side, or both, could not begin; None if both could."""

@@ -151,8 +151,11 @@ def check_command(settings: EngineSettings) -> None:
 class Pool:
     """Players between games. One that failed is closed, and a fresh one takes its place."""
 
-    def __init__(self, settings: Settings, make: MakePlayer, *, idle: int) -> None:
-        """Keep at most `idle` unused players."""
+    def __init__(
+        self, settings: Settings, make: MakePlayer, *, idle: int, report: Callable[[str], None]
+    ) -> None:
+        """Keep at most `idle` unused players. report: is told what befell one between games."""
+        self._report = report
         self._settings = settings
         self._make = make
         self._most_idle = idle
@@ -160,20 +163,31 @@ class Pool:
         self._lent: set[Player] = set()
 
     async def take(self, index: int) -> Player:
-        """Lend a player of one engine, started; EngineError if it does not start."""
+        """Lend a player of one engine, ready for a new game; EngineError if none gets ready."""
+        while (kept := self._take_idle(index)) is not None:
+            try:
+                await kept.new_game()
+                return kept
+            except EngineError as error:
+                self._report(f"{self._settings.engines[index].name}, between games: {error}")
+                await self.discard(kept)
+        player = self._make(self._settings.engines[index])
+        self._lent.add(player)
+        try:
+            await player.start()
+            await player.new_game()
+        except EngineError:
+            await self.discard(player)
+            raise
+        return player
+
+    def _take_idle(self, index: int) -> Player | None:
         for place in range(len(self._idle) - 1, -1, -1):
             if self._idle[place][0] == index:
                 player = self._idle.pop(place)[1]
                 self._lent.add(player)
                 return player
-        player = self._make(self._settings.engines[index])
-        self._lent.add(player)
-        try:
-            await player.start()
-        except EngineError:
-            await self.discard(player)
-            raise
-        return player
+        return None
 
     async def give(self, index: int, player: Player) -> None:
         """Take a player back for later games, unless it is restarted before each."""

@@ -21,7 +21,7 @@ from tournament.events import (
 )
 from tournament.game import Assignment, Emit, play_game
 from tournament.ledger import Ledger
-from tournament.openings import Opening, choose, load
+from tournament.openings import Opening, choose, load, with_digest
 from tournament.player import IoLogs, Player, Pool, check_command, make_player
 from tournament.records import GameRecord
 from tournament.rules import Termination
@@ -89,7 +89,7 @@ class Local:
         self._emit: Emit = _ignore
         self._adjudicator = Adjudicator(settings.adjudication)
         idle = max(2, len(settings.engines)) * boards
-        self._pool = Pool(settings, self._make_player, idle=min(idle, 64))
+        self._pool = Pool(settings, self._make_player, idle=min(idle, 64), report=self._report)
 
     async def open(self, emit: Emit) -> None:
         """Check that all engines start with their options."""
@@ -121,6 +121,9 @@ class Local:
             await self._bots.close()
         self._adjudicator.close()
         self._logs.close()
+
+    def _report(self, text: str) -> None:
+        self._emit(Notice(text))
 
     def _make_player(self, engine: EngineSettings) -> Player:
         return make_player(
@@ -285,6 +288,29 @@ class Runner:
     def _emit(self, event: Event) -> None:
         for listener in self._listeners:
             listener(event)
+
+
+async def play(
+    settings: Settings,
+    *,
+    ledger: str | None = None,
+    resume: bool = False,
+    boards: int = 1,
+    listeners: Sequence[Listener] = (),
+) -> tuple[Finish, list[GameRecord]]:
+    """Play a tournament on this machine, the whole of it in one call; return all its games.
+
+    ledger: the file to keep it in, in memory where none is named. Raises SettingsError and
+    LedgerError for what a user can mend.
+    """
+    settings = with_digest(settings.named())
+    kept = Ledger(ledger)
+    try:
+        kept.begin(settings, resume=resume)
+        finish = await Runner(settings, kept, listeners).run(Local(settings, boards=boards))
+        return finish, list(kept.records())
+    finally:
+        kept.close()
 
 
 def boards_for(asked: int, *, oversubscribe: bool) -> tuple[int, Notice | None]:

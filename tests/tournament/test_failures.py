@@ -1,5 +1,7 @@
 """Engines that fail on purpose: each game ends in the right result, and nothing is left."""
 
+import os
+import signal
 import subprocess
 import time
 
@@ -7,7 +9,7 @@ import pytest
 
 from tests.support import FAILING
 from tests.tournament.support import engine, play, settings
-from tournament.events import Status
+from tournament.events import GameFinished, Notice, Status
 from tournament.rules import Termination
 from tournament.settings import Adjudication, Restart, TimeControl
 from tournament.values import SettingsError
@@ -133,3 +135,29 @@ async def test_mistakes_are_told_before_anything_is_played():
     ]:
         with pytest.raises(SettingsError, match=message):
             await play(short(engine(), bad))
+
+
+async def test_a_death_between_games_costs_no_game():
+    deaths = []
+
+    def kill_idle(event):
+        if isinstance(event, GameFinished):
+            for process in processes_of("dies"):
+                os.kill(process, signal.SIGKILL)
+                deaths.append(process)
+        elif isinstance(event, Notice):
+            notices.append(event.text)
+
+    notices = []
+    chosen = short(engine(), engine("dies", after=99), games=3)
+    finish, records = await play(chosen, listeners=[kill_idle])
+    assert deaths
+    assert {record.termination for record in records} == {Termination.MAX_MOVES}
+    assert finish.complete
+    assert any("dies, between games: was killed by signal 9" in text for text in notices)
+
+
+def processes_of(failure):
+    listing = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
+    lines = [line.split(maxsplit=1) for line in listing.stdout.splitlines()]
+    return [int(pid) for pid, args in lines if FAILING in args and f" {failure} " in args]
