@@ -50,5 +50,5 @@ def run(depth: int = DEPTH, stop: Latch | None = None) -> Iterator[Info[chess.Mo
         began = time.perf_counter()
         *_, last = search.deepen(chess.Board(fen), Limits(depth=depth))
         yield replace(last, time=time.perf_counter() - began)
-        if stop:
+        if stop is not None and stop.is_set():
             return

@@ -6,7 +6,6 @@ been compiled here, a child process compiles it, so that this one keeps answerin
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agent.clock import Clock
-from agent.evaluation import EvaluationError, load
+from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, load
 from agent.latch import Latch, wait_for_any
 from agent.limits import Limits
 from agent.player import Job, PlayerError, Searcher, describe
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     import chess
 
     from agent.chess.search import KernelSearch
-    from agent.evaluation import Evaluation
 
 # How long a front end is kept waiting for the kernel before it is told to go ahead, in seconds.
 PATIENCE = 10.0
@@ -33,11 +31,11 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a user sets. megabytes: the table's size. evaluation: see `agent.evaluation.load`."""
+    """What a user sets; megabytes: the table's size."""
 
     megabytes: int = 16
     threads: int = 1
-    evaluation: str = "handcrafted"
+    evaluation: Evaluation = HANDCRAFTED
 
 
 class Engine:
@@ -55,20 +53,21 @@ class Engine:
         self._failed = False
         self._report = report
         self._settings = Settings()
-        self._evaluation: Evaluation | None = None
         self._kernel: KernelSearch | None = None
         self._fallback: Searcher | None = None
         self._started = 0.0
+        self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
         self._child: subprocess.Popen[bytes] | None = None
         self._closed = Latch()
 
     def start(self) -> None:
         """Begin to load the kernel, unless that has begun."""
-        if self._thread is None:
-            self._started = time.monotonic()
-            self._thread = threading.Thread(target=self._load, name="kernel", daemon=True)
-            self._thread.start()
+        with self._starting:
+            if self._thread is None:
+                self._started = time.monotonic()
+                self._thread = threading.Thread(target=self._load, name="kernel", daemon=True)
+                self._thread.start()
 
     def close(self, timeout: float) -> bool:
         """End the compiling child; return whether the loading ended within `timeout` seconds."""
@@ -126,8 +125,7 @@ class Engine:
             raise PlayerError(f"cannot load an evaluation from {spec}: {error.strerror}") from None
         if kernel := self._adopt():
             kernel.set_evaluation(evaluation)
-        self._evaluation = evaluation
-        self._settings = replace(self._settings, evaluation=spec)
+        self._settings = replace(self._settings, evaluation=evaluation)
         self._fallback = None
 
     def clear(self) -> None:
@@ -148,13 +146,13 @@ class Engine:
 
             self._cold = not kernel.is_warm()
             self._looked.set()
-            if self._cold and not self._closed:
+            if self._cold and not self._closed.is_set():
                 self._report("compiling the kernel, once: a minute or so; playing without it")
                 self._child = kernel.compile_in_child()
-                if self._closed:
+                if self._closed.is_set():
                     self._child.kill()
                 self._child.wait()
-            if self._closed:
+            if self._closed.is_set():
                 return
             kernel.load()
             if self._cold:
@@ -168,35 +166,49 @@ class Engine:
 
     def _adopt(self) -> KernelSearch | None:
         """Return the kernel's searcher with the user's settings, once the kernel is loaded."""
-        if self._kernel is None and self.ready and not self._failed and not self._closed:
-            from agent.chess.search import KernelSearch
-
+        usable = self.ready.is_set() and not self._failed and not self._closed.is_set()
+        if self._kernel is None and usable:
             try:
-                self._kernel = KernelSearch(self._settings.megabytes)
-            except MemoryError as error:
-                self._report(describe(error))
-                self._kernel = KernelSearch()
-            self._kernel.set_threads(self._settings.threads)
-            if self._evaluation is not None:
-                self._kernel.set_evaluation(self._evaluation)
-            _try_out(self._kernel)
+                self._kernel = _try_out()
+            except Exception as error:  # noqa: BLE001 - without a kernel the fallback plays
+                self._failed = True
+                self._report(f"no kernel, playing without it: {describe(error)}")
+            else:
+                self._settle_in(self._kernel)
         return self._kernel
+
+    def _settle_in(self, kernel: KernelSearch) -> None:
+        """Set what the user has set before the kernel was there."""
+        settings = self._settings
+        changes: tuple[Callable[[], None], ...] = (
+            lambda: kernel.resize(settings.megabytes),
+            lambda: kernel.set_threads(settings.threads),
+            lambda: kernel.set_evaluation(settings.evaluation),
+        )
+        for change in changes:
+            try:
+                change()
+            except (MemoryError, EvaluationError) as error:
+                self._report(describe(error))
 
     def _plain(self) -> Searcher:
         """Return the search in plain Python, with the user's evaluation if it is plain too."""
         if self._fallback is None:
             from agent.search.deepening import PlainSearch
 
-            self._fallback = PlainSearch(self._evaluation.python if self._evaluation else None)
+            self._fallback = PlainSearch(self._settings.evaluation.python)
         return self._fallback
 
 
-def _try_out(kernel: KernelSearch) -> None:
-    """Search once: the first call of compiled code takes longer than a fast game allows."""
+def _try_out() -> KernelSearch:
+    """Make a searcher and search: a first call takes longer than a fast game allows."""
     import chess
 
-    with contextlib.suppress(EvaluationError):
-        kernel.arm()
-        for _ in kernel.deepen(chess.Board(), Limits(depth=1)):
-            pass
+    from agent.chess.search import KernelSearch
+
+    kernel = KernelSearch()
+    kernel.arm()
+    for _ in kernel.deepen(chess.Board(), Limits(depth=1)):
+        pass
     kernel.new_game()
+    return kernel

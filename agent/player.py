@@ -288,7 +288,7 @@ class _Search:
     def _watch(self, stop: Latch, wake: threading.Event, over: Latch) -> None:
         """Stop the search at the hard limit; once in a while, tell where it stands."""
         report_at = FIRST_PROGRESS
-        while not (over or stop):
+        while not (over.is_set() or stop.is_set()):
             if self._clock.remaining() <= 0.0:
                 stop.set()
                 return

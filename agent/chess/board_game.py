@@ -168,7 +168,7 @@ def evaluate(board: chess.Board) -> int:
         endgame += our_endgame - their_endgame
         phase += our_phase + their_phase
     phase = min(phase, FULL_PHASE)
-    value = (middlegame * phase + endgame * (FULL_PHASE - phase)) // FULL_PHASE
+    value = int((middlegame * phase + endgame * (FULL_PHASE - phase)) / FULL_PHASE)
     return value if board.turn else -value
 
 

@@ -7,6 +7,7 @@ Source: the text of April 2006 by Rudolf Huber and Stefan Meyer-Kahlen, and what
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from threading import Event
@@ -99,8 +100,9 @@ class Uci:
 
     def close(self, timeout: float) -> bool:
         """Stop everything; return whether all threads ended within about `timeout` seconds."""
-        ended = self.player.close(timeout / 2)
-        return self.engine.close(timeout / 2) and ended
+        deadline = time.monotonic() + timeout
+        ended = self.player.close(timeout)
+        return self.engine.close(max(deadline - time.monotonic(), 0.0)) and ended
 
     # What the player tells.
 
