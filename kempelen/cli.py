@@ -15,6 +15,12 @@ COMMANDS = {
     "bench": "search a fixed set of positions and print nodes and speed",
     "perft": "count the leaves of the tree of legal moves",
     "warmup": "compile the kernels and fill the cache",
+    "match": "play engines against each other, with everything on the command line",
+    "tournament": "play the tournament that a YAML file describes",
+    "ratings": "rate the players of PGN files",
+    "sprt": "judge a match by its counts: Elo, likelihood of superiority, SPRT",
+    "watch": "show a running tournament from its MQTT broker",
+    "serve": "answer position requests over MQTT, as a bot",
 }
 
 # The exit status that shells expect of a command that was interrupted from the keyboard.
