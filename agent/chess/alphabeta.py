@@ -14,6 +14,7 @@ import math
 import numba
 import numpy as np
 
+from agent.chess.exchange import wins_exchange
 from agent.chess.moves import ALL, generate, is_noisy
 from agent.chess.native import U64, call_evaluator
 from agent.chess.ordering import history_index, next_move, reward, start_picking
@@ -53,9 +54,20 @@ _EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 _DRAW = 0
 _FIFTY_MOVES = 100  # plies
 
-_NULL_MOVE_DEPTH = 3  # plies: the least depth at which passing is tried
+# Depths are plies, margins centipawns.
+_REVERSE_FUTILITY_DEPTH = 8
+_REVERSE_FUTILITY_MARGIN = 75  # per ply
+_NULL_MOVE_DEPTH = 3
 _NULL_MOVE_REDUCTION = 3
-_REDUCTION_DEPTH = 3  # plies: the least depth at which late moves are reduced
+_NULL_MOVE_MARGIN = 200  # one more ply of reduction for each such lead
+_INTERNAL_REDUCTION_DEPTH = 4
+_LATE_PRUNING_DEPTH = 8
+_FUTILITY_DEPTH = 8
+_FUTILITY_BASE, _FUTILITY_MARGIN = 90, 70  # and per ply
+_EXCHANGE_DEPTH = 8
+_QUIET_EXCHANGE_MARGIN = 50  # per ply of reduced depth
+_NOISY_EXCHANGE_MARGIN = 90  # per ply
+_REDUCTION_DEPTH = 3
 _LATE_MOVE = 3  # moves searched before the first that is late
 
 # Plies by which a late move is reduced: by depth, then by the number of the move.
@@ -214,14 +226,28 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
         ):
             return score
 
-    # 5. Static evaluation.
+    # 5. Static evaluation, and whether it has improved since our last move.
+    frame = frame_at(worker, ply)
     evaluation = NO_EVALUATION
     if not in_check and selective:
         evaluation = data_evaluation(data) if data else NO_EVALUATION
         if evaluation == NO_EVALUATION:
             evaluation = evaluate(worker, ply)
+    frame.evaluation = evaluation
+    improving = not in_check and ply >= 2 and evaluation > frame_at(worker, ply - 2).evaluation
 
-    # 6. Null move: if even passing holds beta, some move will.
+    # 6. Reverse futility: so far above beta that no quick reply brings it below.
+    if (
+        selective
+        and not in_pv
+        and not in_check
+        and depth <= _REVERSE_FUTILITY_DEPTH
+        and evaluation - _REVERSE_FUTILITY_MARGIN * (depth - improving) >= beta
+        and beta > -MATE_BOUND
+    ):
+        return evaluation
+
+    # 7. Null move: if even passing holds beta, some move will.
     if (
         selective
         and not in_pv
@@ -232,14 +258,20 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
         and _has_pieces(position)
     ):
         make_null(worker, ply)
-        less = depth - _NULL_MOVE_REDUCTION - depth // 4
+        lead = min((evaluation - beta) // _NULL_MOVE_MARGIN, 3)
+        less = depth - _NULL_MOVE_REDUCTION - depth // 3 - lead
         score = -search(worker, ply + 1, less, -beta, 1 - beta)
         if worker.stop:
             return 0
         if score >= beta:
             return beta if score >= MATE_BOUND else score
 
-    # 7. Moves.
+    # 8. Internal reduction: without a table move the order is poor, and depth is better spent
+    # when the position comes back with one.
+    if selective and depth >= _INTERNAL_REDUCTION_DEPTH and table_move == NO_MOVE:
+        depth -= 1
+
+    # 9. Moves.
     start_picking(worker, ply, table_move)
     _forget_killers(worker, ply + 1)
     best, best_move, bound, number = -INFINITE, NO_MOVE, UPPER, 0
@@ -249,15 +281,43 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
             break
         number += 1
         quiet = not is_noisy(position, move)
+
+        # 10. Pruning of moves: too late in the order, too far below alpha, or losing material.
+        if selective and ply > 0 and best > -MATE_BOUND and _has_pieces(position):
+            reduced = max(depth - _REDUCTIONS[min(depth, 63), min(number, 63)], 0)
+            if quiet:
+                if (
+                    depth <= _LATE_PRUNING_DEPTH
+                    and not in_pv
+                    and number > (3 + depth * depth) // (1 if improving else 2)
+                ):
+                    frame.skip_quiets = 1
+                    continue
+                if (
+                    reduced <= _FUTILITY_DEPTH
+                    and not in_check
+                    and evaluation + _FUTILITY_BASE + _FUTILITY_MARGIN * reduced <= alpha
+                ):
+                    frame.skip_quiets = 1
+                    continue
+                if reduced <= _EXCHANGE_DEPTH and not wins_exchange(
+                    position, move, -_QUIET_EXCHANGE_MARGIN * reduced
+                ):
+                    continue
+            elif depth <= _EXCHANGE_DEPTH and not wins_exchange(
+                position, move, -_NOISY_EXCHANGE_MARGIN * depth
+            ):
+                continue
+
         make(worker, ply, move)
         child = position_at(worker, ply + 1)
         fetch_early(worker, child.key)
 
-        # 8. Check extension.
+        # 11. Check extension.
         gives_check = child.checkers != 0
         next_depth = depth if selective and gives_check else depth - 1
 
-        # 9. Late move reduction: moves ordered late are searched shallower, and again if good.
+        # 12. Late move reduction: moves ordered late are searched shallower, and again if good.
         score = alpha + 1
         searched = False
         if (
@@ -276,7 +336,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
                 score = -search(worker, ply + 1, less, -alpha - 1, -alpha)
                 searched = less == next_depth
 
-        # 10. Principal variation: after the first move a null window shows that others are worse.
+        # 13. Principal variation: after the first move a null window shows that others are worse.
         if score > alpha and number > 1 and not searched:
             score = -search(worker, ply + 1, next_depth, -alpha - 1, -alpha)
         if number == 1 or (in_pv and score > alpha):
@@ -298,11 +358,11 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
                         reward(worker, ply, move, depth)
                     break
 
-    # 11. Mate and stalemate.
+    # 14. Mate and stalemate.
     if number == 0:
         return ply - MATE if in_check else _DRAW
 
-    # 12. Remember.
+    # 15. Remember.
     if selective:
         save(worker, key, ply, depth, best_move, best, evaluation, bound)
     return best

@@ -61,6 +61,7 @@ def start_picking(worker: Worker, ply: int, table_move: int) -> None:
     frame.count = 0
     frame.next = 0
     frame.losing = 0
+    frame.skip_quiets = 0
 
 
 @kernel
@@ -135,6 +136,9 @@ def next_move(worker: Worker, ply: int, only_noisy: bool) -> int:
         if only_noisy:
             return NO_MOVE
         frame.stage = START_QUIET
+    if frame.skip_quiets and frame.stage in (START_QUIET, QUIETS):
+        frame.next = 0
+        frame.stage = LOSING
     if frame.stage == START_QUIET:
         first = frame.count
         frame.count = generate(position, frame, first, QUIET, _EVERYWHERE, False)

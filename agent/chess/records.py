@@ -65,8 +65,9 @@ frame_dtype = np.dtype(
         ("losing", np.int64),  # captures set aside at the front, which lose by static exchange
         ("stage", np.int64),  # of move picking
         ("table_move", np.int64),
+        ("skip_quiets", np.int64),  # set when the remaining quiet moves are not worth a look
+        ("evaluation", np.int64),  # static, NO_EVALUATION in check
         ("killers", np.int32, (2,)),
-        ("unused", np.int32),
         ("pv_length", np.int32),
         ("pv", np.int32, (MAX_PLY,)),
     ],
