@@ -17,7 +17,7 @@ import numpy as np
 from agent.chess.exchange import wins_exchange
 from agent.chess.moves import ALL, generate, is_noisy
 from agent.chess.native import U64, call_evaluator
-from agent.chess.ordering import history_index, next_move, reward, start_picking
+from agent.chess.ordering import moved_index, next_move, quiet_history, reward, start_picking
 from agent.chess.position import is_insufficient, is_repetition, make, make_null
 from agent.chess.records import (
     INFINITE,
@@ -28,6 +28,7 @@ from agent.chess.records import (
     MAX_PLY,
     NO_EVALUATION,
     NO_MOVE,
+    NOTHING_MOVED,
     PAWN,
     Position,
     Worker,
@@ -68,6 +69,7 @@ _EXCHANGE_DEPTH = 8
 _QUIET_EXCHANGE_MARGIN = 50  # per ply of reduced depth
 _NOISY_EXCHANGE_MARGIN = 90  # per ply
 _REDUCTION_DEPTH = 3
+_REDUCTION_HISTORY = 8000  # of history for one ply less or more
 _LATE_MOVE = 3  # moves searched before the first that is late
 
 # Plies by which a late move is reduced: by depth, then by the number of the move.
@@ -178,11 +180,10 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
 
 
 @kernel
-def _reduction(worker: Worker, position: Position, move: int, depth: int, number: int) -> int:
+def _reduction(worker: Worker, ply: int, move: int, depth: int, number: int) -> int:
     """Return by how much to reduce a late quiet move, the less the better its history."""
     reduction = _REDUCTIONS[min(depth, 63), min(number, 63)]
-    history = worker.history[history_index(position.turn, move)]
-    return reduction - history // 6000
+    return reduction - quiet_history(worker, ply, move) // _REDUCTION_HISTORY
 
 
 @entry(_int64(Worker, _int64, _int64, _int64, _int64))
@@ -257,6 +258,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
         and position.move != NO_MOVE
         and _has_pieces(position)
     ):
+        frame.moved = NOTHING_MOVED
         make_null(worker, ply)
         lead = min((evaluation - beta) // _NULL_MOVE_MARGIN, 3)
         less = depth - _NULL_MOVE_REDUCTION - depth // 3 - lead
@@ -309,6 +311,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
             ):
                 continue
 
+        frame.moved = moved_index(position, move)
         make(worker, ply, move)
         child = position_at(worker, ply + 1)
         fetch_early(worker, child.key)
@@ -328,7 +331,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
             and not in_check
             and not gives_check
         ):
-            reduction = _reduction(worker, position, move, depth, number)
+            reduction = _reduction(worker, ply, move, depth, number)
             if in_pv:
                 reduction -= 1
             if reduction > 0:
@@ -354,7 +357,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
                     _extend_pv(worker, ply, move)
                 if score >= beta:
                     bound = LOWER
-                    if quiet:
+                    if selective:
                         reward(worker, ply, move, depth)
                     break
 
@@ -383,12 +386,16 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
     frame.pv_length = 0
     _forget_killers(worker, child_ply)
     in_check = position.checkers != 0
+    frame.evaluation = NO_EVALUATION
+    if worker.selective and not in_check:
+        frame.evaluation = evaluate(worker, ply)
     for index in range(worker.root_first, worker.root_count):
         move = numba.int64(worker.root_moves[index])
         number = index - worker.root_first + 1
         worker.root_current = index
         before = worker.nodes
         quiet = not is_noisy(position, move)
+        frame.moved = moved_index(position, move)
         make(worker, ply, move)
         gives_check = position_at(worker, child_ply).checkers != 0
         next_depth = depth if worker.selective and gives_check and depth > 1 else depth - 1
@@ -403,7 +410,7 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
                 and not in_check
                 and not gives_check
             ):
-                reduction = _reduction(worker, position, move, depth, number) - 1
+                reduction = _reduction(worker, ply, move, depth, number) - 1
                 less = max(next_depth - max(reduction, 0), 1)
             score = -search(worker, child_ply, less, -alpha - 1, -alpha)
             if score > alpha and less < next_depth:

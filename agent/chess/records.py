@@ -20,6 +20,8 @@ PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, EMPTY = range(7)
 NO_SQUARE = 64
 
 NO_MOVE = 0
+MOVED = 12 * 64 + 1  # pieces of both sides by target square, and NOTHING_MOVED
+NOTHING_MOVED = MOVED - 1
 FLAG = 3 << 14
 PROMOTION, EN_PASSANT, CASTLING = 1 << 14, 2 << 14, 3 << 14
 
@@ -67,6 +69,7 @@ frame_dtype = np.dtype(
         ("table_move", np.int64),
         ("skip_quiets", np.int64),  # set when the remaining quiet moves are not worth a look
         ("evaluation", np.int64),  # static, NO_EVALUATION in check
+        ("moved", np.int64),  # piece and target of the move made here, NOTHING_MOVED if none
         ("killers", np.int32, (2,)),
         ("pv_length", np.int32),
         ("pv", np.int32, (MAX_PLY,)),
@@ -97,6 +100,8 @@ worker_dtype = np.dtype(
         ("best_move", np.int64),  # of this root search so far, NO_MOVE before the first
         ("best_score", np.int64),
         ("history", np.int32, (2 * 64 * 64,)),  # quiet moves by side, from and to
+        ("captures", np.int32, (12 * 64 * 7,)),  # noisy moves by piece, to and captured kind
+        ("continuations", np.int16, (MOVED * MOVED,)),  # quiet moves by an earlier move
     ],
     align=True,
 )

@@ -113,7 +113,7 @@ class KernelSearch:
         """Forget everything that can change a search: the table and the histories."""
         self._table.clear()
         for game in self._games:
-            game.worker["history"] = 0
+            game.forget()
 
     # From any thread.
 
