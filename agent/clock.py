@@ -25,8 +25,8 @@ SOFT_SHARE = 0.6
 HARD_SHARE = 4.0
 # The most of a clock that one move takes, unless the next time control comes after it.
 MOST_OF_CLOCK = 0.5
-# With nothing left, play at once.
-LEAST = 0.001
+# With nothing left, play at once: enough for a first iteration, so that it is no blind move.
+LEAST = 0.003
 # The soft budget times UNSETTLED after a change of mind, less by STEP for each agreement since.
 UNSETTLED, STEP, SETTLED = 1.4, 0.1, 0.7
 

@@ -273,9 +273,15 @@ class _Search:
         best = self._best
         if best is None:
             return Result(next(_root_moves(self._board, self._limits), None), info=self._last)
-        if self._last is not best or best.bound:
-            nodes = self._searcher.progress().nodes if self._searcher else best.nodes
-            best = replace(best, bound="", time=self._clock.elapsed(), nodes=max(nodes, best.nodes))
+        if (self._last is not best or best.bound) and self._searcher is not None:
+            now = self._searcher.progress()
+            best = replace(
+                best,
+                bound="",
+                nodes=max(now.nodes, best.nodes),
+                hashfull=now.hashfull,
+                time=self._clock.elapsed(),
+            )
             self._tell(best)
         return Result(best.pv[0], best.pv[1] if len(best.pv) > 1 else None, best)
 

@@ -34,6 +34,48 @@ def test_a_whole_game_against_stockfish(engine, ours):
     assert board.ply() > 10
 
 
+def test_pondering_through_a_game(engine):
+    board = chess.Board()
+    limit = chess.engine.Limit(white_clock=2, black_clock=2, white_inc=0.02, black_inc=0.02)
+    hits = misses = 0
+    while board.ply() < 30:
+        result = engine.play(board, limit, ponder=True)
+        board.push(result.move)
+        # By turns the reply that is pondered on, and another: a hit, then a miss.
+        others = [move for move in board.legal_moves if move != result.ponder]
+        if result.ponder and board.ply() % 4 == 1:
+            hits += 1
+            board.push(result.ponder)
+        else:
+            misses += 1
+            board.push(others[0])
+        if board.is_game_over():
+            break
+    assert hits
+    assert misses
+
+
+def test_as_match_runners_talk(start_engine, warm_cache):
+    """The order of fastchess: ucinewgame before the options, isready before and after a move."""
+    engine = start_engine()
+    engine.say("uci")
+    engine.hear_until("uciok")
+    engine.say("ucinewgame", "setoption name Hash value 8", "setoption name Threads value 2")
+    board = chess.Board()
+    for _ in range(6):
+        moves = " ".join(move.uci() for move in board.move_stack)
+        engine.say("isready")
+        assert engine.hear_until("readyok") == ["readyok"]
+        engine.say(f"position startpos moves {moves}", "go wtime 100 btime 100 winc 0 binc 0")
+        answer = engine.hear_until("bestmove")[-1]
+        engine.say("isready")
+        assert engine.hear_until("readyok") == ["readyok"]
+        board.push_uci(answer.split()[1])
+    engine.say("quit")
+    assert engine.rest() == []
+    assert engine.wait() == (0, "")
+
+
 def test_a_whole_chess960_game_against_itself(engine):
     board = chess.Board.from_chess960_pos(0)
     while not board.is_game_over(claim_draw=True) and board.ply() < 200:
