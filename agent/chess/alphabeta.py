@@ -14,6 +14,7 @@ import math
 import numba
 import numpy as np
 
+from agent.chess.correction import corrected, learn
 from agent.chess.exchange import wins_exchange
 from agent.chess.moves import ALL, generate, is_noisy
 from agent.chess.native import U64, call_evaluator
@@ -152,20 +153,38 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
     position = position_at(worker, ply)
     if ply >= MAX_PLY:
         return evaluate(worker, ply)
-
+    selective = worker.selective != 0
+    in_pv = beta - alpha > 1
     in_check = position.checkers != 0
+    key = position.key
+
+    # 1. Transposition table.
+    data = probe(worker, key) if selective else U64(0)
+    if data and not in_pv:
+        score = data_score(data, ply)
+        bound = data_bound(data)
+        if bound == EXACT or bound == (LOWER if score >= beta else UPPER):
+            return score
+
+    # 2. Standing pat: whoever is not in check may leave it at that.
     best = ply - MATE
+    raw = NO_EVALUATION
     if not in_check:
-        best = evaluate(worker, ply)
+        raw = data_evaluation(data) if data else NO_EVALUATION
+        if raw == NO_EVALUATION:
+            raw = evaluate(worker, ply)
+        best = corrected(worker, ply, raw) if selective else raw
         if best >= beta:
             return best
         alpha = max(alpha, best)
 
-    start_picking(worker, ply, NO_MOVE)
+    # 3. Moves; in check all of them, else captures and promotions to a queen.
+    start_picking(worker, ply, data_move(data))
+    best_move, bound = NO_MOVE, UPPER
     while True:
         move = next_move(worker, ply, not in_check)
         if move == NO_MOVE:
-            return best
+            break
         make(worker, ply, move)
         score = -quiescence(worker, ply + 1, -beta, -alpha)
         if worker.stop:
@@ -174,9 +193,14 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
             best = score
             if score > alpha:
                 alpha = score
+                best_move = move
                 _extend_pv(worker, ply, move)
                 if score >= beta:
-                    return best
+                    bound = LOWER
+                    break
+    if selective:
+        save(worker, key, ply, 0, best_move, best, raw, bound)
+    return best
 
 
 @kernel
@@ -229,11 +253,13 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
 
     # 5. Static evaluation, and whether it has improved since our last move.
     frame = frame_at(worker, ply)
+    raw = NO_EVALUATION
     evaluation = NO_EVALUATION
     if not in_check and selective:
-        evaluation = data_evaluation(data) if data else NO_EVALUATION
-        if evaluation == NO_EVALUATION:
-            evaluation = evaluate(worker, ply)
+        raw = data_evaluation(data) if data else NO_EVALUATION
+        if raw == NO_EVALUATION:
+            raw = evaluate(worker, ply)
+        evaluation = corrected(worker, ply, raw)
     frame.evaluation = evaluation
     improving = not in_check and ply >= 2 and evaluation > frame_at(worker, ply - 2).evaluation
 
@@ -365,9 +391,16 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
     if number == 0:
         return ply - MATE if in_check else _DRAW
 
-    # 15. Remember.
+    # 15. Remember, and learn from what the evaluation missed.
     if selective:
-        save(worker, key, ply, depth, best_move, best, evaluation, bound)
+        save(worker, key, ply, depth, best_move, best, raw, bound)
+        if (
+            not in_check
+            and (best_move == NO_MOVE or not is_noisy(position, best_move))
+            and not (bound == LOWER and best <= evaluation)
+            and not (bound == UPPER and best >= evaluation)
+        ):
+            learn(worker, ply, depth, best - evaluation)
     return best
 
 
@@ -388,7 +421,7 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
     in_check = position.checkers != 0
     frame.evaluation = NO_EVALUATION
     if worker.selective and not in_check:
-        frame.evaluation = evaluate(worker, ply)
+        frame.evaluation = corrected(worker, ply, evaluate(worker, ply))
     for index in range(worker.root_first, worker.root_count):
         move = numba.int64(worker.root_moves[index])
         number = index - worker.root_first + 1

@@ -107,7 +107,13 @@ class Game:
 
     def forget(self) -> None:
         """Forget what searches have learned."""
-        for field in ("history", "captures", "continuations"):
+        for field in (
+            "history",
+            "captures",
+            "continuations",
+            "pawn_corrections",
+            "piece_corrections",
+        ):
             self.worker[field] = 0
 
     def load(self, board: chess.Board) -> None:
