@@ -104,6 +104,17 @@ class Game:
         """The worker's address, for C functions."""
         return self._block.ctypes.data
 
+    def forget(self) -> None:
+        """Forget what searches have learned."""
+        for field in (
+            "history",
+            "captures",
+            "continuations",
+            "pawn_corrections",
+            "piece_corrections",
+        ):
+            self.worker[field] = 0
+
     def load(self, board: chess.Board) -> None:
         """Set the root position, and the game before it as far as repetition needs it.
 

@@ -8,6 +8,7 @@ around the last score (aspiration), widened on the side where it proves too narr
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import chess
@@ -113,7 +114,7 @@ class KernelSearch:
         """Forget everything that can change a search: the table and the histories."""
         self._table.clear()
         for game in self._games:
-            game.worker["history"] = 0
+            game.forget()
 
     # From any thread.
 
@@ -241,6 +242,11 @@ class KernelSearch:
                 elif best is None or self._best_move() not in (None, best.pv[0]):
                     yield self._line(depth, started, complete=False)
                 return
+            # A line searched later may turn out better than one searched before it.
+            order = sorted(range(lines), key=lambda number: -scores[number])
+            scores = [scores[number] for number in order]
+            worker["root_moves"][:lines] = worker["root_moves"][order]
+            level = [replace(level[old], multipv=new) for new, old in enumerate(order, 1)]
             best = level[0]
             yield from level
             if limits.mate and isinstance(best.score, Mate) and 0 < best.score.moves <= limits.mate:
