@@ -13,7 +13,7 @@ from agent.chess.search import KernelSearch
 from agent.latch import Latch
 from agent.limits import Info, Limits
 
-DEPTH = 10
+DEPTH = 14
 
 # Openings, middle games with and against attack, and endings of each kind.
 POSITIONS = (

@@ -79,12 +79,8 @@ def read_tree(path: str | PathLike[str]) -> Tree:
 
     Raises ValueError, naming the file and the place, if it holds anything else.
     """
-    try:
-        import yaml
-    except ImportError as error:
-        raise ValueError(
-            "reading a tree needs PyYAML; install it with: pip install 'kempelen[lab]'"
-        ) from error
+    import yaml
+
     try:
         root = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -1,23 +1,22 @@
 """A whole game in xboard, which speaks to the engine through polyglot."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
 
 import chess.pgn
-import pytest
 
 from agent.kernel import CACHE_VARIABLE, cache_folder
+from tests.support import program
 
 PROGRAMS = "xvfb-run xboard polyglot".split()  # noqa: SIM905
 PATH = os.environ["PATH"] + os.pathsep + "/usr/games"
-MISSING = [program for program in PROGRAMS if shutil.which(program, path=PATH) is None]
 
 
-@pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
 def test_a_whole_game_in_xboard(warm_cache, tmp_path):
+    for name in PROGRAMS:
+        program(name)
     engine = tmp_path / "engine"
     engine.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kempelen.cli uci\n')
     engine.chmod(0o755)
