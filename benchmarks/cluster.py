@@ -44,13 +44,24 @@ def match(folder: Path, name: str, games: int, *more: str) -> list[str]:
         raise SystemExit("stockfish is not installed: run scripts/install-debian-packages")
     players = [
         f"cmd={engine},option.Hash=1,name=strong,nodes=2000",
-        f"cmd={engine},option.Hash=1,name=weak,nodes=1000",
+        f"cmd={engine},option.Hash=1,name=weak",
     ]
     command = [sys.executable, "-m", "kempelen.cli", "match", "--json", "--games", str(games)]
     for player in players:
         command += ["--engine", player]
     records = ["--ledger", str(folder / f"{name}.sqlite"), "--pgn", str(folder / f"{name}.pgn")]
-    return [*command, "--seed", "1", "--maxmoves", "60", "--resume", *records, *more]
+    return [
+        *command,
+        "--nodes",
+        "1000",
+        "--seed",
+        "1",
+        "--maxmoves",
+        "60",
+        "--resume",
+        *records,
+        *more,
+    ]
 
 
 def finished_games(ledger: Path) -> int:
