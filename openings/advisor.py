@@ -49,7 +49,8 @@ class BookAdvisor:
     """Knows the moves of books. All methods belong to the player's thread.
 
     enabled: play from books at all. analysing: be silent. depth: the last move number of the game
-    to be played from a book. variety: one of VARIETIES. report: gets one line of text for each thing the user should know.
+    to be played from a book. variety: one of VARIETIES. report: gets one line of
+    text for each thing the user should know.
     """
 
     def __init__(self, report: Callable[[str], None], chance: random.Random | None = None) -> None:

@@ -172,6 +172,17 @@ def _sum(entries: list[Entry]) -> Entry:
     return entries[0]._replace(weight=weight, learn=learn)
 
 
+def prune(entries: Iterable[Entry], best: int | None = None, share: float = 0.0) -> Iterator[Entry]:
+    """Keep of each position the `best` heaviest moves, and those of at least a share of weight.
+
+    share: from 0 to 1. Moves of weight 0 are left out.
+    """
+    for _, position in itertools.groupby(entries, key=lambda entry: entry.key):
+        moves = sorted(position, key=lambda entry: (-entry.weight, entry.raw_move))
+        least = share * sum(entry.weight for entry in moves)
+        yield from (each for each in moves[:best] if each.weight and each.weight >= least)
+
+
 def scaled(entries: list[Entry]) -> list[Entry]:
     """Fit one position's weights into 16 bits, keeping their proportions; none above 0 gets 0."""
     most = max(entry.weight for entry in entries)

@@ -34,6 +34,7 @@ DEFAULT_WEIGHT = 10
 MOST_WEIGHT = 1000
 SUFFIXES = (".yaml", ".yml")
 
+NAMELESS = Name("", "")
 _KEYS = ("eco", "name", "moves", "weight", "comment", "lines")
 _ECO = re.compile(r"[A-E][0-9][0-9]")
 _NUMBER = re.compile(r"(\d+)(\.+)")
@@ -50,7 +51,7 @@ class Line:
     """
 
     where: str = ""
-    name: Name = Name("", "")
+    name: Name = NAMELESS
     moves: tuple[chess.Move, ...] = ()
     own: int = 0
     titled: bool = False
