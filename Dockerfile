@@ -16,6 +16,7 @@ ARG CPU_FEATURES
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY agent agent
+COPY openings openings
 COPY protocols protocols
 COPY tournament tournament
 COPY kempelen kempelen

@@ -17,6 +17,7 @@ from agent.clock import allot
 from agent.engine import Engine
 from agent.limits import Info, Limits, Progress, Result, SideClock
 from agent.player import Job, Player, PlayerError, describe
+from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
 from protocols.uci.options import Option, find
 from protocols.uci.position import CurrentPosition, read_move
 from protocols.uci.text import info_line, progress_line, result_line, say, score_text, speed
@@ -72,7 +73,8 @@ class Uci:
         self.show_wdl = False
         self.lines = 1
         self.engine = make_engine(self.error)
-        self.player = Player(self.engine, self)
+        self.book = BookAdvisor(self.error)
+        self.player = Player(self.engine, self, advisors=(self.book,))
         self._author = author
         self._send = send
         self._debug = False
@@ -140,6 +142,7 @@ class Uci:
 
     def _ready(self, job: Job) -> None:
         try:
+            self.book.open()
             self.engine.settle(job)
         finally:
             self._send("readyok")
@@ -253,6 +256,10 @@ class Uci:
         """Change something in the engine, after whatever it is doing."""
         self.player.do(lambda job: change(self.engine))
 
+    def change_book(self, change: Callable[[BookAdvisor], None]) -> None:
+        """Change something in the book, after whatever the player is doing."""
+        self.player.do(lambda job: change(self.book))
+
     def change_log(self, path: str) -> None:
         """Log to another file."""
         try:
@@ -328,8 +335,13 @@ def _set_overhead(uci: Uci, milliseconds: int) -> None:
     uci.player.overhead = milliseconds / 1e3
 
 
-def _set_patience(uci: Uci, analysing: bool) -> None:
+def _set_analysing(uci: Uci, analysing: bool) -> None:
     uci.player.patient = analysing
+    uci.change_book(lambda book: setattr(book, "analysing", analysing))
+
+
+def _book_setter(name: str) -> Callable[[Uci, Any], None]:
+    return lambda uci, value: uci.change_book(lambda book: setattr(book, name, value))
 
 
 OPTIONS: tuple[Option[Uci], ...] = (
@@ -354,8 +366,30 @@ OPTIONS: tuple[Option[Uci], ...] = (
     # Pondering is up to the front end: `go ponder` is understood with and without it.
     Option("Ponder", "check", _nothing, default=False),
     Option("Move Overhead", "spin", _set_overhead, default=10, least=0, most=5000),
+    Option("OwnBook", "check", _book_setter("enabled"), default=True),
+    Option(
+        "BookFile",
+        "string",
+        lambda uci, value: uci.change_book(lambda book: book.use(value)),
+        default=SHIPPED,
+    ),
+    Option(
+        "BookDepth",
+        "spin",
+        _book_setter("depth"),
+        default=MOST_MOVES,
+        least=0,
+        most=MOST_MOVES,
+    ),
+    Option(
+        "BookVariety",
+        "combo",
+        _book_setter("variety"),
+        default=WEIGHTED,
+        choices=VARIETIES,
+    ),
     Option("UCI_Chess960", "check", _setter("chess960"), default=False),
-    Option("UCI_AnalyseMode", "check", _set_patience, default=False),
+    Option("UCI_AnalyseMode", "check", _set_analysing, default=False),
     Option("UCI_ShowWDL", "check", _setter("show_wdl"), default=False),
     Option("UCI_Opponent", "string", Uci.meet),
     # For the front end to show; what it sets has no meaning.
