@@ -5,6 +5,7 @@ which returns the exit status. `kempelen` alone speaks the protocol that its fir
 asks for, and answers before anything heavy is imported.
 """
 
+import os
 import sys
 
 from kempelen import __version__
@@ -26,6 +27,8 @@ COMMANDS = {
 
 # The exit status that shells expect of a command that was interrupted from the keyboard.
 INTERRUPTED = 130
+# And of one whose output nobody reads any more.
+NO_READER = 141
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -52,6 +55,9 @@ def main(argv: list[str] | None = None) -> int:
         return int(import_module(f"kempelen.{arguments.command}").run(arguments))
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:  # whoever read our output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NO_READER
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     games.add_argument("--rounds", type=int, default=1, help="rounds (default 1)")
     games.add_argument("--seed", type=int, default=0, help="seed of the openings' order")
     games.add_argument("--chess960", action="store_true", help="play Chess960")
-    games.add_argument("--openings", metavar="FILE", help="EPD or PGN (default: built in)")
+    games.add_argument("--openings", metavar="FILE", help="EPD, PGN or YAML (default: built in)")
     games.add_argument("--order", choices=[str(o) for o in Order], default="random")
     games.add_argument("--plies", type=int, help="plies of each PGN opening to use")
     ends = parser.add_argument_group("adjudication and test")

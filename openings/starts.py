@@ -15,9 +15,9 @@ from openings import repertoire
 class Start:
     """A position, the moves played from it before the players take over (UCI), and a name."""
 
-    fen: str
-    moves: tuple[str, ...]
-    name: str
+    fen: str = chess.STARTING_FEN
+    moves: tuple[str, ...] = ()
+    name: str = ""
 
 
 def read(paths: Iterable[Path]) -> list[Start]:

@@ -1,11 +1,10 @@
-"""Where games begin: positions and first moves from EPD and PGN files, and the built-in set."""
+"""Where games begin: from EPD and PGN files, YAML repertoires, and the built-in set."""
 
 import dataclasses
 import hashlib
 import io
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -13,17 +12,12 @@ from pathlib import Path
 import chess
 import chess.pgn
 
+from openings import starts
+from openings.polyglot import BookError
 from tournament.settings import OpeningSettings, Order, Settings
 from tournament.values import SettingsError
 
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """A position and the moves played from it before the players take over (UCI text)."""
-
-    fen: str = chess.STARTING_FEN
-    moves: tuple[str, ...] = ()
-    name: str = ""
+Opening = starts.Start
 
 
 def load(settings: OpeningSettings, *, chess960: bool = False) -> list[Opening]:
@@ -32,8 +26,14 @@ def load(settings: OpeningSettings, *, chess960: bool = False) -> list[Opening]:
     Raises SettingsError, naming the file and the line or game, where one cannot be used.
     """
     text, name = _read(settings.file)
-    is_pgn = name.lower().endswith(".pgn")
-    found = _from_pgn(text, name, chess960) if is_pgn else _from_epd(text, name, chess960)
+    kind = Path(name).suffix.lower()
+    found: Iterable[Opening]
+    if kind in (".yaml", ".yml"):
+        found = _from_yaml(Path(name), chess960)
+    elif kind == ".pgn":
+        found = _from_pgn(text, name, chess960)
+    else:
+        found = _from_epd(text, name, chess960)
     openings = list(dict.fromkeys(_shortened(opening, settings.plies) for opening in found))
     if not openings:
         raise SettingsError(f"{name}: no openings in it")
@@ -76,6 +76,15 @@ def _read(file: str | None) -> tuple[str, str]:
         return Path(file).read_text("utf-8", errors="replace"), file
     except OSError as error:
         raise SettingsError(f"openings {file}: {error.strerror}") from None
+
+
+def _from_yaml(path: Path, chess960: bool) -> list[Opening]:
+    if chess960:
+        raise SettingsError(f"{path}: a repertoire is for the usual start position, not Chess960")
+    try:
+        return starts.read([path])
+    except BookError as error:
+        raise SettingsError(str(error)) from None
 
 
 def _from_epd(text: str, name: str, chess960: bool) -> Iterator[Opening]:

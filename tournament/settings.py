@@ -173,7 +173,7 @@ class Adjudication:
 
 @dataclass(frozen=True, slots=True)
 class OpeningSettings:
-    """Where games begin. file: EPD or PGN, None for the built-in set; plies: at most so many."""
+    """Where games begin. file: EPD, PGN or YAML, None for the built-in set; plies: at most."""
 
     file: str | None = None
     order: Order = Order.RANDOM

@@ -1,9 +1,13 @@
 from pathlib import Path
 
 import chess
+import pytest
 
 import openings
 from openings import starts
+from tournament.openings import load
+from tournament.settings import OpeningSettings
+from tournament.values import SettingsError
 
 
 def test_lines_are_openings_for_matches(tmp_path):
@@ -18,3 +22,15 @@ def test_lines_are_openings_for_matches(tmp_path):
 def test_the_shipped_repertoire_gives_many():
     found = starts.read([Path(openings.__file__).parent])
     assert len({start.moves for start in found}) > 500
+
+
+def test_a_match_begins_from_the_lines_of_a_repertoire(tmp_path):
+    file = tmp_path / "mine.yaml"
+    text = (Path(__file__).parents[2] / "openings" / "french.yaml").read_text("utf-8")
+    file.write_text(text, "utf-8")
+    found = load(OpeningSettings(file=str(file)))
+    assert found == starts.read([file])
+    assert len(found) > 50
+    file.write_text("nonsense: [", "utf-8")
+    with pytest.raises(SettingsError, match=r"mine\.yaml"):
+        load(OpeningSettings(file=str(file)))
