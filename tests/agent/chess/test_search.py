@@ -230,8 +230,9 @@ def test_the_table_can_be_resized_and_cleared() -> None:
 
 def test_an_impossible_table_is_refused() -> None:
     search = KernelSearch(megabytes=1)
-    with pytest.raises(MemoryError, match="no memory for a table of"):
-        search.resize(1 << 40)
+    for megabytes in (65536 * 64, 1 << 40):
+        with pytest.raises(MemoryError, match="no memory for a table of"):
+            search.resize(megabytes)
     assert last_info(search, chess.Board(), Limits(depth=2)).depth == 2
 
 
