@@ -186,7 +186,13 @@ class EngineProcess:
         # A process that left the group may hold the pipes open: the wait has a limit too.
         with contextlib.suppress(TimeoutError, asyncio.CancelledError):
             async with asyncio.timeout(QUIT_LIMIT):
-                await asyncio.gather(self._drain(), self._stderr_reader, return_exceptions=True)
+                # Draining fails while someone else reads; the exit is waited for all the same.
+                await asyncio.gather(
+                    self._drain(),
+                    self._stderr_reader,
+                    self._process.wait(),
+                    return_exceptions=True,
+                )
         transport = getattr(self._process, "_transport", None)
         if transport is not None:
             transport.close()
