@@ -145,9 +145,10 @@ class Engine:
             from agent import kernel
 
             self._cold = not kernel.is_warm()
-            self._looked.set()
             if self._cold and not self._closed.is_set():
                 self._report("compiling the kernel, once: a minute or so; playing without it")
+            self._looked.set()
+            if self._cold and not self._closed.is_set():
                 self._child = kernel.compile_in_child()
                 if self._closed.is_set():
                     self._child.kill()
