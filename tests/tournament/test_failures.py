@@ -44,7 +44,9 @@ HARMLESS = [
 
 
 def left_over():
-    listing = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    listing = subprocess.run(
+        ["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True
+    )
     return [line for line in listing.stdout.splitlines() if FAILING in line]
 
 
@@ -158,6 +160,8 @@ async def test_a_death_between_games_costs_no_game():
 
 
 def processes_of(failure):
-    listing = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
+    listing = subprocess.run(
+        ["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True
+    )
     lines = [line.split(maxsplit=1) for line in listing.stdout.splitlines()]
     return [int(pid) for pid, args in lines if FAILING in args and f" {failure} " in args]
