@@ -7,7 +7,7 @@ import pytest
 from agent.game import CHANCE, Chance, find_move
 from agent.games import catalogue
 
-GAMES = catalogue.names()
+GAMES = catalogue.built_in()
 OF_CHANCE = [name for name in GAMES if isinstance(catalogue.new_game(name), Chance)]
 
 
