@@ -5,12 +5,13 @@ terminal test, utility), spelled for searches that play a move, look, and take i
 object is one mutable position with its history. A game whose states are cheap to copy may keep
 a stack of them behind `play` and `undo`.
 
-`Game` is enough for every search. `Rated` and `Continued` are what a game may offer besides:
-a hint for the order of moves, and the moves on which a leaf is continued. A game that people
-see and play is `Written` too.
+`Game` is enough for every search. `Rated`, `Classed` and `Continued` are what a game may offer
+besides: hints for the order of moves, and the moves on which a leaf is continued. A game that
+people see and play is `Written` too.
 """
 
 from collections.abc import Hashable, Iterable
+from enum import IntEnum
 from typing import Protocol, TypeVar, runtime_checkable
 
 Move = TypeVar("Move")
@@ -46,6 +47,28 @@ class Rated(Protocol[RatedMove]):
 
     def rating(self, move: RatedMove) -> float:
         """Rate a legal move: above 0 to be tried early, the higher the earlier; below 0 late."""
+
+
+class MoveClass(IntEnum):
+    """What a move does at a glance, the most urgent first.
+
+    It is the order in which 'Técnicas de IA, Tema 3.2' tries the moves of chess.
+    """
+
+    CHECK = 0
+    CAPTURE = 1
+    THREAT = 2
+    FORWARD = 3
+    SIDEWAYS = 4
+    BACKWARD = 5
+
+
+@runtime_checkable
+class Classed(Protocol[RatedMove]):
+    """A game whose moves can be told apart by what they do."""
+
+    def move_class(self, move: RatedMove) -> MoveClass:
+        """Return the most urgent class that a legal move belongs to."""
 
 
 @runtime_checkable

@@ -159,8 +159,10 @@ def _kind(name: str, module: ModuleType, attribute: str) -> Kind:
         raise GameError(f"game {name}: there is no class {attribute!r}; there are: {classes}")
     if missing := [needed for needed in NEEDED if not hasattr(game, needed)]:
         raise GameError(f"game {name}: {attribute} is no game, it lacks {', '.join(missing)}")
-    beside = sys.modules.get(game.__module__, module)
-    evaluate = getattr(module, "evaluate", None) or getattr(beside, "evaluate", _nothing)
+    # A package may lend its class from a module that has the evaluation.
+    places = module, sys.modules.get(game.__module__, module)
+    evaluations = [place.evaluate for place in places if hasattr(place, "evaluate")]
+    evaluate = next(iter(evaluations), _nothing)
     return Kind(name, game, evaluate, getattr(module, "adapt", _as_it_is))
 
 
