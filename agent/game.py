@@ -15,6 +15,7 @@ from enum import IntEnum
 from typing import Protocol, TypeVar, runtime_checkable
 
 Move = TypeVar("Move")
+SomeMove = TypeVar("SomeMove", covariant=True)
 RatedMove = TypeVar("RatedMove", contravariant=True)
 
 
@@ -69,6 +70,17 @@ class Classed(Protocol[RatedMove]):
 
     def move_class(self, move: RatedMove) -> MoveClass:
         """Return the most urgent class that a legal move belongs to."""
+
+
+@runtime_checkable
+class Gridded(Protocol[SomeMove]):
+    """A game of filling the squares of a board, which board patterns can be laid on."""
+
+    def grid(self) -> list[str]:
+        """Return the rows from the top: `m` the mover's, `t` the other's, `.` an empty square."""
+
+    def filling(self, row: int, column: int) -> SomeMove | None:
+        """Return the legal move that fills a square, counted from 0 at the top left, if any."""
 
 
 @runtime_checkable
