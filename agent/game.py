@@ -126,6 +126,14 @@ class Chance(Game[Move], Protocol[Move]):
         """Generate the events of a position of chance with their probabilities."""
 
 
+@runtime_checkable
+class Symmetric(Protocol):
+    """A game with positions that differ only as a mirror image, or by another symmetry."""
+
+    def symmetric_key(self) -> Hashable:
+        """Return a key that is equal also for positions that a symmetry maps to each other."""
+
+
 class Written(Game[Move], Protocol[Move]):
     """A game that can be shown: `str(game)` is the board, on one or more lines without a gap."""
 

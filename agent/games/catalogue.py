@@ -43,13 +43,15 @@ class Kind:
     """A kind of game.
 
     name: as it was asked for. game: its class. evaluate: its own evaluation. adapt: makes an
-    evaluation of the game from a function of the user's.
+    evaluation of the game from a function of the user's. solved: the exact value of every
+    position for its mover, where it is known.
     """
 
     name: str
     game: type[Any]
     evaluate: GameEvaluation
     adapt: Callable[[Callable[[Any], float]], GameEvaluation]
+    solved: GameEvaluation | None = None
 
     def evaluation(self, own: str = "handcrafted") -> GameEvaluation:
         """Return an evaluation of the game: the value of a position for its mover.
@@ -163,7 +165,8 @@ def _kind(name: str, module: ModuleType, attribute: str) -> Kind:
     places = module, sys.modules.get(game.__module__, module)
     evaluations = [place.evaluate for place in places if hasattr(place, "evaluate")]
     evaluate = next(iter(evaluations), _nothing)
-    return Kind(name, game, evaluate, getattr(module, "adapt", _as_it_is))
+    adapt = getattr(module, "adapt", _as_it_is)
+    return Kind(name, game, evaluate, adapt, getattr(module, "solved", None))
 
 
 def _classes(module: ModuleType) -> list[str]:

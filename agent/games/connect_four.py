@@ -57,6 +57,19 @@ class ConnectFour:
         """Return the discs of both players."""
         return tuple(self._discs)
 
+    def symmetric_key(self) -> Hashable:
+        """Return the same key for a position and its mirror image."""
+        column = (1 << self.height + 1) - 1
+        mirrored = tuple(
+            sum(
+                (discs >> place * (self.height + 1) & column)
+                << (self.width - 1 - place) * (self.height + 1)
+                for place in range(self.width)
+            )
+            for discs in self._discs
+        )
+        return min(tuple(self._discs), mirrored)
+
     def rating(self, move: int) -> float:
         """Rate columns by how near the middle they are: more lines go through them."""
         return 1 - abs(2 * move - self.width + 1) / self.width
