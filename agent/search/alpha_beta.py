@@ -86,7 +86,13 @@ class AlphaBeta(Search[Move]):
         self._begin(game, ply)
         self._horizon = ply + depth
         value = self._value(game, depth, ply, alpha, beta)
+        self._count_table()
         return Found(value, self._lines[ply])
+
+    def _count_table(self) -> None:
+        """Count the entries that the table holds."""
+        if self.table is not None:
+            self.counts.peak_open = max(self.counts.peak_open, len(self.table))
 
     def _root(self, game: Game[Move], depth: int) -> float:
         return self._value(game, depth, 0, -inf, inf)

@@ -146,5 +146,9 @@ class TestEveryExactAlgorithm:
         counts = search.counts
         assert 3**2 + 3**2 - 1 <= counts.leaves <= counts.nodes
         assert counts.seldepth == 4
+        whole_trees = {"minimax", "negamax", "expectiminimax"}
+        assert (counts.cutoffs > 0) == (name not in whole_trees)
+        if name.startswith(("sss", "dual", "mtd")):
+            assert 0 < counts.peak_open <= counts.nodes
         search.forget_counts()
         assert search.counts.nodes == 0
