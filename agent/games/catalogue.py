@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from importlib import import_module
+from inspect import signature
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
@@ -23,6 +24,11 @@ def new_game(name: str, **options: Any) -> Written[Any]:
     """
     game: Written[Any] = _game_module(name).GAME(**options)
     return game
+
+
+def options(name: str) -> list[str]:
+    """Return the names of a game's options; the first is its size, where it has one."""
+    return list(signature(_game_module(name).GAME).parameters)
 
 
 def evaluation(name: str) -> Callable[[Game[Any]], float]:
