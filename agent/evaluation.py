@@ -24,13 +24,12 @@ wrapped: `U64(1)`. It must not write. This module imports neither Numba nor NumP
 """
 
 import importlib
-import importlib.util
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from agent import user_code
 
 if TYPE_CHECKING:
     import chess
@@ -98,12 +97,16 @@ def load(spec: str) -> Evaluation:
     spec = spec.strip()
     if spec.lower() in ("handcrafted", ""):
         return HANDCRAFTED
-    place, colon, name = spec.rpartition(":")
-    if not colon or not place or not name.isidentifier():
+    try:
+        place, name = user_code.split(spec, "evaluation")
+    except user_code.UserCodeError:
         raise EvaluationError(
             f"evaluation {spec!r} is not 'handcrafted', 'module:function' or 'FILE.py:function'"
-        )
-    module = _load_file(Path(place)) if place.endswith(".py") else _load_module(place)
+        ) from None
+    try:
+        module = user_code.load_module(place, "evaluation")
+    except user_code.UserCodeError as error:
+        raise EvaluationError(str(error)) from error
     function = getattr(module, name, None)
     if isinstance(function, JittedEvaluator):
         return Evaluation(spec, jitted=function.function)
@@ -123,49 +126,6 @@ def _functions(module: ModuleType) -> list[str]:
     ]
 
 
-def _load_file(path: Path) -> ModuleType:
-    path = path.expanduser().resolve()
-    if not path.is_file():
-        raise EvaluationError(f"evaluation file {path} does not exist")
-    if str(path.parent) not in sys.path:  # so that it finds its neighbours, as a script would
-        sys.path.append(str(path.parent))
-    name = f"kempelen_evaluation_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise EvaluationError(f"evaluation file {path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        # Not through the loader's bytecode cache, which misses edits within one second.
-        exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
-    except Exception as error:
-        raise EvaluationError(f"evaluation file {path} failed: {_describe(error)}") from error
-    return module
-
-
-def _load_module(name: str) -> ModuleType:
-    if "" not in sys.path and "." not in sys.path:  # an installed command lacks it
-        sys.path.append("")
-    importlib.invalidate_caches()
-    known = sys.modules.get(name)
-    try:
-        return importlib.reload(known) if known else importlib.import_module(name)
-    except Exception as error:
-        raise EvaluationError(f"evaluation module {name} failed: {_describe(error)}") from error
-
-
-def _describe(error: BaseException) -> str:
-    """Say what happened, and on which line of the user's file."""
-    trace = error.__traceback__
-    place = ""
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
-        if not file.startswith("<") and file != __file__:
-            place = f" ({Path(file).name}, line {trace.tb_lineno})"
-        trace = trace.tb_next
-    return f"{type(error).__name__}: {error}{place}"
-
-
 def failure(name: str, error: BaseException) -> EvaluationError:
     """Make the error that reports an exception in a running evaluation."""
-    return EvaluationError(f"evaluation {name} failed: {_describe(error)}")
+    return EvaluationError(f"evaluation {name} failed: {user_code.describe(error)}")

@@ -5,15 +5,17 @@ terminal test, utility), spelled for searches that play a move, look, and take i
 object is one mutable position with its history. A game whose states are cheap to copy may keep
 a stack of them behind `play` and `undo`.
 
-`Game` is enough for every search. `Rated` and `Continued` are what a game may offer besides:
-a hint for the order of moves, and the moves on which a leaf is continued. A game that people
-see and play is `Written` too.
+`Game` is enough for every search. `Rated`, `Classed` and `Continued` are what a game may offer
+besides: hints for the order of moves, and the moves on which a leaf is continued. A game that
+people see and play is `Written` too.
 """
 
 from collections.abc import Hashable, Iterable
+from enum import IntEnum
 from typing import Protocol, TypeVar, runtime_checkable
 
 Move = TypeVar("Move")
+SomeMove = TypeVar("SomeMove", covariant=True)
 RatedMove = TypeVar("RatedMove", contravariant=True)
 
 
@@ -46,6 +48,39 @@ class Rated(Protocol[RatedMove]):
 
     def rating(self, move: RatedMove) -> float:
         """Rate a legal move: above 0 to be tried early, the higher the earlier; below 0 late."""
+
+
+class MoveClass(IntEnum):
+    """What a move does at a glance, the most urgent first.
+
+    It is the order in which 'Técnicas de IA, Tema 3.2' tries the moves of chess.
+    """
+
+    CHECK = 0
+    CAPTURE = 1
+    THREAT = 2
+    FORWARD = 3
+    SIDEWAYS = 4
+    BACKWARD = 5
+
+
+@runtime_checkable
+class Classed(Protocol[RatedMove]):
+    """A game whose moves can be told apart by what they do."""
+
+    def move_class(self, move: RatedMove) -> MoveClass:
+        """Return the most urgent class that a legal move belongs to."""
+
+
+@runtime_checkable
+class Gridded(Protocol[SomeMove]):
+    """A game of filling the squares of a board, which board patterns can be laid on."""
+
+    def grid(self) -> list[str]:
+        """Return the rows from the top: `m` the mover's, `t` the other's, `.` an empty square."""
+
+    def filling(self, row: int, column: int) -> SomeMove | None:
+        """Return the legal move that fills a square, counted from 0 at the top left, if any."""
 
 
 @runtime_checkable
@@ -89,6 +124,14 @@ class Chance(Game[Move], Protocol[Move]):
 
     def chances(self) -> Iterable[tuple[Move, float]]:
         """Generate the events of a position of chance with their probabilities."""
+
+
+@runtime_checkable
+class Symmetric(Protocol):
+    """A game with positions that differ only as a mirror image, or by another symmetry."""
+
+    def symmetric_key(self) -> Hashable:
+        """Return a key that is equal also for positions that a symmetry maps to each other."""
 
 
 class Written(Game[Move], Protocol[Move]):

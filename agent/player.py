@@ -13,7 +13,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from agent.clock import Clock
 from agent.evaluation import EvaluationError
@@ -22,6 +22,9 @@ from agent.limits import Cp, Info, Limits, Mate, Progress, Result
 
 if TYPE_CHECKING:
     import chess
+
+Position = TypeVar("Position", contravariant=True)
+Move = TypeVar("Move")
 
 # A long search tells where it stands: seconds to the first report, and between reports.
 FIRST_PROGRESS = 3.0
@@ -63,17 +66,21 @@ class Source(Protocol):
         """Return who searches now. May wait for it, until `stop` or as the clock allows."""
 
 
-class Advisor(Protocol):
-    """Who may know the move without a search: an opening book, an endgame table."""
+class Advisor(Protocol[Position, Move]):
+    """Who may know the move without a search: an opening book, an endgame table.
 
-    def advise(
-        self, board: chess.Board, limits: Limits[chess.Move], lines: int
-    ) -> Info[chess.Move] | None:
+    A position is a `chess.Board` in chess, in any other game a `Game`, which is the same after.
+    """
+
+    def advise(self, position: Position, limits: Limits[Move], lines: int, /) -> Info[Move] | None:
         """Return the line to play, or None where a search is to decide.
 
         Called from the player's thread, never without a legal move; must not take long. lines:
-        how many best lines are asked for. The moves are in the board's own notation.
+        how many best lines are asked for. The moves are in the position's own notation.
         """
+
+
+ChessAdvisor: TypeAlias = "Advisor[chess.Board, chess.Move]"
 
 
 class Listener(Protocol):
@@ -124,7 +131,7 @@ class Player:
         source: Source,
         listener: Listener,
         overhead: float = 0.010,
-        advisors: Sequence[Advisor] = (),
+        advisors: Sequence[ChessAdvisor] = (),
     ) -> None:
         self.overhead = overhead
         self.patient = False
@@ -229,7 +236,7 @@ class _Search:
         clock: Clock[chess.Move],
         source: Source,
         listener: Listener,
-        advisors: Sequence[Advisor],
+        advisors: Sequence[ChessAdvisor],
     ) -> None:
         self._board = board
         self._limits = limits

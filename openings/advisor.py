@@ -10,9 +10,9 @@ Nothing is read, and nothing heavy imported, before a book is first needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from agent.limits import Cp, Info, Limits
 
@@ -34,6 +34,32 @@ MOST_MOVES = 255
 # Which of a position's moves is played: the one of greatest weight, one by chance in the
 # proportion of the weights, or any.
 VARIETIES = BEST, WEIGHTED, UNIFORM = "best", "weighted", "uniform"
+
+
+class Weighted(Protocol):
+    """An entry of a book."""
+
+    @property
+    def weight(self) -> int:
+        """How often the move is to be chosen."""
+
+
+WeightedEntry = TypeVar("WeightedEntry", bound=Weighted)
+
+
+def choose(entries: Sequence[WeightedEntry], variety: str, chance: random.Random) -> WeightedEntry:
+    """Return the entry of the move to play, of a position's entries: one of VARIETIES says how."""
+    if variety == BEST:
+        return max(entries, key=_weight)
+    weights = [1] * len(entries) if variety == UNIFORM else list(map(_weight, entries))
+    return chance.choices(entries, weights)[0]
+
+
+def in_game(limits: Limits[Any], lines: int) -> bool:
+    """Tell whether a move is asked for in a game, where time decides, and not for analysis."""
+    timed = limits.clock is not None or limits.movetime is not None
+    chosen = limits.infinite or limits.mate is not None or bool(limits.search_moves)
+    return timed and not chosen and lines == 1
 
 
 class _Book:
@@ -127,20 +153,15 @@ class BookAdvisor:
             return {}
 
     def _is_asked(self, board: chess.Board, limits: Limits[chess.Move], lines: int) -> bool:
-        in_game = limits.clock is not None or limits.movetime is not None
-        chosen = limits.infinite or limits.mate is not None or bool(limits.search_moves)
         wanted = self.enabled and not self.analysing and board.fullmove_number <= self.depth
-        return wanted and in_game and not chosen and lines == 1
+        return wanted and in_game(limits, lines)
 
     def _choose(self, entries: list[Entry]) -> Entry:
-        if self.variety == BEST:
-            return max(entries, key=_weight)
         if self._chance is None:
             import random
 
             self._chance = random.Random()
-        weights = [1] * len(entries) if self.variety == UNIFORM else list(map(_weight, entries))
-        return self._chance.choices(entries, weights)[0]
+        return choose(entries, self.variety, self._chance)
 
     def _name(self, board: chess.Board) -> Name | None:
         """Return what the opening is called, by the first book that has a name for it."""
@@ -160,5 +181,5 @@ def _playable(reader: MemoryMappedReader, board: chess.Board) -> Iterator[Entry]
             yield entry
 
 
-def _weight(entry: Entry) -> int:
+def _weight(entry: Weighted) -> int:
     return entry.weight

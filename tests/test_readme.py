@@ -102,3 +102,7 @@ def test_every_file_that_is_named_exists() -> None:
     root = Path(__file__).parents[1]
     for name in re.findall(r"`((?:agent|benchmarks|scripts|tests)/[\w/.-]+)`", README):
         assert (root / name).exists(), name
+
+
+def test_the_game_is_the_one_that_the_tests_play() -> None:
+    assert FILES["chomp.py"] == (Path(__file__).parent / "data/games/chomp.py").read_text()

@@ -1,51 +1,192 @@
-"""All games by name. A module of this package that defines GAME and `evaluate` is a game."""
+"""All games by name: those of this package, those that are installed, and any file's.
 
+    othello             a game of this package: a module that defines GAME and `evaluate`
+    hexapawn            a game of an installed distribution: an entry point of the group
+                        `kempelen.games`, whose value is module:Class
+    FILE.py:Class       a class of a file
+    module:Class        a class of an importable module
+
+A class of the user's own is a `Written` game; made without arguments it stands at its start. A
+function `evaluate` beside it, if there is one, is the game's own evaluation: the value of a
+position for its mover, better than any loss and worse than any win.
+"""
+
+import inspect
+import math
+import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
-from inspect import signature
+from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
 import agent.games
+from agent import user_code
+from agent.evaluation import EvaluationError, failure, load
 from agent.game import Game, Written
+
+ENTRY_POINTS = "kempelen.games"
+# What a class must have to be a game.
+NEEDED = ("turn", "moves", "play", "undo", "outcome", "key", "text")
+
+GameEvaluation = Callable[[Any], float]
+
+
+class GameError(ValueError):
+    """A game cannot be found, loaded or set up; the message names it and the remedy."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of game.
+
+    name: as it was asked for. game: its class. evaluate: its own evaluation. adapt: makes an
+    evaluation of the game from a function of the user's. solved: the exact value of every
+    position for its mover, where it is known.
+    """
+
+    name: str
+    game: type[Any]
+    evaluate: GameEvaluation
+    adapt: Callable[[Callable[[Any], float]], GameEvaluation]
+    solved: GameEvaluation | None = None
+
+    def evaluation(self, own: str = "handcrafted") -> GameEvaluation:
+        """Return an evaluation of the game: the value of a position for its mover.
+
+        own: whose it is, in the words of `agent.evaluation`: "handcrafted" for the game's own,
+        FILE.py:function or module:function for a function of the user's. That function takes
+        the game, or in chess a `chess.Board`. Raises EvaluationError if there is no such
+        function, and when it fails or returns no number.
+        """
+        evaluation = load(own)
+        if evaluation.jitted is not None:
+            raise EvaluationError(
+                f"evaluation {own} is compiled, for the chess engine; "
+                f"here a plain function is needed, without @evaluator"
+            )
+        if evaluation.python is None:
+            return self.evaluate
+        return self.adapt(_checked(evaluation.name, evaluation.python))
+
+    def new(self, **options: Any) -> Written[Any]:
+        """Return a game at its start. The options are those of its class.
+
+        Raises GameError for an option or a value that the game cannot have.
+        """
+        try:
+            inspect.signature(self.game).bind(**options)
+        except TypeError as error:
+            known = ", ".join(inspect.signature(self.game).parameters) or "none"
+            raise GameError(f"game {self.name}: {error}; its options: {known}") from None
+        try:
+            game: Written[Any] = self.game(**options)
+        except Exception as error:
+            raise GameError(f"game {self.name}: {_reason(error)}") from error
+        return game
+
+
+def built_in() -> list[str]:
+    """Return the names of this package's games, in order."""
+    modules = (module.name for module in iter_modules(agent.games.__path__))
+    games = (module for module in modules if hasattr(_module(module), "GAME"))
+    return sorted(module.replace("_", "-") for module in games)
 
 
 def names() -> list[str]:
-    """Return the names of all games, in order."""
-    modules = (module.name for module in iter_modules(agent.games.__path__))
-    return sorted(_name(module) for module in modules if hasattr(_module(module), "GAME"))
+    """Return the names of all games but those of files, in order."""
+    return sorted({*built_in(), *(entry.name for entry in _installed())})
 
 
-def new_game(name: str, **options: Any) -> Written[Any]:
-    """Return a game at its start. The options are those of its class.
+def find(spec: str) -> Kind:
+    """Return the kind of game that is named so (see the module).
 
-    Raises ValueError if there is no such game, or for a value that the game cannot have.
+    Raises GameError, naming those there are or what is wrong with the user's code.
     """
-    game: Written[Any] = _game_module(name).GAME(**options)
-    return game
+    spec = spec.strip()
+    if spec in built_in():
+        return _kind(spec, _module(spec.replace("-", "_")), "GAME")
+    for entry in _installed():
+        if entry.name == spec:
+            return _loaded(spec, entry.value)
+    if ":" in spec:
+        return _loaded(spec, spec)
+    hint = "" if not spec.endswith(".py") else f"; a class of that file is {spec}:Class"
+    raise GameError(f"there is no game {spec!r}; there are {', '.join(names())}{hint}")
 
 
-def options(name: str) -> list[str]:
-    """Return the names of a game's options; the first is its size, where it has one."""
-    return list(signature(_game_module(name).GAME).parameters)
+def new_game(spec: str, **options: Any) -> Written[Any]:
+    """Return a game at its start. The options are those of its class. Raises GameError."""
+    return find(spec).new(**options)
 
 
-def evaluation(name: str) -> Callable[[Game[Any]], float]:
-    """Return a game's own evaluation: the value of a position for its mover."""
-    evaluate: Callable[[Game[Any]], float] = _game_module(name).evaluate
+def evaluation(spec: str, own: str = "handcrafted") -> GameEvaluation:
+    """Return an evaluation of a game, as `Kind.evaluation`. Raises GameError, EvaluationError."""
+    return find(spec).evaluation(own)
+
+
+def _checked(name: str, function: Callable[[Any], float]) -> GameEvaluation:
+    """Make a user's function report its errors by its name."""
+
+    def evaluate(game: Any) -> float:
+        try:
+            value = function(game)
+            if math.isnan(value):
+                raise ValueError("it returned not a number")
+        except Exception as error:
+            raise failure(name, error) from error
+        return value
+
     return evaluate
 
 
-def _game_module(name: str) -> ModuleType:
-    if name not in names():
-        raise ValueError(f"there is no game {name!r}; there are {', '.join(names())}")
-    return _module(name.replace("-", "_"))
+def _installed() -> list[EntryPoint]:
+    return list(entry_points(group=ENTRY_POINTS))
+
+
+def _loaded(name: str, spec: str) -> Kind:
+    try:
+        place, attribute = user_code.split(spec, "game")
+        return _kind(name, user_code.load_module(place, "game"), attribute)
+    except user_code.UserCodeError as error:
+        raise GameError(str(error)) from error
+
+
+def _kind(name: str, module: ModuleType, attribute: str) -> Kind:
+    game = getattr(module, attribute, None)
+    if not inspect.isclass(game):
+        classes = ", ".join(_classes(module)) or "none"
+        raise GameError(f"game {name}: there is no class {attribute!r}; there are: {classes}")
+    if missing := [needed for needed in NEEDED if not hasattr(game, needed)]:
+        raise GameError(f"game {name}: {attribute} is no game, it lacks {', '.join(missing)}")
+    # A package may lend its class from a module that has the evaluation.
+    places = module, sys.modules.get(game.__module__, module)
+    evaluations = [place.evaluate for place in places if hasattr(place, "evaluate")]
+    evaluate = next(iter(evaluations), _nothing)
+    adapt = getattr(module, "adapt", _as_it_is)
+    return Kind(name, game, evaluate, adapt, getattr(module, "solved", None))
+
+
+def _classes(module: ModuleType) -> list[str]:
+    own = inspect.getmembers(module, inspect.isclass)
+    return [name for name, member in own if member.__module__ == module.__name__]
+
+
+def _reason(error: Exception) -> str:
+    """Say what a game's own code complained of; where too, if it complained by accident."""
+    return str(error) if isinstance(error, ValueError) else user_code.describe(error)
+
+
+def _nothing(game: Game[Any]) -> float:
+    """Evaluate a position of which nothing is known."""
+    return 0
+
+
+def _as_it_is(function: Callable[[Any], float]) -> GameEvaluation:
+    return function
 
 
 def _module(module: str) -> ModuleType:
     return import_module(f"agent.games.{module}")
-
-
-def _name(module: str) -> str:
-    return module.replace("_", "-")

@@ -57,6 +57,19 @@ class ConnectFour:
         """Return the discs of both players."""
         return tuple(self._discs)
 
+    def symmetric_key(self) -> Hashable:
+        """Return the same key for a position and its mirror image."""
+        column = (1 << self.height + 1) - 1
+        mirrored = tuple(
+            sum(
+                (discs >> place * (self.height + 1) & column)
+                << (self.width - 1 - place) * (self.height + 1)
+                for place in range(self.width)
+            )
+            for discs in self._discs
+        )
+        return min(tuple(self._discs), mirrored)
+
     def rating(self, move: int) -> float:
         """Rate columns by how near the middle they are: more lines go through them."""
         return 1 - abs(2 * move - self.width + 1) / self.width
@@ -78,6 +91,23 @@ class ConnectFour:
     def settled(self) -> float | None:
         """Return the outcome."""
         return self.outcome()
+
+    def grid(self) -> list[str]:
+        """Return the rows from the top: `m` the mover's, `t` the other's, `.` an empty square."""
+        mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
+
+        def sign(square: int) -> str:
+            return "m" if mine & square else "t" if theirs & square else "."
+
+        return [
+            "".join(sign(self._square(column, row)) for column in range(self.width))
+            for row in reversed(range(self.height))
+        ]
+
+    def filling(self, row: int, column: int) -> int | None:
+        """Return the column, if a disc dropped there comes to rest on the square."""
+        rests = self._heights[column] == self.height - 1 - row
+        return column if rests and not self._won else None
 
     def discs(self, player: int) -> int:
         """Return the set of a player's squares."""
@@ -139,5 +169,25 @@ def _lines(width: int, height: int) -> list[int]:
                     lines.append(sum(1 << x * (height + 1) + y for x, y in squares))
     return lines
 
+
+# Complete four in a line, or keep the other from it; stop two that are open on both sides. They
+# may be reflected, not turned.
+PATTERNS = (
+    *(
+        pattern.replace("d", discs)
+        for discs in "mt"
+        for pattern in (
+            "d d d *",
+            "d d * d",
+            "* \n d \n d \n d",
+            "d???\n?d??\n??d?\n???*",
+            "d???\n?d??\n??*?\n???d",
+            "d???\n?*??\n??d?\n???d",
+            "*???\n?d??\n??d?\n???d",
+        )
+    ),
+    ". t t * .",
+    ". t * t .",
+)
 
 GAME = ConnectFour

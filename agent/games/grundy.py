@@ -83,9 +83,17 @@ def grundy_value(counters: int) -> int:
     return value
 
 
+def solved(game: Grundy) -> float:
+    """Return the value of a position for its mover, 1 or -1, by the theory of Sprague and Grundy.
+
+    The mover loses when the values of the heaps XOR to 0.
+    """
+    return 1 if reduce(xor, map(grundy_value, game.heaps)) else -1
+
+
 def evaluate(game: Grundy) -> float:
-    """Return 0.5 where the theory says that the mover wins, -0.5 where it says he loses."""
-    return 0.5 if reduce(xor, map(grundy_value, game.heaps)) else -0.5
+    """Return half of what the theory says, so that a game that is over counts more."""
+    return solved(game) / 2
 
 
 GAME = Grundy

@@ -73,16 +73,21 @@ class Nim:
         )
 
 
-def evaluate(game: Nim) -> float:
-    """Return 0.5 where Bouton's theory says that the mover wins, -0.5 where it says he loses.
+def solved(game: Nim) -> float:
+    """Return the value of a position for its mover, 1 or -1, by Bouton's theory.
 
     The mover loses when the heaps XOR to 0; in misère play with heaps of one counter only, when
     their number is odd.
     """
     nim_sum = reduce(xor, game.heaps, 0)
     if game.misere and max(game.heaps, default=0) <= 1:
-        return 0.5 if nim_sum == 0 else -0.5
-    return 0.5 if nim_sum else -0.5
+        return 1 if nim_sum == 0 else -1
+    return 1 if nim_sum else -1
+
+
+def evaluate(game: Nim) -> float:
+    """Return half of what the theory says, so that a game that is over counts more."""
+    return solved(game) / 2
 
 
 GAME = Nim

@@ -112,6 +112,20 @@ class Othello:
                 turned |= run
         return turned
 
+    def grid(self) -> list[str]:
+        """Return the rows from the top: `m` the mover's, `t` the other's, `.` an empty square."""
+        mine, theirs, _ = self._states[-1]
+        signs = "".join(
+            "m" if mine >> square & 1 else "t" if theirs >> square & 1 else "."
+            for square in range(self.size**2)
+        )
+        return [signs[start : start + self.size] for start in range(0, len(signs), self.size)]
+
+    def filling(self, row: int, column: int) -> int | None:
+        """Return the square, if a disc there encloses."""
+        square = row * self.size + column
+        return square if self._states[-1][2] >> square & 1 else None
+
     def text(self, move: int) -> str:
         """Return a square's name, columns by letter and rows by number from above, or "pass"."""
         if move == PASS:

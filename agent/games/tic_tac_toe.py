@@ -68,6 +68,21 @@ class TicTacToe:
         theirs = self._marks[1 - player]
         return sum(not line & theirs for line in self._lines)
 
+    def grid(self) -> list[str]:
+        """Return the rows from the top: `m` the mover's, `t` the other's, `.` an empty square."""
+        mine, theirs = self._marks[self.turn], self._marks[1 - self.turn]
+        signs = "".join(
+            "m" if mine >> square & 1 else "t" if theirs >> square & 1 else "."
+            for square in range(self.size**2)
+        )
+        return [signs[start : start + self.size] for start in range(0, len(signs), self.size)]
+
+    def filling(self, row: int, column: int) -> int | None:
+        """Return the square, if it may be marked."""
+        square = row * self.size + column
+        taken = self._marks[0] | self._marks[1]
+        return None if self._won or taken >> square & 1 else square
+
     def text(self, move: int) -> str:
         """Return a square's name: a letter for the column, a number for the row from below."""
         row, column = divmod(move, self.size)
@@ -127,5 +142,20 @@ def _moved(marks: int, squares: tuple[int, ...]) -> int:
     """Return the marks after each square went where the symmetry takes it."""
     return sum(1 << target for square, target in enumerate(squares) if marks >> square & 1)
 
+
+# Complete three in a line, or keep the other from it; then take the centre, and answer a corner
+# with it. On the board of 3x3 that is nearly all there is to know.
+PATTERNS = (
+    "m m *",
+    "m * m",
+    "m??\n?m?\n??*",
+    "m??\n?*?\n??m",
+    "t t *",
+    "t * t",
+    "t??\n?t?\n??*",
+    "t??\n?*?\n??t",
+    "???\n?*?\n???",
+    "*??\n???\n???",
+)
 
 GAME = TicTacToe

@@ -6,6 +6,7 @@ which is agent.search.alpha_beta_hard.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import inf
 from typing import Any, TypeVar, cast
 
@@ -18,11 +19,26 @@ from agent.search.table import Entry, Table
 Move = TypeVar("Move")
 
 
+@dataclass(frozen=True)
+class Beyond:
+    """Which leaves at the horizon are searched so many `plies` deeper, every move of them.
+
+    selects: those that it picks, by a heuristic of the game (the heuristic continuation of 'Tema
+    2: Búsqueda en juegos'). swing: those whose last move changed the evaluation by as much or
+    more: a move that gains much is suspicious (the dynamic horizon of 'Fundamentos de IA 10').
+    """
+
+    plies: int
+    selects: Callable[[Any], bool] | None = None
+    swing: float = inf
+
+
 class AlphaBeta(Search[Move]):
     """A search by alpha-beta; with every option off it prunes by alpha and beta alone.
 
     continuation: continue leaves on the noisy moves of a `Continued` game, with no limit of
-    depth. table: remember positions. The other options are those of every search.
+    depth. beyond: search some leaves deeper first. table: remember positions. The other options
+    are those of every search.
     """
 
     name = "alpha-beta"
@@ -37,10 +53,15 @@ class AlphaBeta(Search[Move]):
         node_limit: float = inf,
         continuation: bool = False,
         table: Table[Move] | None = None,
+        beyond: Beyond | None = None,
     ) -> None:
         super().__init__(evaluate, ending=ending, ordering=ordering, node_limit=node_limit)
         self.continuation = continuation
         self.table = table
+        self.beyond = beyond
+        self._horizon = 0
+        # The evaluation, for its mover, of the node one ply above the horizon.
+        self._before = 0.0
 
     def reset(self) -> None:
         """Forget what earlier searches counted and learned."""
@@ -64,6 +85,7 @@ class AlphaBeta(Search[Move]):
         if self.continuation and not isinstance(game, Continued):
             raise TypeError(f"{type(game).__name__} has no moves to continue leaves on")
         self._begin(game, ply)
+        self._horizon = ply + depth
         value = self._value(game, depth, ply, alpha, beta)
         return Found(value, self._lines[ply])
 
@@ -71,6 +93,8 @@ class AlphaBeta(Search[Move]):
         return self._value(game, depth, 0, -inf, inf)
 
     def _value(self, game: Game[Move], depth: int, ply: int, alpha: float, beta: float) -> float:
+        if self.beyond is not None:
+            depth += self._further(game, self.beyond, ply)
         if depth <= 0 and self.continuation:
             return self._continue(cast(Continued[Move], game), ply, alpha, beta)
         leaf = self._leaf(game, depth, ply)
@@ -79,6 +103,21 @@ class AlphaBeta(Search[Move]):
         if self.table is not None:
             return self._remembered(game, self.table, depth, ply, alpha, beta)
         return self._best(game, self._moves(game, ply), depth, ply, alpha, beta)
+
+    def _further(self, game: Game[Move], beyond: Beyond, ply: int) -> int:
+        """Return by how many plies more than its depth a node is to be searched."""
+        if ply not in (self._horizon - 1, self._horizon) or game.outcome() is not None:
+            return 0
+        swings = False
+        if beyond.swing < inf:
+            value = self._evaluation(game, ply)
+            if ply == self._horizon - 1:
+                self._before = value
+            swings = ply == self._horizon > 0 and abs(value + self._before) >= beyond.swing
+        if ply < self._horizon:
+            return 0
+        chosen = beyond.selects is not None and beyond.selects(game)
+        return beyond.plies if swings or chosen else 0
 
     def _continue(self, game: Continued[Move], ply: int, alpha: float, beta: float) -> float:
         """Search on from a leaf: every move if the mover is forced, else stand pat or be noisy."""
@@ -154,7 +193,7 @@ class AlphaBeta(Search[Move]):
                 best = value
                 if value > alpha:
                     alpha = value
-                    self._extend(ply, move)
+                    self._better(game, move, value, ply)
                     if value >= beta:
                         self._cut(game, move, depth, ply)
                         break

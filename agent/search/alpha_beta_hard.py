@@ -36,10 +36,10 @@ class AlphaBetaHard(Search[Move]):
             game.undo()
             if maximise and value > alpha:
                 alpha = value
-                self._extend(ply, move)
+                self._better(game, move, value, ply)
             if not maximise and value < beta:
                 beta = value
-                self._extend(ply, move)
+                self._better(game, move, -value, ply)
             if alpha >= beta:
                 self._cut(game, move, depth, ply)
                 break

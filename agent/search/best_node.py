@@ -9,7 +9,7 @@ from math import inf
 from typing import Any, TypeVar
 
 from agent.game import Game
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, Beyond
 from agent.search.ending import AS_PLAYED, Ending
 from agent.search.ordering import Ordering
 from agent.search.search import Found, below
@@ -38,6 +38,7 @@ class BestNodeSearch(AlphaBeta[Move]):
         node_limit: float = inf,
         continuation: bool = False,
         table: Table[Move] | None = None,
+        beyond: Beyond | None = None,
         low: float = -1e6,
         high: float = 1e6,
     ) -> None:
@@ -48,6 +49,7 @@ class BestNodeSearch(AlphaBeta[Move]):
             node_limit=node_limit,
             continuation=continuation,
             table=table,
+            beyond=beyond,
         )
         self.low, self.high = low, high
 
@@ -61,6 +63,7 @@ class BestNodeSearch(AlphaBeta[Move]):
     ) -> Found[Move]:
         """Return a best move, and the greatest value that it is known to reach."""
         self._begin(game, ply)
+        self._horizon = ply + depth
         leaf = self._leaf(game, depth, ply)
         if leaf is not None:
             return Found(leaf, ())

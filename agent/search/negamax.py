@@ -33,5 +33,5 @@ class Negamax(Search[Move]):
             game.undo()
             if value > best:
                 best = value
-                self._extend(ply, move)
+                self._better(game, move, value, ply)
         return best

@@ -24,7 +24,7 @@ class NegaScout1(AlphaBeta[Move]):
     def _best(
         self, game: Game[Move], moves: list[Move], depth: int, ply: int, alpha: float, beta: float
     ) -> float:
-        children_are_leaves = depth <= 1 and not self.continuation
+        children_are_leaves = depth <= 1 and not self.continuation and self.beyond is None
         upper = beta
         for number, move in enumerate(moves):
             game.play(move)
@@ -35,7 +35,7 @@ class NegaScout1(AlphaBeta[Move]):
             game.undo()
             if value > alpha:
                 alpha = value
-                self._extend(ply, move)
+                self._better(game, move, value, ply)
                 if alpha >= beta:
                     self._cut(game, move, depth, ply)
                     break
@@ -61,7 +61,7 @@ class NegaScout2(AlphaBeta[Move]):
             game.undo()
             if value > alpha:
                 alpha = value
-                self._extend(ply, move)
+                self._better(game, move, value, ply)
                 if alpha >= beta:
                     self._cut(game, move, depth, ply)
                     break

@@ -9,7 +9,7 @@ from math import inf
 from typing import Any, TypeVar
 
 from agent.game import Game, Passing
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, Beyond
 from agent.search.ending import AS_PLAYED, Ending
 from agent.search.ordering import Ordering
 from agent.search.search import below
@@ -38,6 +38,7 @@ class NullMove(AlphaBeta[Move]):
         node_limit: float = inf,
         continuation: bool = False,
         table: Table[Move] | None = None,
+        beyond: Beyond | None = None,
         reduction: int = 2,
     ) -> None:
         super().__init__(
@@ -47,6 +48,7 @@ class NullMove(AlphaBeta[Move]):
             node_limit=node_limit,
             continuation=continuation,
             table=table,
+            beyond=beyond,
         )
         self.reduction = reduction
         self._passed = False

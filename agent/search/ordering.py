@@ -1,11 +1,12 @@
 """The order in which moves are tried: the better the first moves are, the more is cut off."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, MutableMapping
 from math import inf
 from typing import Any, Generic, TypeVar
 
-from agent.game import Game, Rated
+from agent.game import Classed, Game, Gridded, Rated
+from agent.search.patterns import Patterns
 
 Move = TypeVar("Move")
 
@@ -13,33 +14,43 @@ Move = TypeVar("Move")
 class Ordering(Generic[Move]):
     """Techniques that order moves, each of them optional.
 
-    ratings: as a `Rated` game suggests. killers, history: early if they cut off in other
-    positions. successors: by the value, for its mover, of the position that a move leads to
-    (the ordered expansion at each level of 'Búsqueda con adversario'). preliminary: do that
-    only above this level of the tree, by the values that the positions of the level back up
-    (the preliminary order there). refutations: the moves that cut off in the very positions,
-    which the caller keeps for as long as he likes (the permanent killer memory of 'Fundamentos
-    de IA 10').
+    ratings: as a `Rated` game suggests. classes: checks, captures, threats, moves forward, then
+    back, in a `Classed` game ('Técnicas de IA, Tema 3.2'). killers, history: early if they cut
+    off in other positions. last_turn: first those that cut off in the turn before, then those
+    that had the greatest values there ('Fundamentos de IA 10'). successors: by the value, for
+    its mover, of the position that a move leads to (the ordered expansion at each level of
+    'Búsqueda con adversario'). preliminary: do that only above this level of the tree, by the
+    values that the positions of the level back up (the preliminary order there). patterns: the
+    moves of board patterns that match ('Búsqueda con adversario'). refutations: the moves that
+    cut off in the very positions, which the caller keeps for as long as he likes, in a dict or
+    in a `KillerMemory` (the permanent killer memory of 'Fundamentos de IA 10').
 
-    Best first: the move of the table or a refutation, well rated moves, killers, by history,
-    badly rated moves; among equals by the value of the successor.
+    Best first: the move of the table or a refutation, patterns, well rated moves, killers, by
+    history, badly rated moves; among equals by class, then by the last turn, then by the value
+    of the successor.
     """
 
     def __init__(
         self,
         *,
         ratings: bool = False,
+        classes: bool = False,
         killers: bool = False,
         history: bool = False,
+        last_turn: bool = False,
         successors: Callable[[Any], float] | None = None,
         preliminary: int | None = None,
-        refutations: dict[Hashable, Move] | None = None,
+        patterns: Patterns | None = None,
+        refutations: MutableMapping[Hashable, Move] | None = None,
     ) -> None:
         self._ratings = ratings
+        self._classes = classes
         self._killers = Killers[Move]() if killers else None
         self._history = History[Move]() if history else None
+        self._last_turn = LastTurn[Move]() if last_turn else None
         self._successors = successors
         self._preliminary = preliminary
+        self._patterns = patterns
         self._refutations = refutations
 
     def sort(
@@ -60,13 +71,21 @@ class Ordering(Generic[Move]):
 
         if self._successors is not None:
             moves = self._by_successors(game, moves, ply, self._successors)
+        if self._last_turn is not None:
+            last_turn = self._last_turn
+            moves = sorted(moves, key=lambda move: last_turn.promise(turn, move), reverse=True)
+        if self._classes and isinstance(game, Classed):
+            moves = sorted(moves, key=game.move_class)
         if rate is not None or killers or history is not None:
             moves = sorted(moves, key=promise, reverse=True)
+        if self._patterns is not None and isinstance(game, Gridded):
+            urgent = self._patterns.moves(game)
+            moves = urgent + [move for move in moves if move not in urgent]
         if first is None and self._refutations is not None:
             first = self._refutations.get(game.key())
         if first is not None and first in moves:
-            moves.remove(first)
-            moves.insert(0, first)
+            # The game's own move, which may be more than what is equal to it.
+            moves.insert(0, moves.pop(moves.index(first)))
         return moves
 
     def _by_successors(
@@ -85,10 +104,22 @@ class Ordering(Generic[Move]):
                 game.undo()
         return [moves[index] for index in sorted(range(len(moves)), key=values.__getitem__)]
 
+    def next_turn(self) -> None:
+        """Begin the search of another turn: what the one before showed now orders the moves."""
+        if self._last_turn is not None:
+            self._last_turn.turn_over()
+
+    def note(self, game: Game[Move], move: Move, value: float) -> None:
+        """Take note of a move that is better than what was tried before it, and of its value."""
+        if self._last_turn is not None:
+            self._last_turn.note(game.turn, move, value)
+
     def learn(self, game: Game[Move], move: Move, depth: int, ply: int) -> None:
         """Remember a move that cut off, unless its rating brings it to the front anyway."""
         if self._refutations is not None:
             self._refutations[game.key()] = move
+        if self._last_turn is not None:
+            self._last_turn.add(game.turn, move)
         if self._ratings and isinstance(game, Rated) and game.rating(move) > 0:
             return
         if self._killers is not None:
@@ -98,7 +129,7 @@ class Ordering(Generic[Move]):
 
     def clear(self) -> None:
         """Forget everything but the refutations, which are the caller's."""
-        for memory in (self._killers, self._history):
+        for memory in (self._killers, self._history, self._last_turn):
             if memory is not None:
                 memory.clear()
 
@@ -144,6 +175,41 @@ class History(Generic[Move]):
     def clear(self) -> None:
         """Forget everything."""
         self._scores.clear()
+
+
+class LastTurn(Generic[Move]):
+    """What the search of the turn before showed: which moves cut off, and the greatest values.
+
+    Source: 'Fundamentos de IA 10: Estrategia de juego'.
+    """
+
+    def __init__(self) -> None:
+        self._cut: set[tuple[int, Move]] = set()
+        self._values: dict[tuple[int, Move], float] = {}
+        self._before: tuple[set[tuple[int, Move]], dict[tuple[int, Move], float]] = set(), {}
+
+    def turn_over(self) -> None:
+        """Order by what was learned since the last call, and learn anew."""
+        self._before = self._cut, self._values
+        self._cut, self._values = set(), {}
+
+    def promise(self, turn: int, move: Move) -> tuple[bool, float]:
+        """Return what to order a player's moves by: the greatest first."""
+        cut, values = self._before
+        return (turn, move) in cut, values.get((turn, move), -inf)
+
+    def note(self, turn: int, move: Move, value: float) -> None:
+        """Remember the greatest value, for its mover, that a move has had."""
+        self._values[turn, move] = max(value, self._values.get((turn, move), -inf))
+
+    def add(self, turn: int, move: Move) -> None:
+        """Remember a move that cut off."""
+        self._cut.add((turn, move))
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._cut, self._values = set(), {}
+        self._before = set(), {}
 
 
 def _backed_up(game: Game[Move], depth: int, evaluate: Callable[[Any], float]) -> float:

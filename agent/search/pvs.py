@@ -37,7 +37,7 @@ class PrincipalVariationSearch(AlphaBeta[Move]):
             game.undo()
             if value > alpha:
                 alpha = value
-                self._extend(ply, move)
+                self._better(game, move, value, ply)
                 if alpha >= beta:
                     self._cut(game, move, depth, ply)
                     break

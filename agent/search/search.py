@@ -93,6 +93,8 @@ class Search(ABC, Generic[Move]):
         self._max = game.turn if ply % 2 == 0 else 1 - game.turn
         self._root_ply = ply
         self._lines = [()] * (ply + 2)
+        if ply == 0 and self.ordering is not None:
+            self.ordering.next_turn()
 
     def _is_max(self, game: Game[Move]) -> bool:
         return game.turn == self._max
@@ -140,6 +142,12 @@ class Search(ABC, Generic[Move]):
     def _extend(self, ply: int, move: Move) -> None:
         """Put a move before the variation of the next ply."""
         self._lines[ply] = (move, *self._lines[ply + 1])
+
+    def _better(self, game: Game[Move], move: Move, value: float, ply: int) -> None:
+        """Take a move into the variation that is worth `value` to its mover, so far the most."""
+        self._extend(ply, move)
+        if self.ordering is not None:
+            self.ordering.note(game, move, value)
 
     def _moves(self, game: Game[Move], ply: int, first: Move | None = None) -> list[Move]:
         """Return the legal moves in the order in which to try them, `first` before all."""

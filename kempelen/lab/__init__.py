@@ -1,7 +1,7 @@
 """`kempelen lab`: search algorithms at work, for those who teach and learn them.
 
 `run` compares algorithms on the same positions, `trace` prints an algorithm's steps, `draw`
-draws its tree.
+draws its tree, `plot` its leaves against depth and branching, and `solve` solves a game.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ ACTIONS = {
     "run": ("comparison", "compare algorithms on the same positions"),
     "trace": ("trace", "print the steps of an algorithm"),
     "draw": ("draw", "draw the tree that an algorithm searches"),
+    "plot": ("plot", "plot leaves against depth and branching, with the theory"),
+    "solve": ("solve", "solve a game: its value and how to win"),
 }
 
 
@@ -54,6 +56,13 @@ def run(arguments: Namespace) -> int:
         return int(import_module(f"kempelen.lab.{module}").run(arguments))
     except BrokenPipeError:  # the command line's to handle
         raise
+    except RecursionError:
+        print(
+            "kempelen lab: the search went too deep: use a smaller --depth, a smaller game "
+            "(--size) or a later position (--moves)",
+            file=sys.stderr,
+        )
+        return 2
     except (EvaluationError, OSError, TypeError, ValueError) as error:
         print(f"kempelen lab: {error}", file=sys.stderr)
         return 2

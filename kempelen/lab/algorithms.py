@@ -21,7 +21,15 @@ from agent.search.search import Search
 from agent.search.table import Table
 from kempelen.lab.subject import Subject
 
-ORDERINGS = ("ratings", "killers", "history", "successors", "preliminary")
+ORDERINGS = (
+    "ratings",
+    "classes",
+    "killers",
+    "history",
+    "last_turn",
+    "successors",
+    "preliminary",
+)
 ALL = "all"
 
 
@@ -50,7 +58,7 @@ class Algorithm:
                 f"{subject.name} is a game of chance; {self.text} is not for these: "
                 f"use {Expectiminimax.name}"
             )
-        options: dict[str, Any] = {"ending": subject.ending, "node_limit": node_limit}
+        options: dict[str, Any] = {"node_limit": node_limit}
         known = _parameters(self.kind)
         options |= {"seed": seed} if "seed" in known else {}
         options |= {"scale": subject.scale} if "scale" in known else {}

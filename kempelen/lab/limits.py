@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from math import inf
-from threading import Timer
 from typing import Any
 
+from agent.search.horizon import time_limit
 from agent.search.search import Search
 from kempelen.numbers import positive
 
@@ -26,23 +25,9 @@ def node_limit(arguments: Namespace) -> float:
     return inf if arguments.nodes is None else float(arguments.nodes)
 
 
-@contextmanager
-def in_time(search: Search[Any], seconds: float | None) -> Iterator[None]:
-    """Stop the search that runs meanwhile when its time is over."""
-    if seconds is None:
-        yield
-        return
-
-    def stop() -> None:
-        search.stopped = True
-
-    timer = Timer(seconds, stop)
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
+def in_time(search: Search[Any], seconds: float | None) -> AbstractContextManager[None]:
+    """Stop the search that runs inside the block when its time is over."""
+    return nullcontext() if seconds is None else time_limit(search, seconds)
 
 
 def _seconds(text: str) -> float:

@@ -51,8 +51,8 @@ def save(figure: Figure, path: Path) -> None:
         figure.savefig(path, dpi=150, bbox_inches="tight", metadata=metadata)
 
 
-def tree_figure(root: Sketched, title: str, say: Say, *, levels: bool = True) -> Figure:
-    """Draw a tree. levels: name the level of each player at the left."""
+def tree_figure(root: Sketched, title: str, say: Say, *, strategy: bool = False) -> Figure:
+    """Draw a tree that was searched, or a strategy, whose nodes have no order."""
     from matplotlib.figure import Figure
 
     places = _places(root)
@@ -76,10 +76,11 @@ def tree_figure(root: Sketched, title: str, say: Say, *, levels: bool = True) ->
         place = places[node.label]
         goes_left = place[0] < places[node.label[:-1]][0]
         _draw_node(axes, place, node, aside=-1 if goes_left else 1)
-    if levels:
-        _draw_levels(axes, root)
+        if node.order is not None and not strategy:
+            _draw_order(axes, place, node.order)
+    _draw_levels(axes, root)
     axes.set_title(title, fontsize=11, color=INK, y=1 - 0.35 / ((depth + 1.6) * LEVEL_GAP))
-    _draw_legend(axes, root, say)
+    _draw_legend(axes, root, say, strategy)
     return figure
 
 
@@ -156,12 +157,6 @@ def _draw_node(axes: Axes, place: tuple[float, float], node: Sketched, aside: in
             "linestyle": "-" if visited else (0, (2, 2)),
         },
     )  # fmt: skip
-    if node.order is not None:
-        axes.annotate(
-            str(node.order), (x, y), (0, -17), textcoords="offset points",
-            ha="center", va="center", fontsize=6.5, color=NUMBER, zorder=4,
-            bbox={"boxstyle": "round,pad=0.08", "facecolor": "white", "edgecolor": "none"},
-        )  # fmt: skip
     if node.window is not None and node.children:
         alpha, beta = (number(bound, 3) for bound in node.window)
         axes.annotate(
@@ -169,6 +164,14 @@ def _draw_node(axes: Axes, place: tuple[float, float], node: Sketched, aside: in
             textcoords="offset points", ha="left" if aside > 0 else "right", va="center",
             fontsize=7, color=INK, zorder=4, linespacing=1.05,
         )  # fmt: skip
+
+
+def _draw_order(axes: Axes, place: tuple[float, float], order: int) -> None:
+    axes.annotate(
+        str(order), place, (0, -17), textcoords="offset points",
+        ha="center", va="center", fontsize=6.5, color=NUMBER, zorder=4,
+        bbox={"boxstyle": "round,pad=0.08", "facecolor": "white", "edgecolor": "none"},
+    )  # fmt: skip
 
 
 def _draw_levels(axes: Axes, root: Sketched) -> None:
@@ -185,7 +188,7 @@ def _draw_levels(axes: Axes, root: Sketched) -> None:
             )  # fmt: skip
 
 
-def _draw_legend(axes: Axes, root: Sketched, say: Say) -> None:
+def _draw_legend(axes: Axes, root: Sketched, say: Say, strategy: bool) -> None:
     from matplotlib.lines import Line2D
 
     nodes = list(root.everything())
@@ -194,13 +197,15 @@ def _draw_legend(axes: Axes, root: Sketched, say: Say) -> None:
         if any(node.kind == kind for node in nodes):
             name = say(kind) if kind == "chance" else kind
             handles.append(_handle(name, marker=marker, markerfacecolor=FILLS[kind]))
-    handles.append(Line2D([], [], color=BEST, linewidth=2.6, label=say("principal variation")))
+    best = say("strategy" if strategy else "principal variation")
+    handles.append(Line2D([], [], color=BEST, linewidth=2.6, label=best))
     if any(node.order is None for node in nodes):
         line = Line2D([], [], color=FAINT, linestyle=(0, (3, 3)), label=say("not visited"))
         handles.append(line)
     if any(node.cut for node in nodes):
         handles.append(_handle(say("cut-off"), marker="$✂$", markerfacecolor=CUT))
-    handles.append(_handle(say("order of visits"), marker="$1$", markerfacecolor=NUMBER))
+    if not strategy:
+        handles.append(_handle(say("order of visits"), marker="$1$", markerfacecolor=NUMBER))
     axes.legend(
         handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=len(handles),
         frameon=False, fontsize=8, handletextpad=0.4, columnspacing=1.4,

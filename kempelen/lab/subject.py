@@ -5,18 +5,16 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from agent import evaluation as evaluations
-from agent.chess.board_game import BoardGame
 from agent.game import CHANCE, Chance, Written, find_move
 from agent.games import catalogue
+from agent.games.catalogue import Kind
 from agent.games.random_tree import RandomTree
 from agent.games.tree import Node, Tree, read_tree
-from agent.search.deepening import PlainSearch
-from agent.search.ending import AS_PLAYED, Ending
 from kempelen.numbers import positive
 
 # How deep a game is searched when nobody says; a tree is searched to its leaves.
@@ -36,7 +34,6 @@ class Subject:
     game: Written[Any]
     evaluate: Callable[[Any], float]
     depth: int
-    ending: Ending = AS_PLAYED
     scale: float = 1
 
     @property
@@ -48,7 +45,7 @@ class Subject:
 def configure(parser: ArgumentParser, *, game: str | None = None, depth: bool = True) -> None:
     """Declare how a game is named; `game` is the one looked at when none is."""
     which = parser.add_mutually_exclusive_group(required=game is None)
-    which.add_argument("--game", default=game, metavar="G", help="a game of the catalogue")
+    which.add_argument("--game", default=game, metavar="G", help="a game's name, or FILE.py:Class")
     which.add_argument("--tree", type=Path, metavar="FILE.yaml", help="nested lists of leaf values")
     parser.add_argument(
         "--size",
@@ -78,24 +75,18 @@ def subject(arguments: Namespace) -> Subject:
 
     Raises ValueError, OSError or EvaluationError with a message for the user.
     """
+    kind = catalogue.find("tree" if arguments.tree is not None else arguments.game)
     if arguments.tree is not None:
         name = str(arguments.tree)
         game: Written[Any] = read_tree(arguments.tree)
     else:
-        name = arguments.game
-        game = _new_game(arguments)
+        name = kind.name
+        game = _new_game(kind, arguments)
     for text in arguments.moves.split():
         game.play(find_move(game, text))
-    depth = getattr(arguments, "depth", None)
-    whole = isinstance(game, Tree)
-    return Subject(
-        name,
-        game,
-        _evaluation(arguments),
-        depth or (TO_THE_END if whole else DEPTH),
-        PlainSearch.ENDING if isinstance(game, BoardGame) and arguments.evaluation else AS_PLAYED,
-        _scale(game),
-    )
+    depth = getattr(arguments, "depth", None) or (TO_THE_END if isinstance(game, Tree) else DEPTH)
+    evaluate = kind.evaluation(arguments.evaluation or "handcrafted")
+    return Subject(name, game, evaluate, depth, _scale(game))
 
 
 def positions(arguments: Namespace, count: int) -> list[Subject]:
@@ -133,27 +124,22 @@ def branching(game: Written[Any], depth: int, seed: int, samples: int = 200) -> 
     return total / count if count else 1.0
 
 
-def _new_game(arguments: Namespace) -> Written[Any]:
+def _new_game(kind: Kind, arguments: Namespace) -> Written[Any]:
+    """Return the game set up as asked for."""
     options: dict[str, Any] = dict(arguments.option)
-    known = catalogue.options(arguments.game)
+    known = signature(kind.game).parameters
     if arguments.size is not None:
         if not known:
-            raise ValueError(f"{arguments.game} has no size")
-        options[known[0]] = _value(arguments.size)
-    for name in options:
-        if name not in known:
-            raise ValueError(
-                f"{arguments.game} has no option {name!r}; it has {', '.join(known) or 'none'}"
-            )
+            raise ValueError(f"game {kind.name} has no --size")
+        options[next(iter(known))] = _value(arguments.size)
     if "seed" in known:
         options.setdefault("seed", arguments.seed)
     if "depth" in known and getattr(arguments, "depth", None):
         options.setdefault("depth", arguments.depth)
-    try:
-        return catalogue.new_game(arguments.game, **options)
-    except TypeError as error:
-        given = ", ".join(f"{name}={value!r}" for name, value in options.items())
-        raise ValueError(f"{arguments.game} cannot be set up with {given}: {error}") from None
+    for name in known.keys() & options.keys():
+        if isinstance(known[name].default, tuple) and not isinstance(options[name], list):
+            options[name] = [options[name]]  # one heap
+    return kind.new(**options)
 
 
 def _wander(game: Written[Any], random: Random, plies: int = 6) -> None:
@@ -170,26 +156,6 @@ def _wander(game: Written[Any], random: Random, plies: int = 6) -> None:
         game.play(random.choice(going_on))
     while game.turn == CHANCE:
         game.play(random.choice(list(game.moves())))
-
-
-def _evaluation(arguments: Namespace) -> Callable[[Any], float]:
-    spec = arguments.evaluation
-    if not spec:
-        return catalogue.evaluation("tree" if arguments.tree is not None else arguments.game)
-    found = evaluations.load(spec)
-    if found.python is None:
-        raise evaluations.EvaluationError(
-            f"evaluation {spec} is for the compiled chess search; the lab takes a plain function"
-        )
-    function: Callable[[Any], float] = found.python
-
-    def evaluate(game: Any) -> float:
-        try:
-            return float(function(game.board if isinstance(game, BoardGame) else game))
-        except Exception as error:
-            raise evaluations.failure(spec, error) from error
-
-    return evaluate
 
 
 def _scale(game: Written[Any]) -> float:

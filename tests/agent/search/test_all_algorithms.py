@@ -15,9 +15,9 @@ from agent.search.minimax import Minimax
 from agent.search.ordering import Ordering
 
 EXACT = [name for name, search in algorithms().items() if search.exact]
-WITHOUT_CHANCE = [name for name in games.names() if not isinstance(games.new_game(name), Chance)]
+WITHOUT_CHANCE = [name for name in games.built_in() if not isinstance(games.new_game(name), Chance)]
 # How deep each game is searched from its start and from two moves on.
-DEPTHS = {"connect-four": 3, "othello": 3, "tic-tac-toe": 4, "nim": 4}
+DEPTHS = {"checkers": 3, "chess": 2, "connect-four": 3, "othello": 3, "tic-tac-toe": 4, "nim": 4}
 
 
 def worth(game, pv, evaluate):

@@ -80,3 +80,57 @@ def test_history_counts_by_player_and_depth():
     history.add(0, "a", 1)
     history.add(1, "b", -2)
     assert (history.score(0, "a"), history.score(1, "a"), history.score(1, "b")) == (10, 0, 0)
+
+
+def test_classes_order_checks_captures_threats_forward_and_backward():
+    game = games.new_game("chess", fen="4k3/8/2p5/3q4/8/2N5/1R6/4K3 w - - 0 1")
+    ordered = Ordering(classes=True).sort(game, game.moves(), 0)
+    classes = [game.move_class(move) for move in ordered]
+    assert classes == sorted(classes)
+    assert game.text(ordered[0]) == "b2b8"
+    assert {*map(int, classes)} == {0, 1, 2, 3, 4, 5}
+
+
+def test_classes_save_work_in_chess_and_checkers():
+    for name, depth in (("chess", 3), ("checkers", 5)):
+        counts = []
+        for classes in (False, True):
+            search = AlphaBeta(games.evaluation(name), ordering=Ordering(classes=classes))
+            game = games.new_game(name)
+            for _ in range(4):
+                game.play(next(iter(game.moves())))
+            search.search(game, depth)
+            counts.append(search.counts.nodes)
+        assert counts[1] < counts[0], name
+
+
+def test_the_last_turn_orders_cut_moves_first_and_then_by_value():
+    game = games.new_game("connect-four")
+    ordering = Ordering(last_turn=True)
+    ordering.note(game, 5, 0.25)
+    ordering.note(game, 6, 0.5)
+    ordering.note(game, 6, 0.125)
+    ordering.learn(game, 3, depth=1, ply=0)
+    assert ordering.sort(game, game.moves(), 0) == [0, 1, 2, 3, 4, 5, 6]
+    ordering.next_turn()
+    assert ordering.sort(game, game.moves(), 0) == [3, 6, 5, 0, 1, 2, 4]
+    ordering.next_turn()
+    assert ordering.sort(game, game.moves(), 0) == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_the_last_turn_saves_work_in_the_next():
+    game = games.new_game("connect-four")
+    plain = AlphaBeta(evaluate)
+    learning = AlphaBeta(evaluate, ordering=Ordering(last_turn=True))
+    for search in (plain, learning):
+        search.search(game, 4)
+        search.forget_counts()
+        assert search.search(game, 5).value is not None
+    assert learning.counts.nodes < plain.counts.nodes
+
+
+def test_a_refutation_is_played_as_the_games_own_move():
+    game = games.new_game("nim")
+    ordering = Ordering(refutations={game.key(): (1, 4)})
+    first = ordering.sort(game, list(game.moves()), 0)[0]
+    assert (first.heap, first.counters) == (1, 4)

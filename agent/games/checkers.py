@@ -1,0 +1,274 @@
+"""Checkers, or English draughts, on 8x8: capture when you can, crown your men, block the other.
+
+Squares are numbered from 1 to 32 along the rows from the top, as in the game's own notation.
+Player 0 is Black, who begins at the top. A capture of several pieces is one move. A man that is
+crowned stops there. Who cannot move has lost; a game is drawn when a position comes for the third
+time, and after 40 moves of each player without a capture or a man's move.
+
+Inside, a set of squares is an integer in which every second row is followed by an unused bit, so
+that the two steps down are by 4 and 5 bits everywhere, and lead to an unused bit off the board.
+"""
+
+from collections.abc import Hashable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from agent.game import MoveClass
+
+# The squares that a piece goes through, from its own on: two for a step, more for a capture.
+CheckersMove = tuple[int, ...]
+
+QUIET_PLIES = 80
+# The clock is part of a position's key only where a search can reach its end.
+KEPT_PLIES = 40
+
+_INDEX = {square: square - 1 + (square - 1) // 8 for square in range(1, 33)}
+_BITS = {square: 1 << index for square, index in _INDEX.items()}
+_SQUARES = {bit: square for square, bit in _BITS.items()}
+_BOARD = sum(_SQUARES)
+_DOWN, _UP = (4, 5), (-4, -5)
+_FORWARD = (_DOWN, _UP)
+_CROWNING = (sum(_BITS[square] for square in range(29, 33)), sum(_BITS[s] for s in range(1, 5)))
+_BACK = _CROWNING[::-1]
+_CENTRE = sum(_BITS[square] for square in (14, 15, 18, 19, 10, 11, 22, 23))
+_ROWS = [sum(_BITS[square] for square in range(start, start + 4)) for start in range(1, 33, 4)]
+
+
+class State(NamedTuple):
+    """A position: each player's pieces, which of all are kings, who moves, the quiet plies."""
+
+    pieces: tuple[int, int]
+    kings: int
+    turn: int
+    quiet: int
+
+    def key(self) -> tuple[int, int, int, int]:
+        """Return what the rule of repetition compares."""
+        return *self.pieces, self.kings, self.turn
+
+
+class Checkers:
+    """A position of checkers and its history. Moves are paths of square numbers."""
+
+    def __init__(self) -> None:
+        black = sum(_BITS[square] for square in range(1, 13))
+        white = sum(_BITS[square] for square in range(21, 33))
+        self._states = [State((black, white), 0, 0, 0)]
+        self._keys = [self._states[0].key()]
+
+    @property
+    def turn(self) -> int:
+        """The player to move: 0 is Black, 1 is White."""
+        return self._states[-1].turn
+
+    def moves(self) -> list[CheckersMove]:
+        """Return the captures, or without any the steps; none when the game is over."""
+        if self._is_drawn():
+            return []
+        return list(self._captures()) or list(self._steps())
+
+    def play(self, move: CheckersMove) -> None:
+        """Go along a path, take what was jumped, and crown a man at its end."""
+        pieces, kings, turn, quiet = self._states[-1]
+        begin, end = _BITS[move[0]], _BITS[move[-1]]
+        taken = _taken(move)
+        mine = pieces[turn] & ~begin | end
+        theirs = pieces[1 - turn] & ~taken
+        is_king = bool(kings & begin)
+        quiet = quiet + 1 if is_king and not taken else 0
+        kings &= ~(begin | taken)
+        if is_king or end & _CROWNING[turn]:
+            kings |= end
+        both = (theirs, mine) if turn else (mine, theirs)
+        self._states.append(State(both, kings, 1 - turn, quiet))
+        self._keys.append(self._states[-1].key())
+
+    def undo(self) -> None:
+        """Take the last move back."""
+        self._states.pop()
+        self._keys.pop()
+
+    def outcome(self) -> float | None:
+        """Return 0 for a draw, 1 if White cannot move, -1 if Black cannot."""
+        if self._is_drawn():
+            return 0
+        if self._can_move():
+            return None
+        return 1 if self.turn else -1
+
+    def key(self) -> Hashable:
+        """Return the pieces, who is to move, and how near the game is to a draw."""
+        quiet = self._states[-1].quiet
+        return self._keys[-1], self._occurrences(), max(0, quiet - KEPT_PLIES)
+
+    def rating(self, move: CheckersMove) -> float:
+        """Rate a move by what it captures, and by whether it crowns."""
+        state = self._states[-1]
+        crowns = _BITS[move[-1]] & _CROWNING[state.turn] and not _BITS[move[0]] & state.kings
+        return 2 * _taken(move).bit_count() + bool(crowns)
+
+    def move_class(self, move: CheckersMove) -> MoveClass:
+        """Tell a capture, a threat to capture next, a step forward or one back."""
+        if _taken(move):
+            return MoveClass.CAPTURE
+        self.play(move)
+        state = self._states[-1]
+        threatens = _jumpers(state, 1 - state.turn) & _BITS[move[-1]]
+        self.undo()
+        if threatens:
+            return MoveClass.THREAT
+        forward = (move[-1] > move[0]) == (self.turn == 0)
+        return MoveClass.FORWARD if forward else MoveClass.BACKWARD
+
+    def forced(self) -> bool:
+        """Tell whether the mover must capture."""
+        return bool(_jumpers(self._states[-1], self.turn)) and not self._is_drawn()
+
+    def noisy(self) -> list[CheckersMove]:
+        """Return nothing: where there is a capture it is forced."""
+        return []
+
+    def settled(self) -> float | None:
+        """Return the outcome."""
+        return self.outcome()
+
+    def men(self, player: int) -> int:
+        """Return the set of a player's men."""
+        state = self._states[-1]
+        return state.pieces[player] & ~state.kings
+
+    def kings(self, player: int) -> int:
+        """Return the set of a player's kings."""
+        state = self._states[-1]
+        return state.pieces[player] & state.kings
+
+    def _is_drawn(self) -> bool:
+        return self._states[-1].quiet >= QUIET_PLIES or self._occurrences() >= 3
+
+    def _occurrences(self) -> int:
+        """Return how often the position has been on the board, this time included."""
+        since = len(self._keys) - 1 - self._states[-1].quiet
+        return self._keys[max(0, since) :].count(self._keys[-1])
+
+    def _can_move(self) -> bool:
+        state = self._states[-1]
+        empty = _BOARD & ~(state.pieces[0] | state.pieces[1])
+        mine = state.pieces[state.turn]
+        for steps, movers in ((_DOWN + _UP, mine & state.kings), (_FORWARD[state.turn], mine)):
+            if any(_shift(movers, step) & empty for step in steps):
+                return True
+        return bool(_jumpers(state, state.turn))
+
+    def _steps(self) -> Iterator[CheckersMove]:
+        """Generate the moves to a neighbouring square."""
+        state = self._states[-1]
+        empty = _BOARD & ~(state.pieces[0] | state.pieces[1])
+        mine = state.pieces[state.turn]
+        for step in _DOWN + _UP:
+            movers = mine if step in _FORWARD[state.turn] else mine & state.kings
+            for target in _each(_shift(movers, step) & empty):
+                yield _SQUARES[_shift(target, -step)], _SQUARES[target]
+
+    def _captures(self) -> Iterator[CheckersMove]:
+        """Generate the captures, each to its end."""
+        state = self._states[-1]
+        victims = state.pieces[1 - state.turn]
+        for begin in _each(_jumpers(state, state.turn)):
+            empty = _BOARD & ~(state.pieces[0] | state.pieces[1]) | begin
+            is_king = bool(begin & state.kings)
+            steps = _DOWN + _UP if is_king else _FORWARD[state.turn]
+            stops = 0 if is_king else _CROWNING[state.turn]
+            yield from _jumps((_SQUARES[begin],), begin, victims, empty, steps, stops)
+
+    def text(self, move: CheckersMove) -> str:
+        """Write a move as its squares: 11-15 is a step, 22x15x6 a capture."""
+        return ("x" if _taken(move) else "-").join(map(str, move))
+
+    def __str__(self) -> str:
+        """Return the board: b and w are men, B and W kings."""
+        state = self._states[-1]
+
+        def sign(square: int) -> str:
+            bit = _BITS[square]
+            letter = "b" if state.pieces[0] & bit else "w" if state.pieces[1] & bit else "."
+            return letter.upper() if state.kings & bit else letter
+
+        rows = []
+        for row in range(8):
+            signs = [sign(4 * row + column) for column in range(1, 5)]
+            dark = "   ".join(signs)
+            rows.append(f"  {dark}" if row % 2 == 0 else dark)
+        return "\n".join(rows)
+
+
+def evaluate(game: Checkers) -> float:
+    """Return material and placement, the mover's less the other's, as a share of a win.
+
+    A king is worth a man and a half. Men are worth more the further they have come and in the
+    centre, and on the back row, where they keep the other from crowning.
+    """
+    return (_strength(game, game.turn) - _strength(game, 1 - game.turn)) / 3000
+
+
+def _strength(game: Checkers, player: int) -> int:
+    men, kings = game.men(player), game.kings(player)
+    rows = _ROWS if player == 0 else _ROWS[::-1]
+    advance = sum(number * (men & row).bit_count() for number, row in enumerate(rows))
+    placed = ((men | kings) & _CENTRE).bit_count() + 2 * (men & _BACK[player]).bit_count()
+    return 100 * men.bit_count() + 150 * kings.bit_count() + 2 * advance + 3 * placed
+
+
+def _shift(squares: int, step: int) -> int:
+    """Move a set of squares by a step, also to the unused bits."""
+    return squares << step if step > 0 else squares >> -step
+
+
+def _each(squares: int) -> Iterator[int]:
+    """Generate the squares of a set."""
+    while squares:
+        square = squares & -squares
+        squares ^= square
+        yield square
+
+
+def _jumpers(state: State, player: int) -> int:
+    """Return the pieces of a player that can capture."""
+    mine, theirs = state.pieces[player], state.pieces[1 - player]
+    empty = _BOARD & ~(mine | theirs)
+    jumpers = 0
+    for step in _DOWN + _UP:
+        movers = mine if step in _FORWARD[player] else mine & state.kings
+        if movers:
+            jumpers |= _shift(_shift(_shift(movers, step) & theirs, step) & empty, -2 * step)
+    return jumpers
+
+
+def _jumps(
+    path: CheckersMove, at: int, victims: int, empty: int, steps: tuple[int, ...], stops: int
+) -> Iterator[CheckersMove]:
+    """Generate the ways to go on from a path until nothing more can be jumped."""
+    ended = True
+    for step in steps:
+        over = _shift(at, step) & victims
+        target = _shift(over, step) & empty
+        if target:
+            ended = False
+            longer = (*path, _SQUARES[target])
+            if target & stops:
+                yield longer
+            else:
+                yield from _jumps(longer, target, victims & ~over, empty, steps, stops)
+    if ended:
+        yield path
+
+
+def _taken(move: CheckersMove) -> int:
+    """Return the squares that a path jumps over; a step jumps over none."""
+    taken = 0
+    for begin, end in pairwise(move):
+        if abs(_INDEX[end] - _INDEX[begin]) > max(_DOWN):
+            taken |= 1 << (_INDEX[begin] + _INDEX[end]) // 2
+    return taken
+
+
+GAME = Checkers

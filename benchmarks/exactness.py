@@ -1,0 +1,171 @@
+"""Every exact algorithm beside minimax: on random trees, and on positions of every game.
+
+    python benchmarks/exactness.py [--trees N] [--positions N] [--json]
+
+On each tree and position an algorithm must give minimax's value and a move of that value; B* and
+best-node search a move of that value; those with two values whether it is above 0. On the
+trees besides: SSS* evaluates no leaf that alpha-beta skips; the lists of SSS* and DUAL* evaluate
+the same leaves in the same order as their null-window forms; on the same tree in the best order
+alpha-beta and its kin evaluate exactly Knuth and Moore's least number of leaves; minimax all b^d.
+Exits with 1 if anything differs.
+"""
+
+import argparse
+import json
+import sys
+from collections import Counter
+from random import Random
+from typing import Any
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from agent.game import Chance, Game
+from agent.games import catalogue
+from agent.games.random_tree import RandomTree
+from agent.games.tree import Tree
+from agent.games.tree import evaluate as no_evaluation
+from agent.search.catalogue import algorithms
+from agent.search.minimax import Minimax
+from agent.search.theory import least_leaves
+
+EXACT = {name: search for name, search in algorithms().items() if search.exact}
+ALL = algorithms()
+BEST_MOVE = ("b-star", "bns")
+TWO_VALUED = ("and-or", "minimax-two-valued")
+LEAST = ("alpha-beta", "alpha-beta-hard", "scout", "pvs", "negascout-1", "negascout-2")
+# How deep a position of each game is searched; others 3 plies.
+DEPTHS = {"chess": 2, "nim": 4, "grundy": 6, "tic-tac-toe": 4, "random-tree": 4, "tree": 4}
+
+
+class Watched(Tree):
+    """A tree that remembers its leaves in the order in which they are first evaluated."""
+
+    def __init__(self, root: Any) -> None:
+        super().__init__(root)
+        self.visited: dict[Any, None] = {}
+
+    def outcome(self) -> float | None:
+        """Return the leaf's value, and remember that it was asked for."""
+        value = super().outcome()
+        if value is not None:
+            self.visited[self.key()] = None
+        return value
+
+
+def leaves(name: str, root: Any, depth: int) -> list[Any]:
+    """Return the leaves that an algorithm evaluates, in order."""
+    tree = Watched(root)
+    EXACT[name](no_evaluation).search(tree, depth)
+    return list(tree.visited)
+
+
+def is_best(game: Game[Any], move: Any, evaluate: Any, depth: int, value: float) -> bool:
+    """Tell whether minimax gives a move that value."""
+    game.play(move)
+    found = -Minimax[Any](evaluate).search(game, depth - 1).value
+    game.undo()
+    return found == value
+
+
+def agree(game: Game[Any], evaluate: Any, depth: int, found: Counter[str]) -> None:
+    """Compare all exact algorithms on a position."""
+    expected = Minimax[Any](evaluate).search(game, depth).value
+    best: dict[Any, bool] = {}
+    for name in (*EXACT, *BEST_MOVE, *TWO_VALUED):
+        answer = ALL[name](evaluate).search(game, depth)
+        found[f"{name}: compared"] += 1
+        if name in EXACT:
+            found[f"{name}: other value"] += answer.value != expected
+        if name in TWO_VALUED:
+            found[f"{name}: other value"] += (answer.value > 0) != (expected > 0)
+        elif answer.move is not None:
+            if answer.move not in best:
+                best[answer.move] = is_best(game, answer.move, evaluate, depth, expected)
+            found[f"{name}: no best move"] += not best[answer.move]
+
+
+def in_best_order(root: Any, maximise: bool = True) -> tuple[float, Any]:
+    """Return a tree's value, and the tree with the best child of every node first."""
+    if not isinstance(root, list):
+        return root, root
+    children = [in_best_order(child, not maximise) for child in root]
+    children.sort(key=lambda child: child[0], reverse=maximise)
+    return children[0][0], [child for _, child in children]
+
+
+def compare_leaves(root: Any, branching: int, depth: int, found: Counter[str]) -> None:
+    """Check what theory says of the leaves evaluated."""
+    found["minimax: not b^d leaves"] += len(leaves("minimax", root, depth)) != branching**depth
+    stockman = leaves("sss-star", root, depth)
+    found["sss-star: leaf that alpha-beta skips"] += not set(stockman) <= set(
+        leaves("alpha-beta", root, depth)
+    )
+    found["sss-star: other leaves than its null-window form"] += stockman != leaves(
+        "sss-star-mtd", root, depth
+    )
+    found["dual-star: other leaves than its null-window form"] += leaves(
+        "dual-star", root, depth
+    ) != leaves("dual-star-mtd", root, depth)
+    _, ordered = in_best_order(root)
+    for name in LEAST:
+        count = len(leaves(name, ordered, depth))
+        found[f"{name}: not the least leaves in best order"] += count != least_leaves(
+            branching, depth
+        )
+
+
+def positions(name: str, number: int) -> Any:
+    """Generate a game at positions that random play leads to."""
+    random = Random(name)
+    for _ in range(number):
+        game = catalogue.new_game(name)
+        for _ in range(random.randint(0, 40)):
+            moves = list(game.moves())
+            if not moves:
+                break
+            game.play(random.choice(moves))
+        yield game
+
+
+def main() -> int:
+    """Compare, print the table, and fail if anything differs."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--trees", type=int, default=2000, help="random trees (2000)")
+    parser.add_argument("--positions", type=int, default=50, help="positions of each game (50)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    arguments = parser.parse_args()
+    console = Console(stderr=True)
+    found: Counter[str] = Counter()
+    random = Random(0)
+    for seed in track(
+        range(arguments.trees), "trees", console=console, disable=not sys.stderr.isatty()
+    ):
+        branching, depth = random.randint(1, 5), random.randint(0, 5)
+        tree = RandomTree(branching, depth, seed)
+        agree(tree, no_evaluation, depth, found)
+        compare_leaves(tree._nodes[0], branching, depth, found)
+    for name in catalogue.built_in():
+        if isinstance(catalogue.new_game(name), Chance):
+            continue
+        if sys.stderr.isatty():
+            print(name, file=sys.stderr)
+        for game in positions(name, arguments.positions):
+            agree(game, catalogue.evaluation(name), DEPTHS.get(name, 3), found)
+    names = sorted({what.partition(":")[0] for what in found})
+    table = Table("algorithm", "compared", "differ", "in what")
+    for name in names:
+        differ = {
+            what.partition(": ")[2]: times
+            for what, times in found.items()
+            if times and what.startswith(f"{name}: ") and not what.endswith("compared")
+        }
+        compared = str(found[f"{name}: compared"])
+        table.add_row(name, compared, str(sum(differ.values())), ", ".join(differ))
+    print(json.dumps(found)) if arguments.json else Console(width=100).print(table)
+    return int(any(times for what, times in found.items() if not what.endswith("compared")))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

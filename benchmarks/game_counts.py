@@ -1,0 +1,99 @@
+"""Counts and values of the games that take longer than a test may: measured beside known ones.
+
+    python benchmarks/game_counts.py [--only NAME] [--json]
+
+The 4x4 positions of tic-tac-toe need about 1 GB of memory.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from agent.games.connect_four import ConnectFour
+from agent.games.othello import Othello
+from agent.games.othello import evaluate as evaluate_othello
+from agent.games.perft import count_positions, perft
+from agent.games.tic_tac_toe import TicTacToe, evaluate
+from agent.search.alpha_beta import AlphaBeta
+from agent.search.ordering import Ordering
+from agent.search.table import Table as TranspositionTable
+
+
+def four_by_four_positions() -> tuple[int, int]:
+    """Return the reachable and the terminal positions of 4x4 tic-tac-toe, level by level."""
+    game = TicTacToe(4)
+    lines = [line for through in game._lines_through for line in through]
+    full = (1 << 16) - 1
+
+    def won(marks: int) -> bool:
+        return any(marks & line == line for line in lines)
+
+    level, total, terminal = {(0, 0)}, 0, 0
+    while level:
+        total += len(level)
+        following = set()
+        for mine, theirs in level:
+            if won(theirs) or mine | theirs == full:
+                terminal += 1
+                continue
+            empty = full & ~(mine | theirs)
+            while empty:
+                square = empty & -empty
+                empty ^= square
+                following.add((theirs, mine | square))
+        level = following
+    return total, terminal
+
+
+def value(game: Any, evaluation: Callable[[Any], float]) -> float:
+    """Solve a game by alpha-beta with a table."""
+    ordering = Ordering[Any](killers=True, history=True)
+    search = AlphaBeta[Any](evaluation, table=TranspositionTable(), ordering=ordering)
+    return search.search(game, 99).value
+
+
+TASKS: dict[str, tuple[Callable[[], Any], Any]] = {
+    "tic-tac-toe 4x4: positions, terminal": (four_by_four_positions, (9_722_011, 659_392)),
+    "tic-tac-toe 4x4: value": (lambda: value(TicTacToe(4), evaluate), 0),
+    "connect-four: perft 8": (lambda: perft(ConnectFour(), 8), 5_673_234),
+    "connect-four: perft 9": (lambda: perft(ConnectFour(), 9), 39_394_572),
+    "connect-four: positions at ply 8": (lambda: count_positions(ConnectFour(), 8)[-1], 184_275),
+    "othello: perft 8": (lambda: perft(Othello(), 8), 390_216),
+    "othello: perft 9": (lambda: perft(Othello(), 9), 3_005_288),
+    "othello 4x4: value": (lambda: value(Othello(4), evaluate_othello), -8),
+}
+
+
+def main() -> int:
+    """Measure, print the table, and fail if anything differs."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="those whose name holds this")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    arguments = parser.parse_args()
+    table = Table("what", "found", "known", "seconds")
+    results = []
+    for name, (task, known) in TASKS.items():
+        if arguments.only not in name:
+            continue
+        if sys.stderr.isatty():
+            print(name, file=sys.stderr)
+        began = perf_counter()
+        found = task()
+        seconds = perf_counter() - began
+        table.add_row(name, str(found), str(known), f"{seconds:.1f}")
+        results.append({"what": name, "found": found, "known": known, "seconds": seconds})
+    if arguments.json:
+        print(json.dumps(results))
+    else:
+        Console(width=100).print(table)
+    return int(any(result["found"] != result["known"] for result in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

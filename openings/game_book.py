@@ -1,0 +1,206 @@
+"""Books and solved values of any game: advisors over the Game interface, as for chess.
+
+A book of openings is a file of YAML, a list of lines. A line has `moves` in the game's notation,
+and may have `name`, `weight` (1 to 1000, how often its moves are chosen; 10, or that of the line
+above), `comment`, and `lines` that go on from its end. A move with `?` behind it is answered but
+never played. The books shipped are in openings/games, one file a game.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import yaml
+
+from agent.game import Game, Symmetric, Written, find_move
+from agent.games.catalogue import Kind
+from agent.limits import Cp, Info, Limits
+from agent.player import Advisor
+from openings.advisor import WEIGHTED, choose, in_game
+from openings.polyglot import BookError
+from openings.repertoire import DEFAULT_WEIGHT, MOST_WEIGHT
+
+Move = TypeVar("Move")
+
+FOLDER = Path(__file__).with_name("games")
+_WORDS = ("moves", "name", "weight", "comment", "lines")
+
+
+class Entry(NamedTuple, Generic[Move]):
+    """A move of a book."""
+
+    move: Move
+    weight: int
+
+
+class GameBook:
+    """Moves by position; positions that a symmetry maps to each other are one.
+
+    What is kept of a move is the position that it leads to, so that it is known in all of its
+    mirror images.
+    """
+
+    def __init__(self) -> None:
+        self._weights: dict[Hashable, dict[Hashable, int]] = {}
+        self._names: dict[Hashable, str] = {}
+
+    def moves(self, game: Game[Move]) -> list[Entry[Move]]:
+        """Return the moves to choose from in a position, in the game's order; perhaps none."""
+        weights = self._weights.get(_key(game), {})
+        entries = []
+        for move in list(game.moves()) if weights else ():
+            game.play(move)
+            weight = weights.get(_key(game), 0)
+            game.undo()
+            if weight:
+                entries.append(Entry(move, weight))
+        return entries
+
+    def name(self, game: Game[Any]) -> str:
+        """Return what the position is called, or ""."""
+        return self._names.get(_key(game), "")
+
+    def add(self, before: Hashable, after: Hashable, weight: int) -> None:
+        """Add a move; where lines meet the greater weight counts."""
+        weights = self._weights.setdefault(before, {})
+        weights[after] = max(weight, weights.get(after, 0))
+
+    def call(self, game: Game[Any], name: str) -> None:
+        """Give a position a name."""
+        self._names[_key(game)] = name
+
+
+def read(path: Path, game: Written[Any]) -> GameBook:
+    """Read a book of openings; `game` stands at its start. Raises BookError, naming the line."""
+    try:
+        lines = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BookError(f"cannot read {path}: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BookError(f"{path} is not YAML: {error}") from None
+    book = GameBook()
+    try:
+        _add_lines(book, game, lines, DEFAULT_WEIGHT)
+    except ValueError as error:
+        raise BookError(f"{path}: {error}") from None
+    return book
+
+
+def _add_lines(book: GameBook, game: Written[Any], lines: Any, weight: int) -> None:
+    if not isinstance(lines, list):
+        raise ValueError(f"expected a list of lines, not {lines!r}")
+    for line in lines:
+        _add_line(book, game, line, weight)
+
+
+def _add_line(book: GameBook, game: Written[Any], line: Any, weight: int) -> None:
+    if not isinstance(line, Mapping) or not line.get("moves"):
+        raise ValueError(f"expected a line with moves, not {line!r}")
+    if unknown := [word for word in line if word not in _WORDS]:
+        raise ValueError(f"unknown word {unknown[0]!r}; a line has {', '.join(_WORDS)}")
+    weight = line.get("weight", weight)
+    if not isinstance(weight, int) or not 1 <= weight <= MOST_WEIGHT:
+        raise ValueError(f"the weight of {line['moves']!r} is not from 1 to {MOST_WEIGHT}")
+    texts = str(line["moves"]).split()
+    played = 0
+    try:
+        for text in texts:
+            before = _key(game)
+            game.play(find_move(game, text.removesuffix("?")))
+            played += 1
+            book.add(before, _key(game), 0 if text.endswith("?") else weight)
+        if "name" in line:
+            book.call(game, str(line["name"]))
+        if "lines" in line:
+            _add_lines(book, game, line["lines"], weight)
+    finally:
+        for _ in range(played):
+            game.undo()
+
+
+class GameBookAdvisor(Generic[Move]):
+    """Knows the openings of a game; it is asked in games, and silent in analysis, as in chess.
+
+    variety: one of openings.advisor's VARIETIES. report: told the name of the opening.
+    """
+
+    def __init__(
+        self,
+        book: GameBook,
+        variety: str = WEIGHTED,
+        report: Callable[[str], None] | None = None,
+        chance: random.Random | None = None,
+    ) -> None:
+        self.variety = variety
+        self._book = book
+        self._report = report
+        self._chance = chance or random.Random()
+
+    def advise(
+        self, position: Game[Move], limits: Limits[Move], lines: int, /
+    ) -> Info[Move] | None:
+        """Return a move of the book, or None."""
+        if not in_game(limits, lines):
+            return None
+        entries = self._book.moves(position)
+        if not entries:
+            return None
+        move = choose(entries, self.variety, self._chance).move
+        if self._report is not None:
+            position.play(move)
+            self._report(f"book: {self._book.name(position) or 'no name'}")
+            position.undo()
+        return Info(depth=1, score=Cp(0), pv=(move,), seldepth=1)
+
+
+class SolvedAdvisor(Generic[Move]):
+    """Knows the exact value of every position of a game, and so a best move.
+
+    solved: the value of a position for its mover. It answers whatever is asked for, but not
+    where only some moves or several lines are.
+    """
+
+    def __init__(self, solved: Callable[[Any], float]) -> None:
+        self._solved = solved
+
+    def advise(
+        self, position: Game[Move], limits: Limits[Move], lines: int, /
+    ) -> Info[Move] | None:
+        """Return the first move of those that keep the position's value."""
+        if limits.search_moves or lines != 1:
+            return None
+        best = self._solved(position)
+        for move in list(position.moves()):
+            position.play(move)
+            outcome = position.outcome()
+            if outcome is None:
+                value = -self._solved(position)
+            else:
+                value = outcome if position.turn else -outcome
+            position.undo()
+            if value == best:
+                return Info(depth=1, score=Cp(round(100 * best)), pv=(move,), seldepth=1)
+        return None
+
+
+def advisors(
+    kind: Kind, game: Written[Any], report: Callable[[str], None] | None = None
+) -> list[Advisor[Game[Any], Any]]:
+    """Return who may be asked for a move before a search: solved values, a book of openings.
+
+    game: at its start, set up as it is played; the books are for the usual size of the board.
+    """
+    found: list[Advisor[Game[Any], Any]] = []
+    if kind.solved is not None:
+        found.append(SolvedAdvisor(kind.solved))
+    file = FOLDER / f"{kind.name}.yaml"
+    if file.exists() and game.key() == kind.new().key() and str(game) == str(kind.new()):
+        found.append(GameBookAdvisor(read(file, game), report=report))
+    return found
+
+
+def _key(game: Game[Any]) -> Hashable:
+    return game.symmetric_key() if isinstance(game, Symmetric) else game.key()

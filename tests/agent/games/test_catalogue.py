@@ -1,0 +1,123 @@
+"""Games by name or from a file, and evaluations of them."""
+
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from agent.evaluation import EvaluationError
+from agent.game import find_move
+from agent.games import catalogue
+from agent.games.catalogue import GameError
+from agent.search.catalogue import algorithm
+
+CHOMP = f"{Path(__file__).parents[2] / 'data' / 'games' / 'chomp.py'}:Chomp"
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a file of the user's; its path is returned."""
+
+    def write(text, name="mine.py"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_a_game_of_a_file_is_played():
+    game = catalogue.new_game(CHOMP, width=3)
+    for text in ("c1", "b2", "a3", "b1", "A2", "a1"):
+        game.play(find_move(game, text))
+    assert game.outcome() == 1
+    for _ in range(6):
+        game.undo()
+    assert str(game) == "###\n###\n###"
+
+
+@pytest.mark.parametrize("name", ["alpha-beta", "sss-star", "mtd-f", "and-or"])
+def test_a_game_of_a_file_is_solved(name):
+    """Who bites first wins: else he would take the corner, and then play as his opponent does."""
+    kind = catalogue.find(CHOMP)
+    game = kind.new()
+    found = algorithm(name)(kind.evaluation()).search(game, 12)
+    assert found.value == 1
+    game.play(found.move)
+    assert algorithm(name)(kind.evaluation()).search(game, 11).value == -1
+
+
+def test_a_game_of_a_module(file, monkeypatch):
+    path = file(Path(CHOMP.rpartition(":")[0]).read_text(), "chomp_module.py")
+    monkeypatch.syspath_prepend(path.parent)
+    assert len(list(catalogue.new_game("chomp_module:Chomp").moves())) == 12
+
+
+def test_an_installed_game_has_a_name(monkeypatch):
+    entry = metadata.EntryPoint("chomp", CHOMP, catalogue.ENTRY_POINTS)
+    monkeypatch.setattr(catalogue, "entry_points", lambda group: [entry])
+    assert "chomp" in catalogue.names()
+    assert "chomp" not in catalogue.built_in()
+    assert catalogue.new_game("chomp", height=1).bars == [(4,)]
+
+
+def test_an_evaluation_beside_the_class_is_the_games_own(file):
+    text = Path(CHOMP.rpartition(":")[0]).read_text()
+    path = file(f"{text}\n\ndef evaluate(game):\n    return sum(game.bars[-1]) / 100\n")
+    kind = catalogue.find(f"{path}:Chomp")
+    assert kind.evaluation()(kind.new()) == 0.12
+    assert catalogue.evaluation(CHOMP)(kind.new()) == 0
+
+
+def test_an_evaluation_of_the_users_takes_the_game(file):
+    path = file("def left(game):\n    return game.mobility(0) - 1\n")
+    evaluate = catalogue.evaluation("othello", f"{path}:left")
+    assert evaluate(catalogue.new_game("othello")) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def f(game): return game.none", r"f failed: AttributeError: .*mine\.py, line 1"),
+        ("def f(game): return float('nan')", "f failed: ValueError: it returned not a number"),
+        ("def f(game): return 'much'", "f failed: TypeError"),
+        ("from agent.evaluation import evaluator\n@evaluator\ndef f(w, p): return 0", "compiled"),
+        ("def g(game): return 0", "has no function 'f'; it has: g"),
+    ],
+)
+def test_a_bad_evaluation_is_reported(file, text, message):
+    path = file(text)
+    with pytest.raises(EvaluationError, match=message):
+        catalogue.evaluation("nim", f"{path}:f")(catalogue.new_game("nim"))
+
+
+@pytest.mark.parametrize(
+    ("text", "spec", "message"),
+    [
+        ("", "othelo", "there is no game 'othelo'; there are .*othello"),
+        ("", "{file}", r"there is no game .*; a class of that file is .*mine\.py:Class"),
+        ("", "{file}:Chomp", "there is no class 'Chomp'; there are: none"),
+        ("class Go:\n    pass", "{file}:Chess", "there is no class 'Chess'; there are: Go"),
+        ("class Go:\n    pass", "{file}:Go", "Go is no game, it lacks turn, moves, play"),
+        ("1 / 0", "{file}:Go", r"mine\.py failed: ZeroDivisionError: .*mine\.py, line 1"),
+        ("", "none.py:Go", r"game file .*none\.py does not exist"),
+        ("", "no_such_module:Go", "game module no_such_module failed: ModuleNotFoundError"),
+        ("", "{file}:1", "is not 'module:name' or 'FILE.py:name'"),
+    ],
+)
+def test_a_game_that_cannot_be_found_is_reported(file, text, spec, message):
+    with pytest.raises(GameError, match=message):
+        catalogue.new_game(spec.format(file=file(text)))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"colour": 3}, "got an unexpected keyword argument 'colour'; its options: size"),
+        ({"size": 3}, "game othello: a board of size 3 cannot be"),
+        ({"size": "6"}, "game othello: TypeError"),
+    ],
+)
+def test_an_option_that_cannot_be_is_reported(options, message):
+    with pytest.raises(GameError, match=message):
+        catalogue.new_game("othello", **options)

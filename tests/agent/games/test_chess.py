@@ -1,0 +1,77 @@
+import chess
+import pytest
+
+from agent.game import MoveClass, find_move
+from agent.games import catalogue
+from agent.games.chess import Chess, evaluate
+from agent.games.perft import perft
+from agent.search.alpha_beta import AlphaBeta
+
+
+def test_perft():
+    assert [perft(Chess(), depth) for depth in range(1, 4)] == [20, 400, 8902]
+    kiwipete = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+    assert [perft(Chess(kiwipete), depth) for depth in (1, 2)] == [48, 2039]
+
+
+@pytest.mark.parametrize(
+    ("fen", "outcome"),
+    [
+        ("7k/5R2/6K1/8/8/8/8/8 b - - 0 1", None),
+        ("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", 1),
+        ("7k/6Q1/6K1/8/8/8/8/8 b - - 100 80", 1),
+        ("8/8/8/8/8/6k1/6q1/7K w - - 0 1", -1),
+        ("7k/8/6QK/8/8/8/8/8 b - - 0 1", 0),
+        ("7k/8/6NK/8/8/8/8/8 b - - 0 1", 0),
+        ("7k/7p/6QK/8/8/8/8/8 b - - 100 80", 0),
+    ],
+)
+def test_outcome(fen, outcome):
+    game = Chess(fen)
+    assert game.outcome() == outcome
+    assert bool(list(game.moves())) == (outcome is None)
+
+
+def test_the_third_occurrence_is_a_draw_and_not_the_second():
+    game = Chess()
+    for _ in range(2):
+        assert game.outcome() is None
+        for text in ("g1f3", "g8f6", "f3g1", "f6g8"):
+            game.play(find_move(game, text))
+    assert game.outcome() == 0
+    assert list(game.moves()) == []
+
+
+def test_classes_of_moves():
+    game = Chess("4k3/8/2p5/3q4/8/2N5/1R6/4K3 w - - 0 1")
+    classes = {game.text(move): game.move_class(move) for move in game.moves()}
+    assert classes["b2b8"] == MoveClass.CHECK
+    assert classes["c3d5"] == MoveClass.CAPTURE
+    assert classes["b2d2"] == MoveClass.THREAT
+    assert classes["b2b3"] == MoveClass.FORWARD
+    assert classes["e1f1"] == MoveClass.SIDEWAYS
+    assert classes["c3b1"] == MoveClass.BACKWARD
+
+
+def test_a_search_mates():
+    game = Chess("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1")
+    found = AlphaBeta(evaluate, continuation=True).search(game, 1)
+    assert (game.text(found.move), found.value) == ("a1a8", 1)
+
+
+def test_an_evaluation_of_the_engine_goes_in_as_it_is(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("def f(board):\n    return 300 if board.turn else -300\n")
+    value = catalogue.evaluation("chess", f"{path}:f")
+    assert value(Chess()) == pytest.approx(0.01)
+
+
+def test_a_bad_position_is_refused():
+    with pytest.raises(ValueError, match="no position of chess"):
+        Chess("8/8/8/8/8/8/8/8 w - - 0 1")
+    with pytest.raises(catalogue.GameError, match="game chess: "):
+        catalogue.new_game("chess", fen="nonsense")
+
+
+def test_it_begins_as_the_engine_does():
+    assert Chess().board == chess.Board()

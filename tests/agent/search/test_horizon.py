@@ -1,0 +1,90 @@
+import pytest
+
+from agent.games import catalogue as games
+from agent.games.random_tree import RandomTree
+from agent.games.tree import Tree
+from agent.games.tree import evaluate as no_evaluation
+from agent.search.alpha_beta import AlphaBeta, Beyond
+from agent.search.catalogue import algorithm, algorithms
+from agent.search.counts import SearchStopped
+from agent.search.horizon import deepen, levels, time_limit
+from agent.search.minimax import Minimax
+
+ALL = algorithms()
+
+
+def test_levels():
+    assert list(levels(4)) == [1, 2, 3, 4]
+    assert list(levels(6, "even")) == [2, 4, 6]
+    assert list(levels(6, "odd")) == [1, 3, 5]
+    with pytest.raises(ValueError, match="no even depth up to 1; use 2 or more"):
+        levels(1, "even")
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if ALL[name].exact])
+def test_deepening_ends_with_minimax(name):
+    game = games.new_game("connect-four")
+    evaluate = games.evaluation("connect-four")
+    *_, last = deepen(algorithm(name)(evaluate), game, 4, "even")
+    assert last.depth == 4
+    assert last.found.value == Minimax(evaluate).search(game, 4).value
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_algorithm_deepens_to_its_limit_of_nodes(name):
+    game = RandomTree(3, 6, seed=1)
+    options = {"playouts": 5} if name in ("ucb1", "uct") else {}
+    search = algorithm(name)(no_evaluation, node_limit=300, **options)
+    found = list(deepen(search, game, 6))
+    assert 1 <= len(found) <= 6
+    assert search.counts.nodes <= 300
+    assert game.key() == ()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_algorithm_stops_on_time(name):
+    """Without the limit this takes hours; with it the game is at its start again."""
+    options = {"playouts": 10**9} if name in ("ucb1", "uct") else {}
+    game = games.new_game("othello")
+    key = game.key()
+    search = algorithm(name)(games.evaluation("othello"), **options)
+    with time_limit(search, 0.2):
+        try:
+            search.search(game, 60)
+        except SearchStopped:
+            pass
+        else:
+            assert name in ("ucb1", "uct", "b-star", "and-or", "minimax-two-valued")
+    assert game.key() == key
+
+
+def test_selected_leaves_are_searched_deeper():
+    """The first move looks best, until its leaf is searched on."""
+    tree = Tree([[[1, 2]], [[5, 6]]])
+    values = {(1, 1): 9, (2, 1): 3}
+
+    def evaluate(game):
+        return values[game.key()]
+
+    assert AlphaBeta(evaluate).search(tree, 2).move == 1
+    selected = AlphaBeta(evaluate, beyond=Beyond(1, lambda game: game.key() == (1, 1)))
+    found = selected.search(tree, 2)
+    assert (found.value, found.pv) == (3, (2, 1))
+    everything = AlphaBeta(evaluate, beyond=Beyond(1, lambda game: True))
+    assert everything.search(tree, 2).value == 6
+
+
+def test_a_move_that_gains_much_is_suspicious():
+    tree = Tree([[[1, 2]], [[5, 6]]])
+    values = {(1,): 0, (2,): 0, (1, 1): 9, (2, 1): 3}
+    search = AlphaBeta(lambda game: values[game.key()], beyond=Beyond(1, swing=5))
+    found = search.search(tree, 2)
+    assert (found.value, found.move) == (3, 2)
+
+
+@pytest.mark.parametrize("name", ["alpha-beta", "pvs", "negascout-1", "negascout-2"])
+def test_all_leaves_deeper_is_a_deeper_search(name):
+    for seed in range(20):
+        tree = RandomTree(3, 5, seed)
+        search = algorithm(name)(no_evaluation, beyond=Beyond(2, lambda game: True))
+        assert search.search(tree, 3).value == Minimax(no_evaluation).search(tree, 5).value

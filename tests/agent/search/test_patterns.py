@@ -1,0 +1,96 @@
+from random import Random
+
+import pytest
+
+from agent.game import find_move
+from agent.games import catalogue
+from agent.games.connect_four import PATTERNS as FOUR
+from agent.games.tic_tac_toe import PATTERNS as THREE
+from agent.search.alpha_beta import AlphaBeta
+from agent.search.ordering import Ordering
+from agent.search.patterns import Patterns
+
+
+def played(name, *moves, **options):
+    game = catalogue.new_game(name, **options)
+    for move in moves:
+        game.play(find_move(game, move))
+    return game
+
+
+def suggested(game, patterns, **options):
+    return [game.text(move) for move in Patterns(patterns, **options).moves(game)]
+
+
+@pytest.mark.parametrize(
+    ("moves", "best"),
+    [
+        (("a3", "b2", "b3", "a1"), "c3"),  # wins
+        (("a3", "b2", "b3"), "c3"),  # keeps the other from it
+        (("b2", "b3", "a3", "a1"), "c1"),  # wins along the diagonal
+        (("a3", "b3", "c1"), "b2"),  # stands between two on the diagonal
+        (("a3",), "b2"),
+        ((), "b2"),
+        (("b2",), "a3"),
+    ],
+)
+def test_tic_tac_toe(moves, best):
+    assert suggested(played("tic-tac-toe", *moves), THREE)[0] == best
+
+
+def test_a_player_of_patterns_alone_hardly_loses_tic_tac_toe_to_chance():
+    random = Random(3)
+    lost = 0
+    for round_ in range(100):
+        game = catalogue.new_game("tic-tac-toe")
+        while game.outcome() is None:
+            if game.turn == round_ % 2:
+                game.play((Patterns(THREE).moves(game) or game.moves())[0])
+            else:
+                game.play(random.choice(game.moves()))
+        lost += game.outcome() == (1 if round_ % 2 else -1)
+    assert lost <= 10, lost
+
+
+@pytest.mark.parametrize(
+    ("moves", "best"),
+    [
+        ("414141", "4"),  # four upright
+        ("414242", "4"),
+        ("11", None),  # nothing urgent
+        ("334", "5"),  # two that are open on both sides
+    ],
+)
+def test_connect_four(moves, best):
+    found = suggested(played("connect-four", *moves), FOUR, turned=False)
+    assert (found[0] if found else None) == best
+
+
+def test_a_disc_must_come_to_rest_where_the_pattern_wants_it():
+    game = played("connect-four", *"1223343")
+    assert all(move in game.moves() for move in Patterns(FOUR, turned=False).moves(game))
+
+
+def test_patterns_are_turned_only_if_asked():
+    game = played("tic-tac-toe", "a3", "b2", "a2", "c3")
+    assert suggested(game, ["m m *"]) == ["a1"]
+    assert suggested(game, ["m m *"], turned=False) == []
+
+
+def test_they_save_work():
+    nodes = []
+    for patterns in (None, Patterns(FOUR, turned=False)):
+        search = AlphaBeta(
+            catalogue.evaluation("connect-four"), ordering=Ordering(patterns=patterns)
+        )
+        game = played("connect-four", *"4444")
+        value = search.search(game, 5).value
+        nodes.append((search.counts.nodes, value))
+    assert nodes[1][0] < nodes[0][0]
+    assert nodes[1][1] == nodes[0][1]
+
+
+@pytest.mark.parametrize("pattern", ["", "mm", "m*\nm", "m**", "mx*"])
+def test_a_wrong_pattern_is_refused(pattern):
+    with pytest.raises(ValueError, match="is no pattern"):
+        Patterns([pattern])

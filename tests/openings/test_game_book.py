@@ -1,0 +1,178 @@
+"""Books of openings and solved values of the small games."""
+
+from random import Random
+
+import pytest
+
+from agent.game import find_move
+from agent.games import catalogue
+from agent.limits import Limits
+from agent.search.alpha_beta import AlphaBeta
+from agent.search.table import Table
+from openings.advisor import BEST, UNIFORM
+from openings.game_book import FOLDER, GameBookAdvisor, SolvedAdvisor, advisors, read
+from openings.polyglot import BookError
+
+IN_GAME = Limits(movetime=1.0)
+
+
+def book(name):
+    return read(FOLDER / f"{name}.yaml", catalogue.new_game(name))
+
+
+def played(name, *moves, **options):
+    game = catalogue.new_game(name, **options)
+    for move in moves:
+        game.play(find_move(game, move))
+    return game
+
+
+def texts(name, game):
+    return {game.text(entry.move): entry.weight for entry in book(name).moves(game)}
+
+
+def positions(name, plies):
+    """Generate the positions after so many moves at most."""
+    game = catalogue.new_game(name)
+
+    def below(left):
+        yield game
+        for move in list(game.moves()) if left else ():
+            game.play(move)
+            yield from below(left - 1)
+            game.undo()
+
+    return below(plies)
+
+
+def test_tic_tac_toe_begins_in_any_corner():
+    assert texts("tic-tac-toe", played("tic-tac-toe")) == dict.fromkeys(
+        ("a3", "c3", "a1", "c1"), 20
+    ) | {"b2": 10} | dict.fromkeys(("b3", "a2", "c2", "b1"), 1)
+    assert texts("tic-tac-toe", played("tic-tac-toe", "c1")) == {"b2": 20}
+    assert book("tic-tac-toe").name(played("tic-tac-toe", "c1")) == "Corner"
+
+
+def test_every_move_of_the_tic_tac_toe_book_is_best():
+    known = book("tic-tac-toe")
+    solver = AlphaBeta(lambda game: 0, table=Table())
+    asked = 0
+    for game in positions("tic-tac-toe", 3):
+        value = solver.search(game, 9).value
+        for entry in known.moves(game):
+            asked += 1
+            game.play(entry.move)
+            assert -solver.search(game, 9).value == value
+            game.undo()
+    assert asked > 80
+
+
+def test_every_move_that_the_tic_tac_toe_book_marks_loses():
+    solver = AlphaBeta(lambda game: 0, table=Table())
+    for moves in (("a3", "b3"), ("a3", "a1"), ("a3", "c1"), ("a3", "c2"), ("b2", "b3")):
+        assert solver.search(played("tic-tac-toe", *moves), 9).value == 1, moves
+        assert moves[-1] not in texts("tic-tac-toe", played("tic-tac-toe", *moves[:-1]))
+
+
+def test_connect_four_begins_in_the_middle():
+    game = played("connect-four")
+    for _ in range(5):
+        assert texts("connect-four", game) == {"4": 10}
+        game.play(find_move(game, "4"))
+    assert texts("connect-four", game) == {}
+
+
+def test_a_mirror_image_is_the_same_position():
+    left, right = played("connect-four", "1", "2"), played("connect-four", "7", "6")
+    assert left.key() != right.key()
+    assert left.symmetric_key() == right.symmetric_key()
+    assert left.symmetric_key() != played("connect-four", "1", "3").symmetric_key()
+
+
+def test_the_book_is_asked_in_games_only():
+    reports = []
+    advisor = GameBookAdvisor(book("tic-tac-toe"), BEST, reports.append)
+    game = played("tic-tac-toe")
+    assert game.text(advisor.advise(game, IN_GAME, 1).pv[0]) == "a3"
+    assert reports == ["book: Corner"]
+    assert game.key() == played("tic-tac-toe").key()
+    assert advisor.advise(game, Limits(depth=3), 1) is None
+    assert advisor.advise(game, IN_GAME, 2) is None
+    assert advisor.advise(played("tic-tac-toe", "b2", "a3", "c1", "a1"), IN_GAME, 1) is None
+
+
+def test_variety_is_by_weight_or_not():
+    game = played("tic-tac-toe")
+    found = {}
+    for variety in ("weighted", UNIFORM):
+        advisor = GameBookAdvisor(book("tic-tac-toe"), variety, chance=Random(1))
+        found[variety] = [advisor.advise(game, IN_GAME, 1).pv[0] for _ in range(300)]
+    edges = {1, 3, 5, 7}
+    assert 0 < sum(move in edges for move in found["weighted"]) < 30
+    assert 100 < sum(move in edges for move in found[UNIFORM]) < 170
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("nim", {"heaps": (1, 2, 3)}),
+        ("nim", {"heaps": (3, 2, 2)}),
+        ("nim", {"heaps": (2, 2), "misere": True}),
+        ("nim", {"heaps": (1, 1, 1, 2), "misere": True}),
+        ("grundy", {"counters": 12}),
+        ("grundy", {"counters": 10}),
+    ],
+)
+def test_solved_games_are_played_perfectly_whatever_the_other_does(name, options):
+    kind = catalogue.find(name)
+    game = kind.new(**options)
+    (advisor,) = advisors(kind, game)
+    assert isinstance(advisor, SolvedAdvisor)
+    solver = AlphaBeta(lambda game: 0, table=Table())
+    value = solver.search(game, 99).value
+    assert kind.solved(game) == value
+    winner = 0 if value > 0 else 1
+
+    def below():
+        if game.outcome() is not None:
+            assert game.outcome() == (1 if winner == 0 else -1)
+            return
+        if game.turn == winner:
+            moves = advisor.advise(game, Limits(depth=1), 1).pv
+        else:
+            moves = list(game.moves())
+        for move in moves:
+            game.play(move)
+            below()
+            game.undo()
+
+    below()
+
+
+def test_other_sizes_have_no_book():
+    kind = catalogue.find("tic-tac-toe")
+    assert len(advisors(kind, kind.new())) == 1
+    assert advisors(kind, kind.new(size=4)) == []
+    assert advisors(catalogue.find("othello"), catalogue.new_game("othello")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("moves: a3", "expected a list of lines"),
+        ("- a3", "expected a line with moves"),
+        ("- {moves: a4}", "'a4' is no legal move"),
+        ("- {moves: a3 a3}", "'a3' is no legal move"),
+        ("- {moves: a3, wait: 1}", "unknown word 'wait'"),
+        ("- {moves: a3, weight: 0}", "weight of 'a3' is not from 1 to"),
+        ("- {moves: a3, lines: [{moves: a3}]}", "'a3' is no legal move"),
+        ("- {moves: [", "is not YAML"),
+    ],
+)
+def test_a_wrong_book_is_refused(tmp_path, text, message):
+    file = tmp_path / "book.yaml"
+    file.write_text(text)
+    game = catalogue.new_game("tic-tac-toe")
+    with pytest.raises(BookError, match=rf"book\.yaml.*{message}"):
+        read(file, game)
+    assert game.key() == (0, 0)
