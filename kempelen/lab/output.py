@@ -13,7 +13,9 @@ WIDE = 200
 def console() -> Console:
     """Return standard output, which prints text as it is."""
     width = None if sys.stdout.isatty() else WIDE
-    return Console(width=width, highlight=False, markup=False, soft_wrap=width is not None)
+    return Console(
+        force_jupyter=False, width=width, highlight=False, markup=False, soft_wrap=width is not None
+    )
 
 
 def table(title: str, *headings: str, right: int = 0) -> Table:
