@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from argparse import RawDescriptionHelpFormatter
 from importlib import import_module
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ def run(arguments: Namespace) -> int:
     """Do it; the exit status is 2 where something cannot be done, and the message says why."""
     from agent.evaluation import EvaluationError
 
-    if (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
-        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # for ε, ∞ and ≥
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
+        sys.stdout.reconfigure(encoding="utf-8")  # for ε, ∞ and ≥
     module, _ = ACTIONS[arguments.action]
     try:
         return int(import_module(f"kempelen.lab.{module}").run(arguments))

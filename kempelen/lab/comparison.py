@@ -17,7 +17,7 @@ from agent.search.counts import Counts, SearchStopped
 from kempelen.console import with_progress
 from kempelen.lab import algorithms, limits, subject, words
 from kempelen.lab.algorithms import Algorithm
-from kempelen.lab.output import console, table
+from kempelen.lab.output import show, table
 from kempelen.lab.subject import Subject
 from kempelen.lab.words import number
 from kempelen.numbers import positive
@@ -154,11 +154,7 @@ def _print(
     rows = table(f"{first.name}{depth}{count}", *map(say, headings), right=1)
     for row in _rows(measured, several, say):
         rows.add_row(*row)
-    out = console()
-    out.print(rows)
-    if known:
-        for line in _theory_lines(known, say):
-            out.print(line)
+    show(rows, *(_theory_lines(known, say) if known else ()))
 
 
 def _rows(measured: list[Measured], several: bool, say: words.Say) -> Iterator[list[str]]:

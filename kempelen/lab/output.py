@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import sys
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 
 WIDE = 200
 
 
-def console() -> Console:
-    """Return standard output, which prints text as it is."""
-    width = None if sys.stdout.isatty() else WIDE
-    return Console(
-        force_jupyter=False, width=width, highlight=False, markup=False, soft_wrap=width is not None
+def show(*renderables: RenderableType) -> None:
+    """Print on standard output; on what is no terminal without spaces at the ends of lines."""
+    on_terminal = sys.stdout.isatty()
+    console = Console(
+        force_jupyter=False,
+        width=None if on_terminal else WIDE,
+        highlight=False,
+        markup=False,
+        soft_wrap=not on_terminal,
     )
+    if on_terminal:
+        for each in renderables:
+            console.print(each)
+        return
+    with console.capture() as captured:
+        for each in renderables:
+            console.print(each)
+    print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def table(title: str, *headings: str, right: int = 0) -> Table:
     """Return an empty table, whose columns from number `right` on hold numbers."""
-    made = Table(title=title or None, box=None, header_style="bold", title_justify="left")
+    made = Table(
+        title=title or None, box=None, header_style="bold", title_justify="left", pad_edge=False
+    )
     for index, heading in enumerate(headings):
         made.add_column(heading, justify="right" if index >= right else "left")
     return made

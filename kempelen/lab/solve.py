@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.console import RenderableType
 from rich.tree import Tree as RichTree
 
 from agent.game import Written
@@ -20,7 +21,7 @@ from agent.search.and_or import AndOr, Strategy
 from agent.search.counts import Counts, SearchStopped
 from agent.search.mtd import MTD
 from kempelen.lab import limits, picture, subject, words
-from kempelen.lab.output import console
+from kempelen.lab.output import show
 from kempelen.lab.sketch import MOST_NODES, Kind, Sketched
 from kempelen.lab.subject import Subject
 from kempelen.lab.words import number
@@ -71,7 +72,7 @@ def run(arguments: Namespace) -> int:
     try:
         found = solve(at, arguments)
     except SearchStopped:
-        console().print(f"{at.name}: {say('stopped')}")
+        print(f"{at.name}: {say('stopped')}")
         return 1
     if arguments.json:
         print(json.dumps(_as_json(at, found)))
@@ -130,21 +131,22 @@ def _verdict(found: Solution, say: words.Say) -> str:
 
 
 def _print(at: Subject, found: Solution, branches: int, say: words.Say) -> None:
-    out = console()
-    out.print(str(at.game))
-    out.print(f"{say('value')} {number(found.value)}: {_verdict(found, say)}")
     line = " ".join(_texts(at.game, found.line))
-    out.print(f"{say('best play')}: {line or '-'}")
-    out.print(f"{found.counts.nodes} {say('nodes')}")
-    if found.strategy is None or not found.strategy.answers:
-        return
-    size = found.strategy.size()
-    out.print(f"{say('winning strategy')} ({size} {say('positions')}):")
-    tree = RichTree("ε")
-    left = _grow(tree, at.game, found.strategy, found.winner, branches, say)
-    out.print(tree)
-    if left < 0:
-        out.print(f"... {size - branches - 1} {say('more')} (--branches)")
+    shown: list[RenderableType] = [
+        str(at.game),
+        f"{say('value')} {number(found.value)}: {_verdict(found, say)}",
+        f"{say('best play')}: {line or '-'}",
+        f"{found.counts.nodes} {say('nodes')}",
+    ]
+    if found.strategy is not None and found.strategy.answers:
+        size = found.strategy.size()
+        shown.append(f"{say('winning strategy')} ({size} {say('positions')}):")
+        tree = RichTree("ε")
+        left = _grow(tree, at.game, found.strategy, found.winner, branches, say)
+        shown.append(tree)
+        if left < 0:
+            shown.append(f"... {size - branches - 1} {say('more')} (--branches)")
+    show(*shown)
 
 
 def _grow(

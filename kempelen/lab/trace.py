@@ -17,6 +17,7 @@ from agent.game import Written
 from agent.games.tree import Tree
 from agent.search.counts import SearchStopped
 from agent.search.cursor import Label
+from agent.search.mcts import UCT
 from agent.search.observing import (
     Bounded,
     CutOff,
@@ -30,7 +31,7 @@ from agent.search.observing import (
 )
 from agent.search.sss_star import SSSStar, write_state
 from kempelen.lab import algorithms, limits, subject, words
-from kempelen.lab.output import console, table
+from kempelen.lab.output import show, table
 from kempelen.lab.subject import Subject
 from kempelen.lab.words import label, number, window
 
@@ -67,6 +68,8 @@ def run(arguments: Namespace) -> int:
         for line in listed(events):
             print(line)
     else:
+        if issubclass(algorithm.kind, UCT):  # the ends of playouts, far below the tree
+            events = [event for event in events if not isinstance(event, Evaluated)]
         _print_steps(at, events, words.language(arguments.lang))
     return 0
 
@@ -111,7 +114,7 @@ def _print_steps(at: Subject, events: Iterable[Event], say: words.Say) -> None:
         if shows_moves:
             cells.append(_last_move(at.game, event.label))
         rows.add_row(str(row), *cells, "MAX" if event.maximises else "MIN", text)
-    console().print(rows)
+    show(rows)
 
 
 def _last_move(game: Written[Any], path: Label) -> str:
@@ -156,7 +159,8 @@ def step(event: Event, say: words.Say) -> str:
             return f"{say('bounds')} [{number(event.lower)}, {number(event.upper)}]"
         case PlayedOut():
             phases = [say("select")] + ([say("expand")] if event.expanded else [])
-            phases.append(f"{say('simulate')} {event.length} {say('moves')}")
+            plies = say("move" if event.length == 1 else "moves")
+            phases.append(f"{say('simulate')} {event.length} {plies}")
             return f"{', '.join(phases)}, {say('reward')} {event.reward:+.3g}"
     return ""
 

@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -122,3 +125,13 @@ def test_what_cannot_be_done_is_said(lab, arguments, message):
     status, out, err = lab("trace", *arguments)
     assert (status, out) == (2, "")
     assert message in err
+
+
+def test_signs_are_written_where_the_terminal_has_fewer():
+    done = subprocess.run(
+        [sys.executable, "-m", "kempelen.cli", "lab", "trace", "--algorithm", "sss-star"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        timeout=120,
+    )
+    assert done.stdout.decode("utf-8").splitlines()[0] == "1  (ε, V, ∞)"
