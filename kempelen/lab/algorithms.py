@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
 from math import inf
-from typing import Any
+from typing import Any, get_args
 
 from agent.search.catalogue import algorithm, algorithms
 from agent.search.expectiminimax import Expectiminimax
@@ -116,11 +116,43 @@ def read_one(text: str) -> Algorithm:
         if option not in known:
             raise ValueError(f"{name} has no option {option!r}; it has {', '.join(known)}")
         options[option] = yaml.safe_load(value) if value else True
+        if wanted := _wanted(kind, option, options[option]):
+            raise ValueError(f"{text.strip()}: {option} must be {wanted}")
     return Algorithm(text.strip(), kind, options)
 
 
+def _wanted(kind: Callable[..., Any], option: str, value: Any) -> str:
+    """Say what a value of an option must be, if it is anything else."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if option == "table":
+        is_size = is_number and value == int(value) > 0
+        return "" if value is True or is_size else "a number of entries, or alone"
+    if option == "preliminary":
+        return "" if is_number else "a number of plies"
+    if option in ORDERINGS:
+        return "" if isinstance(value, bool) else "true, false, or alone"
+    parameter = signature(kind).parameters[option]
+    if choices := get_args(parameter.annotation):
+        return "" if value in choices else "one of " + ", ".join(map(str, choices))
+    if isinstance(parameter.default, bool):
+        return "" if isinstance(value, bool) else "true, false, or alone"
+    if parameter.annotation is int:
+        return "" if is_number and value == int(value) else "a whole number"
+    return "" if is_number else "a number"
+
+
 # Parameters that are not options: what they are follows from the game and the limits.
-_GIVEN = ("evaluate", "ending", "ordering", "node_limit", "observe", "bounds", "policy", "seed")
+_GIVEN = {
+    "beyond",
+    "bounds",
+    "ending",
+    "evaluate",
+    "node_limit",
+    "observe",
+    "ordering",
+    "policy",
+    "seed",
+}
 
 
 def _parameters(kind: Callable[..., Any]) -> list[str]:

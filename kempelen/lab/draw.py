@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agent.search.counts import SearchStopped
 from agent.search.observing import Event, observed
+from kempelen.console import working
 from kempelen.lab import algorithms, limits, picture, subject, words
 from kempelen.lab.sketch import sketch
 
@@ -37,7 +38,7 @@ def run(arguments: Namespace) -> int:
     )
     pv = ()
     try:
-        with limits.in_time(search, arguments.movetime):
+        with working("searching"), limits.in_time(search, arguments.movetime):
             pv = search.search(at.game, at.depth).pv
     except SearchStopped:
         pass

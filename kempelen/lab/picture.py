@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SUFFIXES = (".svg", ".png", ".pdf")
-# Inches from leaf to leaf and from level to level.
-LEAF_GAP, LEVEL_GAP = 0.62, 1.0
+# Inches from leaf to leaf, from level to level, and for a letter of a value.
+LEAF_GAP, LEVEL_GAP, LETTER = 0.62, 1.0, 0.095
 WIDEST = 60.0
 INK, FAINT, BEST, CUT, NUMBER = "#1f2933", "#a9b2bc", "#c2410c", "#b91c1c", "#1d4ed8"
 SHAPES = {"MAX": "square,pad=0.35", "MIN": "circle,pad=0.25", "chance": "round4,pad=0.35"}
@@ -58,7 +58,10 @@ def tree_figure(root: Sketched, title: str, say: Say, *, strategy: bool = False)
     places = _places(root)
     right = max(x for x, _ in places.values())
     depth = max(-y for _, y in places.values())
-    gap = min(LEAF_GAP, WIDEST / (right + 1))
+    longest = max(
+        len(line) for node in root.everything() for line in node.value.splitlines() or [""]
+    )
+    gap = min(max(LEAF_GAP, LETTER * (longest + 3)), WIDEST / (right + 1))
     figure = Figure(figsize=((right + 3) * gap, (depth + 1.6) * LEVEL_GAP))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
@@ -78,7 +81,7 @@ def tree_figure(root: Sketched, title: str, say: Say, *, strategy: bool = False)
         _draw_node(axes, place, node, aside=-1 if goes_left else 1)
         if node.order is not None and not strategy:
             _draw_order(axes, place, node.order)
-    _draw_levels(axes, root)
+    _draw_levels(axes, root, say)
     axes.set_title(title, fontsize=11, color=INK, y=1 - 0.35 / ((depth + 1.6) * LEVEL_GAP))
     _draw_legend(axes, root, say, strategy)
     return figure
@@ -174,7 +177,7 @@ def _draw_order(axes: Axes, place: tuple[float, float], order: int) -> None:
     )  # fmt: skip
 
 
-def _draw_levels(axes: Axes, root: Sketched) -> None:
+def _draw_levels(axes: Axes, root: Sketched, say: Say) -> None:
     """Name each level by who moves there, where that is the same for all its nodes."""
     kinds: dict[int, set[str]] = {}
     for node in root.everything():
@@ -182,8 +185,10 @@ def _draw_levels(axes: Axes, root: Sketched) -> None:
             kinds.setdefault(len(node.label), set()).add(node.kind)
     for level, found in kinds.items():
         if len(found) == 1:
+            kind = found.pop()
+            name = say(kind) if kind == "chance" else kind
             axes.text(
-                -1.9, -level, found.pop(), ha="left", va="center", fontsize=9, color=INK,
+                -1.9, -level, name, ha="left", va="center", fontsize=9, color=INK,
                 fontweight="bold",
             )  # fmt: skip
 

@@ -165,7 +165,8 @@ class _Builder:
         made.value = notes.value.get(label, "")
         made.window = notes.window.get(label)
         made.cut = label in notes.cuts
-        made.is_leaf = label in notes.leaves or depth <= 0 or game.outcome() is not None
+        beyond = depth <= 0 and kind != "chance"  # events cost no depth
+        made.is_leaf = label in notes.leaves or beyond or game.outcome() is not None
         if made.is_leaf:
             made.value = made.value or self._known()
             return made

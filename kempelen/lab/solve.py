@@ -20,6 +20,7 @@ from agent.game import Written
 from agent.search.and_or import AndOr, Strategy
 from agent.search.counts import Counts, SearchStopped
 from agent.search.mtd import MTD
+from kempelen.console import working
 from kempelen.lab import limits, picture, subject, words
 from kempelen.lab.output import show
 from kempelen.lab.sketch import MOST_NODES, Kind, Sketched
@@ -70,7 +71,8 @@ def run(arguments: Namespace) -> int:
         raise ValueError(f"{at.name} is a game of chance and has no strategy that always wins")
     say = words.language(arguments.lang)
     try:
-        found = solve(at, arguments)
+        with working("solving"):
+            found = solve(at, arguments)
     except SearchStopped:
         print(f"{at.name}: {say('stopped')}")
         return 1

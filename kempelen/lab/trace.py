@@ -13,7 +13,7 @@ from dataclasses import asdict
 from math import isinf
 from typing import Any
 
-from agent.game import Written
+from agent.game import CHANCE, Written
 from agent.games.tree import Tree
 from agent.search.counts import SearchStopped
 from agent.search.cursor import Label
@@ -30,6 +30,7 @@ from agent.search.observing import (
     observed,
 )
 from agent.search.sss_star import SSSStar, write_state
+from kempelen.console import working
 from kempelen.lab import algorithms, limits, subject, words
 from kempelen.lab.output import show, table
 from kempelen.lab.subject import Subject
@@ -57,7 +58,7 @@ def run(arguments: Namespace) -> int:
         kind=observed(algorithm.kind, events.append),
     )
     try:
-        with limits.in_time(search, arguments.movetime):
+        with working("searching"), limits.in_time(search, arguments.movetime):
             search.search(at.game, at.depth)
     except SearchStopped:
         pass
@@ -110,15 +111,18 @@ def _print_steps(at: Subject, events: Iterable[Event], say: words.Say) -> None:
     headings = ["", say("node"), *([say("move")] if shows_moves else []), "", say("step")]
     rows = table("", *headings, right=len(headings))
     for row, (event, text) in enumerate(steps(events, say), 1):
+        move, is_chance = _node(at.game, event.label)
+        mover = say("chance") if is_chance else "MAX" if event.maximises else "MIN"
         cells = ["  " * len(event.label) + label(event.label)]
-        if shows_moves:
-            cells.append(_last_move(at.game, event.label))
-        rows.add_row(str(row), *cells, "MAX" if event.maximises else "MIN", text)
+        rows.add_row(str(row), *cells, *([move] if shows_moves else []), mover, text)
     show(rows)
 
 
-def _last_move(game: Written[Any], path: Label) -> str:
-    """Write the move that leads to a node; nothing where a search let the mover pass."""
+def _node(game: Written[Any], path: Label) -> tuple[str, bool]:
+    """Return the move that leads to a node, and whether chance is to move there.
+
+    Where a search let the mover pass, the move is a dash.
+    """
     text = ""
     played = 0
     for place in path:
@@ -129,9 +133,10 @@ def _last_move(game: Written[Any], path: Label) -> str:
         text = game.text(move)
         game.play(move)
         played += 1
+    is_chance = game.turn == CHANCE
     for _ in range(played):
         game.undo()
-    return text
+    return text, is_chance
 
 
 def step(event: Event, say: words.Say) -> str:

@@ -1,4 +1,5 @@
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -6,7 +7,9 @@ from matplotlib.image import imread
 
 from agent.search.catalogue import algorithms
 
-TREE = Path(__file__).parents[2] / "data" / "trees" / "sss_star.yaml"
+DATA = Path(__file__).parents[2] / "data"
+TREE = DATA / "trees" / "sss_star.yaml"
+GAMES = DATA / "games"
 
 
 def texts(svg):
@@ -49,7 +52,12 @@ def test_every_algorithm_can_be_drawn(lab, tmp_path, name):
     ("arguments", "expected"),
     [
         (["--game", "nim", "--size", "1,2", "--depth", "3"], {"a1", "b2"}),
-        (["--game", "pig", "--algorithm", "expectiminimax", "--depth", "1"], {"roll", "chance"}),
+        (
+            ["--game", "pig", "--algorithm", "expectiminimax", "--depth", "1"],
+            {"roll", "chance", "6"},
+        ),
+        (["--game", "chess", "--depth", "1"], {"e2e4"}),
+        (["--game", f"{GAMES / 'chomp.py'}:Chomp", "--depth", "3"], {"c2", "MIN"}),
         (["--game", "connect-four", "--depth", "2"], {"1", "7"}),
     ],
 )
@@ -89,3 +97,10 @@ def test_what_cannot_be_drawn_is_said(lab, arguments, message):
     assert status == 2
     assert message in err
     assert not Path("tree.svg").exists()
+
+
+def test_a_missing_library_is_named_with_the_remedy(lab, monkeypatch):
+    monkeypatch.setitem(sys.modules, "bigtree", None)
+    status, _, err = lab("draw", "-o", "tree.svg")
+    assert status == 2
+    assert "bigtree is not installed: pip install 'kempelen[lab]'" in err

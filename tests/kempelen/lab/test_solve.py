@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -64,6 +65,14 @@ def test_a_position_of_the_second_player(lab):
     game = Nim([1, 2, 4])
     game.play(find_move(game, "c1"))
     assert_wins(game, found["strategy"], 0)
+
+
+def test_a_game_of_the_users_own(lab):
+    chomp = Path(__file__).parents[2] / "data" / "games" / "chomp.py"
+    found = solved(lab, "--game", f"{chomp}:Chomp", "--size", "2", "--option", "height=2")
+    # On a square board the square beside the poisoned one wins: what is left is symmetric.
+    assert (found["value"], found["line"][0]) == (1, "b2")
+    assert set(found["strategy"]["b2"]) == {"a1", "b1", "a2"}
 
 
 def test_the_strategy_is_a_tree_in_spanish(lab):

@@ -79,6 +79,17 @@ def test_moves_are_written_in_the_games_notation(lab):
     assert moves == ["a3", "b3", "c3", "a2", "c2", "b1", "c1"]
 
 
+def test_chance_moves_too(lab):
+    arguments = ["--game", "pig", "--algorithm", "expectiminimax", "--depth", "1", "--lang", "es"]
+    status, out, _ = lab("trace", *arguments)
+    rows = [line.split() for line in out.splitlines()[1:]]
+    assert status == 0
+    assert rows[0][2] == "MAX"
+    # Only the root is expanded: below it the die, its faces, and holding.
+    assert [row[1] for row in rows if "azar" in row] == ["1", "1"]
+    assert {row[2] for row in rows if row[1].startswith("1.")} == set("123456")
+
+
 def test_null_move_passes(lab):
     status, out, _ = lab("trace", "--game", "connect-four", "--algorithm", "null-move")
     assert status == 0
@@ -108,6 +119,11 @@ def test_a_search_that_is_stopped_shows_its_steps(lab):
         (["--tree", "nowhere.yaml"], "nowhere.yaml"),
         (["--algorithm", "sss"], "there is no algorithm 'sss'; there are alpha-beta, "),
         (["--algorithm", "scout+table"], "scout has no option 'table'"),
+        (["--algorithm", "uct+playouts=many"], "playouts must be a whole number"),
+        (["--algorithm", "uct+final=best"], "final must be one of visits, mean, ucb"),
+        (["--algorithm", "pvs+table=small"], "table must be a number of entries, or alone"),
+        (["--algorithm", "pvs+killers=2"], "killers must be true, false, or alone"),
+        (["--algorithm", "pvs+preliminary"], "preliminary must be a number of plies"),
         (["--game", "chequers"], "there is no game 'chequers'; there are "),
         (["--game", "nim", "--size", "3,-1"], "game nim: a heap of -1 counters cannot be"),
         (["--game", "othello", "--size", "5"], "size 5 cannot be; use an even size"),
