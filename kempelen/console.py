@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -21,18 +20,6 @@ def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Ite
     yield from track(
         items, description=label, total=total, console=Console(stderr=True), transient=True
     )
-
-
-@contextmanager
-def working(label: str) -> Iterator[None]:
-    """Show that something of unknown length is going on inside the block."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(label):
-        yield
 
 
 def warm_up() -> None:

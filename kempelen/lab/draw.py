@@ -7,8 +7,8 @@ from pathlib import Path
 
 from agent.search.counts import SearchStopped
 from agent.search.observing import Event, observed
-from kempelen.console import working
 from kempelen.lab import algorithms, limits, picture, subject, words
+from kempelen.lab.output import working
 from kempelen.lab.sketch import sketch
 
 

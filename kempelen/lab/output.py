@@ -1,8 +1,10 @@
-"""How the lab prints: as wide as it takes where nobody's terminal sets a width."""
+"""How the lab prints: as wide as it takes where no terminal sets a width."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -28,6 +30,16 @@ def show(*renderables: RenderableType) -> None:
         for each in renderables:
             console.print(each)
     print("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+@contextmanager
+def working(label: str) -> Iterator[None]:
+    """Show that something of unknown length is going on inside the block."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    with Console(stderr=True).status(label):
+        yield
 
 
 def table(title: str, *headings: str, right: int = 0) -> Table:

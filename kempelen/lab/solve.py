@@ -20,9 +20,8 @@ from agent.game import Written
 from agent.search.and_or import AndOr, Strategy
 from agent.search.counts import Counts, SearchStopped
 from agent.search.mtd import MTD
-from kempelen.console import working
 from kempelen.lab import limits, picture, subject, words
-from kempelen.lab.output import show
+from kempelen.lab.output import show, working
 from kempelen.lab.sketch import MOST_NODES, Kind, Sketched
 from kempelen.lab.subject import Subject
 from kempelen.lab.words import number

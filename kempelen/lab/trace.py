@@ -30,9 +30,8 @@ from agent.search.observing import (
     observed,
 )
 from agent.search.sss_star import SSSStar, write_state
-from kempelen.console import working
 from kempelen.lab import algorithms, limits, subject, words
-from kempelen.lab.output import show, table
+from kempelen.lab.output import show, table, working
 from kempelen.lab.subject import Subject
 from kempelen.lab.words import label, number, window
 
