@@ -15,6 +15,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from agent.games.checkers import Checkers
 from agent.games.connect_four import ConnectFour
 from agent.games.othello import Othello
 from agent.games.othello import evaluate as evaluate_othello
@@ -64,8 +65,13 @@ TASKS: dict[str, tuple[Callable[[], Any], Any]] = {
     "connect-four: perft 8": (lambda: perft(ConnectFour(), 8), 5_673_234),
     "connect-four: perft 9": (lambda: perft(ConnectFour(), 9), 39_394_572),
     "connect-four: positions at ply 8": (lambda: count_positions(ConnectFour(), 8)[-1], 184_275),
+    "connect-four: positions at ply 7": (lambda: count_positions(ConnectFour(), 7)[-1], 54_859),
+    "checkers: perft 7": (lambda: perft(Checkers(), 7), 179_740),
+    "checkers: perft 8": (lambda: perft(Checkers(), 8), 845_931),
+    "checkers: perft 9": (lambda: perft(Checkers(), 9), 3_963_680),
     "othello: perft 8": (lambda: perft(Othello(), 8), 390_216),
     "othello: perft 9": (lambda: perft(Othello(), 9), 3_005_288),
+    "othello: perft 10": (lambda: perft(Othello(), 10), 24_571_284),
     "othello 4x4: value": (lambda: value(Othello(4), evaluate_othello), -8),
 }
 

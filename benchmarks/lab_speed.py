@@ -29,11 +29,13 @@ TASKS = {"tic-tac-toe": (8, 8, 2000), "connect-four": (6, 6, 500), "othello": (4
 
 
 def speed(run: Callable[[], Any], count: Callable[[], int]) -> float:
-    """Return what `count` counts in a second of `run`, which is run once to warm up."""
+    """Return what `count` counts of one run in a second, of as many runs as take a second."""
     run()
-    began = process_time()
-    run()
-    return count() / (process_time() - began)
+    runs, began = 0, process_time()
+    while (seconds := process_time() - began) < 1:
+        run()
+        runs += 1
+    return runs * count() / seconds
 
 
 def ours(name: str, search_name: str, depth: int, **options: Any) -> float:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 from agent.game import Continued, Game
 from agent.search.ending import AS_PLAYED, Ending
 from agent.search.ordering import Ordering
-from agent.search.search import Found, Search
+from agent.search.search import Found, Search, above
 from agent.search.table import Entry, Table
 
 Move = TypeVar("Move")
@@ -87,7 +87,20 @@ class AlphaBeta(Search[Move]):
         self._begin(game, ply)
         self._horizon = ply + depth
         value = self._value(game, depth, ply, alpha, beta)
+        self._count_table()
         return Found(value, self._lines[ply])
+
+    def exceeds(self, game: Game[Move], depth: int, bound: float) -> bool:
+        """Tell whether the position is worth more than `bound` to its mover, and no more.
+
+        This is the null-window search of 'Técnicas de IA, Tema 3.2': it fails high or low.
+        """
+        return self.search(game, depth, bound, above(bound)).value > bound
+
+    def _count_table(self) -> None:
+        """Count the entries that the table holds."""
+        if self.table is not None:
+            self.counts.peak_open = max(self.counts.peak_open, len(self.table))
 
     def _root(self, game: Game[Move], depth: int) -> float:
         return self._value(game, depth, 0, -inf, inf)

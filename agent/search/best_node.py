@@ -78,6 +78,7 @@ class BestNodeSearch(AlphaBeta[Move]):
             else:
                 high = max(values.values())
             if len(moves) == 1 or low >= high:
+                self._count_table()
                 best = max(moves, key=values.__getitem__)
                 return Found(values[best], (best,))
 

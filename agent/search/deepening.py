@@ -80,6 +80,8 @@ class Deepening(Generic[Move]):
         self, game: Game[Move], moves: list[Move], level: Level[Move], lines: int
     ) -> None:
         """Find the best line, then the best of the other moves, and so on."""
+        if self.search.ordering is not None:
+            self.search.ordering.next_turn()
         rest = list(moves)
         for _ in range(min(lines, len(moves))):
             self._search_line(game, rest, level)

@@ -16,8 +16,9 @@ class Ordering(Generic[Move]):
 
     ratings: as a `Rated` game suggests. classes: checks, captures, threats, moves forward, then
     back, in a `Classed` game ('Técnicas de IA, Tema 3.2'). killers, history: early if they cut
-    off in other positions. last_turn: first those that cut off in the turn before, then those
-    that had the greatest values there ('Fundamentos de IA 10'). successors: by the value, for
+    off in other positions. last_turn: first those that cut off in the search before, of the last
+    turn or of the level above, then those that had the greatest values there ('Fundamentos de IA
+    10'). successors: by the value, for
     its mover, of the position that a move leads to (the ordered expansion at each level of
     'Búsqueda con adversario'). preliminary: do that only above this level of the tree, by the
     values that the positions of the level back up (the preliminary order there). patterns: the
@@ -105,7 +106,7 @@ class Ordering(Generic[Move]):
         return [moves[index] for index in sorted(range(len(moves)), key=values.__getitem__)]
 
     def next_turn(self) -> None:
-        """Begin the search of another turn: what the one before showed now orders the moves."""
+        """Begin another search: what the one before showed now orders the moves."""
         if self._last_turn is not None:
             self._last_turn.turn_over()
 

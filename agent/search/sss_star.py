@@ -88,7 +88,9 @@ class SSSStar(Search[Move]):
         label, _, bound = state
         parent, number = label[:-1], label[-1]
         if self._maximises(parent):
-            self._open = [other for other in self._open if other.label[: len(parent)] != parent]
+            others = [other for other in self._open if other.label[: len(parent)] != parent]
+            self.counts.cutoffs += len(others) < len(self._open)
+            self._open = others
             self._insert(State(parent, True, bound))
         elif number < len(cursor.moves[parent]):
             self._insert(State((*parent, number + 1), False, bound))

@@ -7,12 +7,14 @@ import pytest
 from agent.game import Chance
 from agent.games import catalogue as games
 from agent.games.random_tree import RandomTree
+from agent.games.tic_tac_toe import PATTERNS
 from agent.games.tree import Tree
 from agent.games.tree import evaluate as no_evaluation
 from agent.search.catalogue import algorithm, algorithms
 from agent.search.counts import SearchStopped
 from agent.search.minimax import Minimax
 from agent.search.ordering import Ordering
+from agent.search.patterns import Patterns
 
 EXACT = [name for name, search in algorithms().items() if search.exact]
 WITHOUT_CHANCE = [name for name in games.built_in() if not isinstance(games.new_game(name), Chance)]
@@ -112,6 +114,25 @@ class TestEveryExactAlgorithm:
         search = algorithm(name)(evaluate, ordering=ordering)
         assert_like_minimax(search, games.new_game("connect-four"), 3)
 
+    @pytest.mark.parametrize("game_name", ["checkers", "chess", "tic-tac-toe"])
+    def test_with_every_technique_twice(self, name, game_name):
+        """The second search has what the first one learned, and the same value."""
+        evaluate, game = games.evaluation(game_name), games.new_game(game_name)
+        ordering = Ordering(
+            ratings=True,
+            classes=True,
+            killers=True,
+            history=True,
+            last_turn=True,
+            successors=evaluate,
+            preliminary=2,
+            patterns=Patterns(PATTERNS),
+            refutations={},
+        )
+        search = algorithm(name)(evaluate, ordering=ordering)
+        for _ in range(2):
+            assert_like_minimax(search, game, DEPTHS.get(game_name, 3))
+
     def test_stops_and_leaves_the_game_as_it_was(self, name):
         game = RandomTree(3, 6, seed=1)
         search = algorithm(name)(no_evaluation, node_limit=50)
@@ -146,5 +167,9 @@ class TestEveryExactAlgorithm:
         counts = search.counts
         assert 3**2 + 3**2 - 1 <= counts.leaves <= counts.nodes
         assert counts.seldepth == 4
+        whole_trees = {"minimax", "negamax", "expectiminimax"}
+        assert (counts.cutoffs > 0) == (name not in whole_trees)
+        if name.startswith(("sss", "dual", "mtd")):
+            assert 0 < counts.peak_open <= counts.nodes
         search.forget_counts()
         assert search.counts.nodes == 0

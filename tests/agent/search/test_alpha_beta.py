@@ -207,3 +207,14 @@ def test_table_forgets_its_elder_generation():
         assert table.permille_full() <= 1000
     assert table.get(99) is not None
     assert table.get(0) is None
+
+
+def test_a_null_window_tells_whether_a_value_is_exceeded_with_less_work():
+    for seed in range(30):
+        game = RandomTree(3, 4, seed)
+        whole = AlphaBeta(tree.evaluate)
+        value = whole.search(game, 4).value
+        for bound in (value - 1, value, value + 1):
+            test = AlphaBeta(tree.evaluate)
+            assert test.exceeds(game, 4, bound) == (value > bound)
+            assert test.counts.leaves <= whole.counts.leaves

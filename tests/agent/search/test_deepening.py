@@ -4,8 +4,11 @@ import time
 import chess
 import pytest
 
+from agent.games import catalogue as games
 from agent.limits import Cp, Limits, Mate
-from agent.search.deepening import PlainSearch
+from agent.search.alpha_beta import AlphaBeta
+from agent.search.deepening import Deepening, PlainSearch
+from agent.search.ordering import Ordering
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 HANGING_QUEEN = "rnb1kbnr/pppp1ppp/8/4p1q1/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 3"
@@ -193,3 +196,15 @@ def test_the_board_given_is_left_alone():
     list(PlainSearch().deepen(board, Limits(nodes=500)))
     assert board == before
     assert board.move_stack == before.move_stack
+
+
+def test_a_level_orders_by_what_the_level_before_showed():
+    game, evaluate = games.new_game("connect-four"), games.evaluation("connect-four")
+    nodes = []
+    for last_turn in (False, True):
+        search = AlphaBeta(evaluate, ordering=Ordering(last_turn=last_turn))
+        for level in Deepening(search).levels(game, game.moves(), 5):
+            last = level
+        nodes.append((search.counts.nodes, last.lines[0][0]))
+    assert nodes[1][0] < nodes[0][0]
+    assert nodes[1][1] == nodes[0][1]

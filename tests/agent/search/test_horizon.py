@@ -9,6 +9,7 @@ from agent.search.catalogue import algorithm, algorithms
 from agent.search.counts import SearchStopped
 from agent.search.horizon import deepen, levels, time_limit
 from agent.search.minimax import Minimax
+from agent.search.table import Table
 
 ALL = algorithms()
 
@@ -88,3 +89,11 @@ def test_all_leaves_deeper_is_a_deeper_search(name):
         tree = RandomTree(3, 5, seed)
         search = algorithm(name)(no_evaluation, beyond=Beyond(2, lambda game: True))
         assert search.search(tree, 3).value == Minimax(no_evaluation).search(tree, 5).value
+
+
+@pytest.mark.parametrize("name", ["alpha-beta", "pvs", "negascout-2", "bns", "null-move"])
+def test_a_table_is_counted(name):
+    search = algorithm(name)(games.evaluation("connect-four"), table=Table())
+    search.search(games.new_game("connect-four"), 4)
+    assert search.counts.peak_open == len(search.table) > 0
+    assert search.counts.table_hits > 0

@@ -1,0 +1,26 @@
+import pytest
+
+from agent.games import catalogue
+from agent.games.perft import count_positions
+from agent.search.catalogue import algorithm, algorithms
+from agent.search.symmetry import Folded
+
+EXACT = [name for name, search in algorithms().items() if search.exact]
+
+
+def test_tic_tac_toe_begins_in_three_ways_and_has_765_positions():
+    game = Folded(catalogue.new_game("tic-tac-toe"))
+    assert [game.game.text(move) for move in game.moves()] == ["a3", "b3", "b2"]
+    assert sum(count_positions(game, 9)) == 765
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("game_name", ["tic-tac-toe", "connect-four", "nim"])
+def test_every_exact_algorithm_finds_the_same_value_with_less_work(name, game_name):
+    evaluate = catalogue.evaluation(game_name)
+    options = {"heaps": (2, 2, 2)} if game_name == "nim" else {}
+    game = catalogue.new_game(game_name, **options)
+    whole, folded = algorithm(name)(evaluate), algorithm(name)(lambda game: evaluate(game.game))
+    value = whole.search(game, 4).value
+    assert folded.search(Folded(game), 4).value == value
+    assert folded.counts.nodes < whole.counts.nodes
