@@ -100,7 +100,7 @@ def test_compiled_evaluation(folder: Path) -> None:
 
 def test_every_file_that_is_named_exists() -> None:
     root = Path(__file__).parents[1]
-    for name in re.findall(r"`((?:agent|benchmarks|scripts|tests)/[\w/.-]+)`", README):
+    for name in re.findall(r"`((?:agent|benchmarks|notebooks|scripts|tests)/[\w/.-]+)`", README):
         assert (root / name).exists(), name
 
 

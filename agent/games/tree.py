@@ -29,6 +29,11 @@ class Tree:
         self._path: list[int] = []
 
     @property
+    def root(self) -> Node:
+        """The whole tree."""
+        return self._nodes[0]
+
+    @property
     def turn(self) -> int:
         """The player to move: 0 is MAX, 1 is MIN."""
         return len(self._path) % 2

@@ -42,6 +42,7 @@ class AlphaBeta(Search[Move]):
     """
 
     name = "alpha-beta"
+    for_mover = True
 
     def __init__(
         self,

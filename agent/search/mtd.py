@@ -35,6 +35,7 @@ class MTD(Search[Move]):
     """
 
     name = "mtd-f"
+    for_mover = True
 
     def __init__(
         self,

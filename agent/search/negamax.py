@@ -16,6 +16,7 @@ class Negamax(Search[Move]):
     """Visit every node of the tree; a node's value for its mover is the greatest of -child."""
 
     name = "negamax"
+    for_mover = True
 
     def _root(self, game: Game[Move], depth: int) -> float:
         return self._value(game, depth, 0)

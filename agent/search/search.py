@@ -46,6 +46,8 @@ class Search(ABC, Generic[Move]):
     name: ClassVar[str]
     # Whether it finds the minimax value of the position, and not something weaker.
     exact: ClassVar[bool] = True
+    # Whether its recursion's values and windows are the mover's, as in negamax, or MAX's.
+    for_mover: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -1,20 +1,20 @@
 """What theory says of searches of uniform trees of branching b and depth d."""
 
 
-def all_leaves(branching: int, depth: int) -> int:
+def all_leaves(branching: float, depth: int) -> int:
     """Return the leaves of the tree, all of which minimax evaluates: b^d."""
-    return int(branching**depth)
+    return round(branching**depth)
 
 
-def least_leaves(branching: int, depth: int) -> int:
+def least_leaves(branching: float, depth: int) -> int:
     """Return the fewest leaves that prove a value, as when the first moves are always best.
 
     Source: D. Knuth and R. Moore, 'An analysis of alpha-beta pruning' (1975).
     """
-    return int(branching ** -(-depth // 2) + branching ** (depth // 2) - 1)
+    return round(branching ** -(-depth // 2) + branching ** (depth // 2) - 1)
 
 
-def branching_factor(branching: int) -> float:
+def branching_factor(branching: float) -> float:
     """Return by what alpha-beta's leaves grow with each ply, children being in no order.
 
     It is x / (1 - x) for the root x of x^b + x = 1 between 0 and 1. Source: J. Pearl, 'The

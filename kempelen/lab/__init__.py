@@ -1,0 +1,77 @@
+"""`kempelen lab`: search algorithms at work, for those who teach and learn them.
+
+`run` compares algorithms on the same positions, `trace` prints an algorithm's steps, `draw`
+draws its tree, `plot` its leaves against depth and branching, and `solve` solves a game.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import RawDescriptionHelpFormatter
+from importlib import import_module
+from io import TextIOWrapper
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+# name: module of this package, one line of help.
+ACTIONS = {
+    "run": ("comparison", "compare algorithms on the same positions"),
+    "trace": ("trace", "print the steps of an algorithm"),
+    "draw": ("draw", "draw the tree that an algorithm searches"),
+    "plot": ("plot", "plot leaves against depth and branching, with the theory"),
+    "solve": ("solve", "solve a game: its value and how to win"),
+}
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the actions and their arguments."""
+    from agent.games import catalogue as games
+    from agent.search.catalogue import algorithms
+
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = "\n".join(
+        [
+            "games:",
+            *_wrapped(games.names()),
+            "algorithms:",
+            *_wrapped(algorithms()),
+            "an algorithm may have options: alpha-beta+table+killers+history, uct+playouts=500",
+        ]
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, (module, help_line) in ACTIONS.items():
+        action = actions.add_parser(name, help=help_line, description=help_line)
+        import_module(f"kempelen.lab.{module}").configure(action)
+
+
+def run(arguments: Namespace) -> int:
+    """Do it; the exit status is 2 where something cannot be done, and the message says why."""
+    from agent.evaluation import EvaluationError
+
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
+        sys.stdout.reconfigure(encoding="utf-8")  # for ε, ∞ and ≥
+    module, _ = ACTIONS[arguments.action]
+    try:
+        return int(import_module(f"kempelen.lab.{module}").run(arguments))
+    except BrokenPipeError:  # the command line's to handle
+        raise
+    except RecursionError:
+        print(
+            "kempelen lab: the search went too deep: use a smaller --depth, a smaller game "
+            "(--size) or a later position (--moves)",
+            file=sys.stderr,
+        )
+        return 2
+    except (EvaluationError, OSError, TypeError, ValueError) as error:
+        print(f"kempelen lab: {error}", file=sys.stderr)
+        return 2
+
+
+def _wrapped(names: object) -> list[str]:
+    from collections.abc import Iterable
+    from textwrap import wrap
+
+    assert isinstance(names, Iterable)
+    return wrap(", ".join(names), 78, initial_indent="  ", subsequent_indent="  ")

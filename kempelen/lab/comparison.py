@@ -1,0 +1,195 @@
+"""`kempelen lab run`: algorithms side by side on the same positions."""
+
+from __future__ import annotations
+
+import json
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import product
+from statistics import fmean
+from typing import Any
+
+from agent.games.random_tree import RandomTree
+from agent.search import theory
+from agent.search.counts import Counts, SearchStopped
+from kempelen.console import with_progress
+from kempelen.lab import algorithms, limits, subject, words
+from kempelen.lab.algorithms import Algorithm
+from kempelen.lab.output import show, table
+from kempelen.lab.subject import Subject
+from kempelen.lab.words import number
+from kempelen.numbers import positive
+
+# The columns of counts: heading, field of Counts.
+COUNTS = (
+    ("leaves", "leaves"),
+    ("nodes", "nodes"),
+    ("cut-offs", "cutoffs"),
+    ("re-searches", "researches"),
+    ("table hits", "table_hits"),
+    ("memory", "peak_open"),
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one algorithm found at one position. value: None if it was stopped before."""
+
+    algorithm: str
+    position: int
+    value: float | None
+    move: str | None
+    pv: list[str]
+    seconds: float
+    counts: Counts = field(default_factory=Counts)
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    subject.configure(parser)
+    algorithms.configure(parser, several=True)
+    parser.add_argument(
+        "--positions", type=positive, default=1, metavar="N",
+        help="compare on so many positions, reached by random moves (default: 1)",
+    )  # fmt: skip
+    limits.configure(parser)
+    words.configure(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    """Compare and print the table."""
+    subjects = subject.positions(arguments, arguments.positions)
+    chosen = algorithms.read(arguments.algorithm, subjects[0])
+    for algorithm in chosen:
+        algorithm.new(subjects[0], seed=arguments.seed)  # refused before anything is measured
+    runs = product(enumerate(subjects, 1), chosen)
+    measured = list(
+        with_progress(
+            (_measure(algorithm, number, each, arguments) for (number, each), algorithm in runs),
+            len(subjects) * len(chosen),
+            "searching",
+        )
+    )
+    known = _theory(subjects[0], arguments.seed)
+    if arguments.json:
+        results = [asdict(each) for each in measured]
+        head = {"game": subjects[0].name, "depth": subjects[0].depth, "theory": known}
+        print(json.dumps(head | {"results": results}))
+        return 0
+    _print(subjects, measured, known, arguments)
+    return 0
+
+
+def _measure(algorithm: Algorithm, position: int, at: Subject, arguments: Namespace) -> Measured:
+    search = algorithm.new(at, seed=arguments.seed, node_limit=limits.node_limit(arguments))
+    value, pv = None, []
+    began = time.perf_counter()
+    try:
+        with limits.in_time(search, arguments.movetime):
+            found = search.search(at.game, at.depth)
+        value, pv = found.value, _texts(at.game, found.pv)
+    except SearchStopped:
+        pass
+    seconds = time.perf_counter() - began
+    move = pv[0] if pv else None
+    return Measured(algorithm.text, position, value, move, pv, seconds, search.counts)
+
+
+def _texts(game: Any, line: tuple[Any, ...]) -> list[str]:
+    """Write the moves of a variation down."""
+    texts = []
+    for move in line:
+        texts.append(game.text(move))
+        game.play(move)
+    for _ in line:
+        game.undo()
+    return texts
+
+
+def _theory(at: Subject, seed: int) -> dict[str, float] | None:
+    """Return what theory says of uniform trees like this one; None of games of chance."""
+    if at.is_chance:
+        return None
+    depth = _height(at)
+    if isinstance(at.game, RandomTree):
+        mean = float(len(at.game.moves()))
+    else:
+        mean = subject.branching(at.game, depth, seed)
+    return {
+        "branching": mean,
+        "depth": depth,
+        "all_leaves": theory.all_leaves(mean, depth),
+        "least_leaves": theory.least_leaves(mean, depth),
+        "branching_factor": theory.branching_factor(mean),
+    }
+
+
+def _height(at: Subject) -> int:
+    """Return the plies to the horizon, or to the end along the first moves if that is nearer."""
+    plies = 0
+    while plies < at.depth and (moves := list(at.game.moves())):
+        at.game.play(moves[0])
+        plies += 1
+    for _ in range(plies):
+        at.game.undo()
+    return plies
+
+
+def _print(
+    subjects: list[Subject],
+    measured: list[Measured],
+    known: dict[str, float] | None,
+    arguments: Namespace,
+) -> None:
+    say = words.language(arguments.lang)
+    several = len(subjects) > 1
+    first = subjects[0]
+    depth = "" if first.depth == subject.TO_THE_END else f", {say('depth')} {first.depth}"
+    count = f", {len(subjects)} {say('positions')}" if several else ""
+    found = ("same value", "same move") if several else ("value", "move")
+    headings = ("algorithm", *found, *(heading for heading, _ in COUNTS), "time")
+    rows = table(f"{first.name}{depth}{count}", *map(say, headings), right=1)
+    for row in _rows(measured, several, say):
+        rows.add_row(*row)
+    show(rows, *(_theory_lines(known, say) if known else ()))
+
+
+def _rows(measured: list[Measured], several: bool, say: words.Say) -> Iterator[list[str]]:
+    """Generate the cells of each algorithm; over several positions they are means."""
+    by_name: dict[str, list[Measured]] = {}
+    for each in measured:
+        by_name.setdefault(each.algorithm, []).append(each)
+    reference = {each.position: each for each in next(iter(by_name.values()))}
+    for name, results in by_name.items():
+        ended = [each for each in results if each.value is not None]
+        if several:
+            values = sum(each.value == reference[each.position].value for each in ended)
+            moves = sum(each.move == reference[each.position].move for each in ended)
+            head = [name, f"{values}/{len(results)}", f"{moves}/{len(results)}"]
+        elif ended:
+            head = [name, number(ended[0].value or 0), ended[0].move or ""]
+        else:
+            head = [name, say("stopped"), ""]
+        counts = [each.counts for each in results]
+        means = [fmean(getattr(each, key) for each in counts) for _, key in COUNTS]
+        seconds = fmean(each.seconds for each in results)
+        shown = [f"{mean:.1f}" if several else f"{mean:.0f}" for mean in means]
+        yield [*head, *shown, _time(seconds)]
+
+
+def _time(seconds: float) -> str:
+    return f"{1000 * seconds:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def _theory_lines(known: dict[str, float], say: words.Say) -> Iterator[str]:
+    b, d, factor = known["branching"], int(known["depth"]), known["branching_factor"]
+    yield f"{say('theory')}: b = {b:.4g}, d = {d}"
+    yield f"  minimax b^d = {known['all_leaves']:.6g} {say('leaves')}"
+    yield (
+        f"  Knuth-Moore b^⌈d/2⌉ + b^⌊d/2⌋ - 1 = {known['least_leaves']:.6g} {say('leaves')}"
+        f" ({say('best case')})"
+    )
+    yield f"  Pearl R = {factor:.4g}, R^d = {factor**d:.6g}"

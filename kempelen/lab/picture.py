@@ -1,0 +1,227 @@
+"""Pictures of trees, as SVG, PNG or PDF: bigtree lays them out, matplotlib draws them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kempelen.lab.sketch import Sketched
+from kempelen.lab.words import Say, label, number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".svg", ".png", ".pdf")
+# Inches from leaf to leaf, from level to level, and for a letter of a value.
+LEAF_GAP, LEVEL_GAP, LETTER = 0.62, 1.0, 0.095
+WIDEST = 60.0
+INK, FAINT, BEST, CUT, NUMBER = "#1f2933", "#a9b2bc", "#c2410c", "#b91c1c", "#1d4ed8"
+SHAPES = {"MAX": "square,pad=0.35", "MIN": "circle,pad=0.25", "chance": "round4,pad=0.35"}
+# A long text in one line would make too large a circle.
+LONG, LONG_SHAPE = 4, "ellipse,pad=0.15"
+FILLS = {"MAX": "#dbeafe", "MIN": "#fef3c7", "chance": "#dcfce7"}
+
+
+def require_library() -> None:
+    """Raise ValueError with the remedy if the libraries that draw are not installed."""
+    try:
+        import bigtree  # noqa: F401
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ValueError(f"{error.name} is not installed: pip install 'kempelen[lab]'") from None
+
+
+def check_output(path: Path) -> Path:
+    """Return a path to which a picture can be written, else raise ValueError with the remedy."""
+    require_library()
+    if path.suffix.lower() not in SUFFIXES:
+        raise ValueError(f"{path} is no picture: its name must end in {', '.join(SUFFIXES)}")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path}: there is no folder {path.parent}")
+    return path
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure; the text of an SVG stays text."""
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "kempelen"}):
+        metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+        figure.savefig(path, dpi=150, bbox_inches="tight", metadata=metadata)
+
+
+def tree_figure(root: Sketched, title: str, say: Say, *, strategy: bool = False) -> Figure:
+    """Draw a tree that was searched, or a strategy, whose nodes have no order."""
+    from matplotlib.figure import Figure
+
+    places = _places(root)
+    right = max(x for x, _ in places.values())
+    depth = max(-y for _, y in places.values())
+    longest = max(
+        len(line) for node in root.everything() for line in node.value.splitlines() or [""]
+    )
+    gap = min(max(LEAF_GAP, LETTER * (longest + 3)), WIDEST / (right + 1))
+    figure = Figure(figsize=((right + 3) * gap, (depth + 1.6) * LEVEL_GAP))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.set_xlim(-2, right + 1)
+    axes.set_ylim(-depth - 0.8, 0.8)
+    for node in root.everything():
+        x, y = places[node.label]
+        for child in node.children:
+            _draw_edge(axes, (x, y), places[child.label], child)
+        if any(child.cut for child in node.children):
+            for child in node.children:
+                if child.order is None:
+                    _draw_cut(axes, (x, y), places[child.label])
+    for node in root.everything():
+        place = places[node.label]
+        goes_left = place[0] < places[node.label[:-1]][0]
+        _draw_node(axes, place, node, aside=-1 if goes_left else 1)
+        if node.order is not None and not strategy:
+            _draw_order(axes, place, node.order)
+    _draw_levels(axes, root, say)
+    axes.set_title(title, fontsize=11, color=INK, y=1 - 0.35 / ((depth + 1.6) * LEVEL_GAP))
+    _draw_legend(axes, root, say, strategy)
+    return figure
+
+
+def _places(root: Sketched) -> dict[tuple[int, ...], tuple[float, float]]:
+    """Return where each node goes: x in leaves from the left, y in levels, downwards negative."""
+    from bigtree import Node, reingold_tilford
+
+    def grow(sketched: Sketched, parent: Any) -> Any:
+        node = Node(label(sketched.label), parent=parent)
+        node.set_attrs({"path_label": sketched.label})
+        for child in sketched.children:
+            grow(child, node)
+        return node
+
+    tree = grow(root, None)
+    reingold_tilford(tree, sibling_separation=1.0, subtree_separation=1.2)
+    places = {}
+    nodes = [tree]
+    while nodes:
+        node = nodes.pop()
+        nodes += node.children
+        path = node.get_attr("path_label")
+        places[path] = (node.get_attr("x"), -float(len(path)))
+    left = min(x for x, _ in places.values())
+    return {path: (x - left, y) for path, (x, y) in places.items()}
+
+
+def _draw_edge(
+    axes: Axes, start: tuple[float, float], end: tuple[float, float], child: Sketched
+) -> None:
+    (x1, y1), (x2, y2) = start, end
+    visited = child.order is not None
+    best = child.is_principal
+    axes.plot(
+        (x1, x2),
+        (y1, y2),
+        color=BEST if best else INK if visited else FAINT,
+        linewidth=2.6 if best else 1.0,
+        linestyle="-" if visited else (0, (3, 3)),
+        zorder=1,
+    )
+    if child.move:
+        axes.text(
+            x1 + 0.55 * (x2 - x1),
+            y1 + 0.55 * (y2 - y1),
+            child.move,
+            ha="center", va="center", fontsize=7.5, color=INK if visited else FAINT, zorder=2,
+            bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"},
+        )  # fmt: skip
+
+
+def _draw_cut(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+    (x1, y1), (x2, y2) = start, end
+    axes.text(
+        x1 + 0.45 * (x2 - x1), y1 + 0.45 * (y2 - y1), "✂", ha="center", va="center", fontsize=11,
+        color=CUT, zorder=4, gid="cut",
+    )  # fmt: skip
+
+
+def _draw_node(axes: Axes, place: tuple[float, float], node: Sketched, aside: int) -> None:
+    """Draw a node; `aside` is 1 where there is room at its right, -1 at its left."""
+    x, y = place
+    visited = node.order is not None
+    ink = BEST if node.is_principal else INK if visited else FAINT
+    is_long = node.kind == "MIN" and len(node.value) >= LONG and "\n" not in node.value
+    axes.text(
+        x, y, node.value or " ", ha="center", va="center", fontsize=9, zorder=3,
+        color=INK if visited else FAINT, gid=f"node-{label(node.label)}", linespacing=0.95,
+        bbox={
+            "boxstyle": LONG_SHAPE if is_long else SHAPES[node.kind],
+            "facecolor": FILLS[node.kind] if visited else "white",
+            "edgecolor": ink,
+            "linewidth": 2.0 if node.is_principal else 1.0,
+            "linestyle": "-" if visited else (0, (2, 2)),
+        },
+    )  # fmt: skip
+    if node.window is not None and node.children:
+        alpha, beta = (number(bound, 3) for bound in node.window)
+        axes.annotate(
+            f"α {alpha}\nβ {beta}", (x, y), (aside * (9 + 3.2 * len(node.value)), 4),
+            textcoords="offset points", ha="left" if aside > 0 else "right", va="center",
+            fontsize=7, color=INK, zorder=4, linespacing=1.05,
+        )  # fmt: skip
+
+
+def _draw_order(axes: Axes, place: tuple[float, float], order: int) -> None:
+    axes.annotate(
+        str(order), place, (0, -17), textcoords="offset points",
+        ha="center", va="center", fontsize=6.5, color=NUMBER, zorder=4,
+        bbox={"boxstyle": "round,pad=0.08", "facecolor": "white", "edgecolor": "none"},
+    )  # fmt: skip
+
+
+def _draw_levels(axes: Axes, root: Sketched, say: Say) -> None:
+    """Name each level by who moves there, where that is the same for all its nodes."""
+    kinds: dict[int, set[str]] = {}
+    for node in root.everything():
+        if not node.is_leaf:
+            kinds.setdefault(len(node.label), set()).add(node.kind)
+    for level, found in kinds.items():
+        if len(found) == 1:
+            kind = found.pop()
+            name = say(kind) if kind == "chance" else kind
+            axes.text(
+                -1.9, -level, name, ha="left", va="center", fontsize=9, color=INK,
+                fontweight="bold",
+            )  # fmt: skip
+
+
+def _draw_legend(axes: Axes, root: Sketched, say: Say, strategy: bool) -> None:
+    from matplotlib.lines import Line2D
+
+    nodes = list(root.everything())
+    handles = []
+    for kind, marker in (("MAX", "s"), ("MIN", "o"), ("chance", "D")):
+        if any(node.kind == kind for node in nodes):
+            name = say(kind) if kind == "chance" else kind
+            handles.append(_handle(name, marker=marker, markerfacecolor=FILLS[kind]))
+    best = say("strategy" if strategy else "principal variation")
+    handles.append(Line2D([], [], color=BEST, linewidth=2.6, label=best))
+    if any(node.order is None for node in nodes):
+        line = Line2D([], [], color=FAINT, linestyle=(0, (3, 3)), label=say("not visited"))
+        handles.append(line)
+    if any(node.cut for node in nodes):
+        handles.append(_handle(say("cut-off"), marker="$✂$", markerfacecolor=CUT))
+    if not strategy:
+        handles.append(_handle(say("order of visits"), marker="$1$", markerfacecolor=NUMBER))
+    axes.legend(
+        handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=len(handles),
+        frameon=False, fontsize=8, handletextpad=0.4, columnspacing=1.4,
+    )  # fmt: skip
+
+
+def _handle(name: str, *, marker: str, markerfacecolor: str) -> Any:
+    from matplotlib.lines import Line2D
+
+    edge = markerfacecolor if marker.startswith("$") else INK
+    return Line2D(
+        [], [], linestyle="none", label=name, marker=marker, markersize=9,
+        markerfacecolor=markerfacecolor, markeredgecolor=edge,
+    )  # fmt: skip

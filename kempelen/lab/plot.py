@@ -1,0 +1,210 @@
+"""`kempelen lab plot`: the leaves that algorithms evaluate, against depth and branching.
+
+On uniform random trees, beside what theory says: minimax's b^d, Knuth and Moore's least, and the
+growth R^d of Pearl's branching factor, which is that of alpha-beta where children are in no order.
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from agent.games.random_tree import RandomTree
+from agent.games.tree import evaluate
+from agent.search import theory
+from agent.search.catalogue import algorithms as catalogue
+from agent.search.cursor import Label
+from agent.search.observing import Evaluated, Event, observed
+from kempelen.console import with_progress
+from kempelen.lab import algorithms, picture, words
+from kempelen.lab.algorithms import Algorithm
+from kempelen.lab.subject import Subject
+from kempelen.numbers import positive
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# The most leaves of a tree of the plot: beyond, the slower algorithms take minutes.
+MOST_LEAVES = 100_000
+MARKERS = "osD^v<>pPX*hd"
+THEORY = (
+    ("b^d", theory.all_leaves, ":"),
+    ("Knuth-Moore", theory.least_leaves, "--"),
+    ("R^d (Pearl)", lambda b, d: theory.branching_factor(b) ** d, "-."),
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """The mean leaves that an algorithm evaluates on trees of one shape."""
+
+    algorithm: str
+    branching: int
+    depth: int
+    leaves: float
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "--algorithm", metavar="A[,B...]",
+        help="default: all that find the minimax value",
+    )  # fmt: skip
+    parser.add_argument("--branching", type=positive, default=4, metavar="B", help="default: 4")
+    parser.add_argument("--depth", type=positive, default=5, metavar="D", help="default: 5")
+    parser.add_argument(
+        "--trees", type=positive, default=10, metavar="N", help="trees a point (default: 10)"
+    )
+    parser.add_argument(
+        "--distinct", action="store_true",
+        help="count a leaf once, however often an algorithm without memory evaluates it",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="of the trees (default: 0)")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE",
+        help=f"the picture; its name ends in {', '.join(picture.SUFFIXES)}",
+    )  # fmt: skip
+    words.configure(parser)
+    parser.add_argument("--json", action="store_true", help="print the points as one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    """Measure every depth up to that given, and every branching from 2; draw both."""
+    b, d = arguments.branching, arguments.depth
+    if arguments.output is None and not arguments.json:
+        raise ValueError("nothing to do: name a picture with -o FILE, or ask for --json")
+    if arguments.output is not None:
+        picture.check_output(arguments.output)
+    if b < 2 or b**d > MOST_LEAVES:
+        raise ValueError(
+            f"trees of branching {b} and depth {d} are not for a plot: use a branching from 2 and "
+            f"not more than {MOST_LEAVES} leaves"
+        )
+    chosen = _chosen(arguments.algorithm)
+    shapes = sorted({(b, depth) for depth in range(1, d + 1)} | {(n, d) for n in range(2, b + 1)})
+    work = [(algorithm, *shape) for shape in shapes for algorithm in chosen]
+    measured = (
+        Point(algorithm.text, n, depth, _mean_leaves(algorithm, n, depth, arguments))
+        for algorithm, n, depth in work
+    )
+    points = list(with_progress(measured, len(work), "searching"))
+    if arguments.json:
+        print(json.dumps({"trees": arguments.trees, "points": [asdict(each) for each in points]}))
+    if arguments.output is not None:
+        picture.save(figure(points, b, d, words.language(arguments.lang)), arguments.output)
+        if not arguments.json:
+            print(arguments.output)
+    return 0
+
+
+def figure(points: list[Point], branching: int, depth: int, say: words.Say) -> Figure:
+    """Draw the leaves against the depth, and against the branching."""
+    from matplotlib.figure import Figure
+
+    points = _together(points)
+    made = Figure(figsize=(13, 5.5), layout="constrained")
+    by_depth, by_branching = made.subplots(1, 2, sharey=True)
+    at_branching = [point for point in points if point.branching == branching]
+    at_depth = [point for point in points if point.depth == depth]
+    _panel(by_depth, at_branching, "depth")
+    _panel(by_branching, at_depth, "branching")
+    by_depth.set(xlabel=f"{say('depth')} d  (b = {branching})", ylabel=say("leaves"))
+    by_branching.set(xlabel=f"{say('branching')} b  (d = {depth})")
+    handles, labels = by_depth.get_legend_handles_labels()
+    made.legend(handles, labels, loc="outside right center", frameon=False, fontsize=9)
+    return made
+
+
+def _together(points: list[Point]) -> list[Point]:
+    """Return the points with one name for algorithms that evaluate equally many leaves."""
+    leaves: dict[str, list[float]] = {}
+    for point in points:
+        leaves.setdefault(point.algorithm, []).append(point.leaves)
+    alike: dict[tuple[float, ...], list[str]] = {}
+    for name, counts in leaves.items():
+        alike.setdefault(tuple(counts), []).append(name)
+    first = {names[0]: "\n= ".join(names) for names in alike.values()}
+    return [
+        replace(point, algorithm=first[point.algorithm])
+        for point in points
+        if point.algorithm in first
+    ]
+
+
+def _panel(axes: Axes, points: list[Point], key: str) -> None:
+    """Draw one line an algorithm, those with the most leaves at the end first in the legend."""
+    from matplotlib import colormaps
+    from matplotlib.ticker import MaxNLocator
+
+    lines: dict[str, list[Point]] = {}
+    for point in points:
+        lines.setdefault(point.algorithm, []).append(point)
+    colors = colormaps["tab20"]
+    for index, name in enumerate(sorted(lines, key=lambda name: -lines[name][-1].leaves)):
+        line = sorted(lines[name], key=lambda point: getattr(point, key))
+        axes.plot(
+            [getattr(point, key) for point in line],
+            [point.leaves for point in line],
+            label=name,
+            color=colors(sorted(lines).index(name) % 20),
+            marker=MARKERS[index % len(MARKERS)],
+            markersize=5,
+            linewidth=1.3,
+        )
+    line = sorted(next(iter(lines.values())), key=lambda point: getattr(point, key))
+    for name, law, style in THEORY:
+        axes.plot(
+            [getattr(point, key) for point in line],
+            [law(point.branching, point.depth) for point in line],
+            label=name,
+            color="black",
+            linestyle=style,
+            linewidth=1.8,
+            zorder=0,
+        )
+    axes.set_yscale("log")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.grid(visible=True, which="both", color="#e5e7eb", linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _chosen(text: str | None) -> list[Algorithm]:
+    if text:
+        return [algorithms.read_one(each) for each in text.split(",")]
+    return [Algorithm(name, kind, {}) for name, kind in catalogue().items() if kind.exact]
+
+
+def _mean_leaves(algorithm: Algorithm, branching: int, depth: int, arguments: Namespace) -> float:
+    return fmean(_leaves(algorithm, branching, depth, arguments))
+
+
+def _leaves(
+    algorithm: Algorithm, branching: int, depth: int, arguments: Namespace
+) -> Iterator[int]:
+    for number in range(arguments.trees):
+        game: Any = RandomTree(branching, depth, arguments.seed + number)
+        at = Subject("random-tree", game, evaluate, depth, float(branching**depth))
+        if arguments.distinct:
+            yield _distinct_leaves(algorithm, at, arguments.seed)
+        else:
+            search = algorithm.new(at, seed=arguments.seed)
+            search.search(game, depth)
+            yield search.counts.leaves
+
+
+def _distinct_leaves(algorithm: Algorithm, at: Subject, seed: int) -> int:
+    """Return how many different leaves the algorithm evaluates."""
+    seen: set[Label] = set()
+
+    def tell(event: Event) -> None:
+        if isinstance(event, Evaluated):
+            seen.add(event.label)
+
+    algorithm.new(at, seed=seed, kind=observed(algorithm.kind, tell)).search(at.game, at.depth)
+    return len(seen)

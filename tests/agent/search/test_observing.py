@@ -1,0 +1,170 @@
+"""A search that is watched does exactly what it does alone, and every step is told."""
+
+from math import inf
+
+import pytest
+
+from agent.game import Chance
+from agent.games import catalogue as games
+from agent.games.random_tree import RandomTree
+from agent.games.tree import Tree, evaluate
+from agent.search.alpha_beta import AlphaBeta
+from agent.search.b_star import BStar
+from agent.search.catalogue import algorithms
+from agent.search.counts import SearchStopped
+from agent.search.mcts import UCT
+from agent.search.mtd import MTD
+from agent.search.observing import (
+    Bounded,
+    Counted,
+    CutOff,
+    Entered,
+    Evaluated,
+    PlayedOut,
+    Returned,
+    Visited,
+    following,
+    observed,
+)
+from agent.search.scout import Scout
+from agent.search.sss_star import SSSStar
+
+# MAX at the root; alpha-beta cuts off after the first leaf of the second MIN node.
+SMALL = [[3, 12], [2, 4]]
+
+
+def watch(kind, game, depth, **options):
+    events = []
+    search = observed(kind, events.append)(evaluate, **options)
+    return search, search.search(game, depth), events
+
+
+def of(kind, events):
+    return [event for event in events if isinstance(event, kind)]
+
+
+@pytest.mark.parametrize("name", algorithms())
+@pytest.mark.parametrize("game_name", ["random-tree", "connect-four", "pig"])
+def test_watching_changes_nothing(name, game_name):
+    kind = algorithms()[name]
+    game = games.new_game(game_name)
+    if isinstance(game, Chance) and name != "expectiminimax":
+        return
+    depth = 2 if game_name == "pig" else 4
+    options = {"playouts": 40, "seed": 3} if issubclass(kind, UCT) else {}
+    alone = kind(games.evaluation(game_name), **options)
+    expected = alone.search(game, depth)
+    events = []
+    search = observed(kind, events.append)(games.evaluation(game_name), **options)
+    assert search.search(game, depth) == expected
+    assert search.counts == alone.counts
+    assert len(of(Visited, events)) == search.counts.nodes
+    assert len(of(Evaluated, events)) == search.counts.leaves
+    assert not {"play", "undo"} & vars(game).keys()
+
+
+def test_alpha_beta_step_by_step():
+    _, found, events = watch(AlphaBeta, Tree(SMALL), 2)
+    assert found.value == 3
+    assert [event for event in events if not isinstance(event, Visited)] == [
+        Entered((), True, "value", (-inf, inf)),
+        Entered((1,), False, "value", (-inf, inf)),
+        Entered((1, 1), True, "value", (-inf, inf)),
+        Evaluated((1, 1), True, 3),
+        Returned((1, 1), True, 3),
+        Entered((1, 2), True, "value", (-inf, 3)),
+        Evaluated((1, 2), True, 12),
+        Returned((1, 2), True, 12),
+        Returned((1,), False, 3),
+        Entered((2,), False, "value", (3, inf)),
+        Entered((2, 1), True, "value", (3, inf)),
+        Evaluated((2, 1), True, 2),
+        Returned((2, 1), True, 2),
+        CutOff((2,), False, 1),
+        Returned((2,), False, 2),
+        Returned((), True, 3),
+    ]
+
+
+def test_scout_asks_and_enters_again():
+    _, _, events = watch(Scout, Tree([[3, 12], [7, 4]]), 2)
+    assert Entered((2,), False, "test", test=(">", 3)) in events
+    assert Returned((2,), False, True) in events
+    assert Entered((2,), False, "eval", again=True) in events
+    assert {event.label for event in of(Entered, events) if event.again} == {(2,), (2, 2)}
+
+
+def test_mtd_answers_from_memory():
+    search, _, events = watch(MTD, RandomTree(3, 4, seed=2), 4)
+    remembered = [event for event in of(Returned, events) if event.remembered]
+    assert len(remembered) == search.counts.table_hits > 0
+    passes = [event for event in of(Entered, events) if event.label == ()]
+    assert [event.again for event in passes] == [False] + [True] * search.counts.researches
+
+
+@pytest.mark.parametrize("kind", algorithms().values(), ids=lambda kind: kind.name)
+def test_values_are_those_of_max(kind):
+    """Whichever side an algorithm takes: a leaf's value is the tree's own."""
+    options = {"playouts": 10, "seed": 1, "scale": 81} if issubclass(kind, UCT) else {}
+    game = RandomTree(3, 4, seed=4)
+    search, found, events = watch(kind, game, 4, **options)
+    for event in of(Evaluated, events):
+        leaf = game.root
+        for place in event.label:
+            leaf = leaf[place - 1]
+        assert event.value == leaf
+        assert event.maximises == (len(event.label) % 2 == 0)
+    root = [event.value for event in of(Returned, events) if event.label == ()]
+    if search.exact:
+        assert root[-1] == found.value
+
+
+def test_sss_star_tells_the_values_at_the_end():
+    _, found, events = watch(SSSStar, Tree(SMALL), 2)
+    assert {event.label: event.value for event in of(Returned, events)}[()] == found.value == 3
+
+
+def test_b_star_tells_every_change_of_a_bound():
+    _, found, events = watch(BStar, RandomTree(3, 3, seed=1), 3)
+    last = {}
+    for event in of(Bounded, events):
+        lower, upper = last.get(event.label, (-inf, inf))
+        assert lower <= event.lower <= event.upper <= upper
+        last[event.label] = event.lower, event.upper
+    best = last[found.pv]
+    assert all(
+        upper <= best[0]
+        for label, (_, upper) in last.items()
+        if len(label) == 1 and label != found.pv
+    )
+
+
+def test_mcts_tells_playouts_and_counts():
+    _, _, events = watch(UCT, RandomTree(2, 4, seed=1), 4, playouts=30, seed=2, scale=16)
+    assert len(of(PlayedOut, events)) == 30
+    visits = {event.label: event.visits for event in of(Counted, events)}
+    assert visits[()] == 30
+    assert visits[1,] + visits[2,] == 30
+
+
+def test_a_search_that_is_stopped_leaves_the_game_as_it_was():
+    game = RandomTree(3, 4)
+    with pytest.raises(SearchStopped):
+        watch(AlphaBeta, game, 4, node_limit=10)
+    assert game.key() == ()
+    assert "play" not in vars(game)
+
+
+def test_a_game_that_cannot_be_watched_is_named():
+    class Rigid:
+        __slots__ = ()
+        turn = 0
+
+        def play(self, move):
+            pass
+
+        def undo(self):
+            pass
+
+    with pytest.raises(TypeError, match="Rigid cannot be watched"), following(Rigid()):
+        pass

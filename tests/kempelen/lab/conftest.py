@@ -1,0 +1,18 @@
+"""The command in this process: its exit status and what it printed."""
+
+import pytest
+
+from kempelen.cli import main
+
+
+@pytest.fixture
+def lab(capsys):
+    def run(*arguments):
+        try:
+            status = main(["lab", *map(str, arguments)])
+        except SystemExit as stop:
+            status = stop.code
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return run

@@ -1,0 +1,55 @@
+import json
+import re
+
+import pytest
+
+SMALL = ["--branching", "3", "--depth", "3", "--trees", "2"]
+
+
+def test_points_agree_with_theory(lab):
+    status, out, _ = lab("plot", *SMALL, "--json")
+    assert status == 0
+    points = json.loads(out)["points"]
+    for point in points:
+        b, d = point["branching"], point["depth"]
+        least = b ** -(-d // 2) + b ** (d // 2) - 1
+        if point["algorithm"] == "minimax":
+            assert point["leaves"] == b**d
+        assert point["leaves"] >= least
+    shapes = {(point["branching"], point["depth"]) for point in points}
+    assert shapes == {(3, 1), (3, 2), (3, 3), (2, 3)}
+
+
+def test_distinct_leaves_are_counted_once(lab):
+    def leaves(*options):
+        _, out, _ = lab("plot", *SMALL, "--algorithm", "scout", "--json", *options)
+        return [point["leaves"] for point in json.loads(out)["points"]]
+
+    every, distinct = leaves(), leaves("--distinct")
+    assert all(one >= other for one, other in zip(every, distinct, strict=True))
+    assert sum(distinct) < sum(every)
+    assert max(distinct) <= 27
+
+
+def test_the_picture_names_all_lines(lab, tmp_path):
+    picture = tmp_path / "leaves.svg"
+    status, out, _ = lab("plot", *SMALL, "-o", picture, "--lang", "es")
+    assert (status, out) == (0, f"{picture}\n")
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture.read_text(encoding="utf-8"))
+    for text in ("alpha-beta", "mtd-f", "Knuth-Moore", "b^d", "R^d (Pearl)", "hojas"):
+        assert any(text in each for each in texts), text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name a picture with -o FILE, or ask for --json"),
+        (["--json", "--depth", "30"], "not more than 100000 leaves"),
+        (["--json", "--branching", "1"], "use a branching from 2"),
+        (["--json", "--algorithm", "foo"], "there is no algorithm 'foo'"),
+    ],
+)
+def test_what_cannot_be_plotted_is_said(lab, arguments, message):
+    status, out, err = lab("plot", *arguments)
+    assert (status, out) == (2, "")
+    assert message in err

@@ -1,0 +1,104 @@
+import json
+
+import pytest
+
+from agent.search.catalogue import algorithms
+
+
+def results(lab, *arguments):
+    status, out, err = lab("run", *arguments, "--json")
+    assert (status, err) == (0, "")
+    return json.loads(out)
+
+
+def test_algorithms_side_by_side(lab):
+    found = results(
+        lab, "--game", "random-tree", "--size", "3", "--depth", "4",
+        "--algorithm", "minimax,alpha-beta,mtd-f",
+    )  # fmt: skip
+    assert found["theory"] == {
+        "branching": 3, "depth": 4, "all_leaves": 81, "least_leaves": 17,
+        "branching_factor": pytest.approx(2.148, abs=0.001),
+    }  # fmt: skip
+    minimax, alpha_beta, mtd = found["results"]
+    assert minimax["counts"]["leaves"] == 81
+    assert minimax["value"] == alpha_beta["value"] == mtd["value"]
+    assert 17 <= alpha_beta["counts"]["leaves"] < 81
+
+
+def test_several_positions(lab):
+    arguments = ["--game", "tic-tac-toe", "--depth", "3", "--algorithm", "minimax,pvs"]
+    found = results(lab, *arguments, "--positions", "4")
+    assert [each["position"] for each in found["results"]] == [1, 1, 2, 2, 3, 3, 4, 4]
+    for one, other in zip(found["results"][::2], found["results"][1::2], strict=True):
+        assert one["value"] == other["value"]
+    leaves = {each["counts"]["leaves"] for each in found["results"][::2]}
+    assert len(leaves) > 1
+    again = results(lab, *arguments, "--positions", "4")
+    for one, other in zip(found["results"], again["results"], strict=True):
+        assert one["counts"] == other["counts"]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_table_has_a_row_for_each_algorithm_and_the_theory(lab, language):
+    status, out, _ = lab("run", "--game", "tic-tac-toe", "--depth", "2", "--lang", language)
+    assert status == 0
+    lines = out.splitlines()
+    assert [line.split()[0] for line in lines[2 : 2 + len(algorithms())]] == list(algorithms())
+    heading = (
+        ["algoritmo", "valor", "jugada"] if language == "es" else ["algorithm", "value", "move"]
+    )
+    assert lines[1].split()[:3] == heading
+    assert "minimax b^d = " in out
+
+
+def test_techniques_are_options(lab):
+    found = results(
+        lab, "--game", "connect-four", "--depth", "5",
+        "--algorithm", "alpha-beta,alpha-beta+table+killers+history,uct+playouts=50",
+    )  # fmt: skip
+    plain, refined, uct = found["results"]
+    assert plain["value"] == refined["value"]
+    assert refined["counts"]["nodes"] < plain["counts"]["nodes"]
+    assert refined["counts"]["table_hits"] > 0
+    assert uct["counts"]["leaves"] == 50
+
+
+def test_limits(lab):
+    status, out, _ = lab(
+        "run", "--game", "othello", "--depth", "9", "--algorithm", "minimax,uct", "--nodes", "300"
+    )
+    assert status == 0
+    minimax, uct = (line.split() for line in out.splitlines()[2:4])
+    assert minimax[1] == "stopped"
+    assert minimax[3] == uct[4] == "300"
+    found = results(
+        lab, "--game", "othello", "--depth", "30", "--algorithm", "minimax", "--movetime", "0.05"
+    )
+    assert found["results"][0]["value"] is None
+
+
+def test_a_users_evaluation(lab, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def corner(game):\n    return game.open_lines(1 - game.turn) / 100\n")
+    arguments = ["--game", "tic-tac-toe", "--depth", "1", "--algorithm", "minimax"]
+    found = results(lab, *arguments, "--evaluation", f"{file}:corner")
+    # X goes where it keeps most lines open: of 8 lines all, for its own player.
+    assert found["results"][0]["value"] == -0.08
+    status, _, err = lab("run", *arguments, "--evaluation", f"{file}:corners")
+    assert status == 2
+    assert "has no function 'corners'; it has: corner" in err
+
+
+def test_an_evaluation_that_fails_is_named(lab, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def broken(game):\n    return 1 / 0\n")
+    status, _, err = lab("run", "--game", "nim", "--depth", "1", "--evaluation", f"{file}:broken")
+    assert status == 2
+    assert "broken failed: ZeroDivisionError: division by zero (mine.py, line 2)" in err
+
+
+def test_games_of_chance_are_for_expectiminimax(lab):
+    found = results(lab, "--game", "pig", "--depth", "2")
+    assert [each["algorithm"] for each in found["results"]] == ["expectiminimax"]
+    assert found["theory"] is None

@@ -1,0 +1,116 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.game import find_move
+from agent.games.grundy import Grundy
+from agent.games.nim import Nim
+
+GRUNDY_LOST = {1, 2, 4, 7, 10}
+
+
+def solved(lab, *arguments):
+    status, out, err = lab("solve", *arguments, "--json")
+    assert (status, err) == (0, "")
+    return json.loads(out)
+
+
+def assert_wins(game, strategy, winner):
+    """Follow every branch, by the moves' names, to an end that the winner has won."""
+    if game.outcome() is not None:
+        assert strategy == {}
+        assert game.outcome() == (1 if winner == 0 else -1)
+        return
+    moves = {game.text(move): move for move in game.moves()}
+    assert set(strategy) <= set(moves)
+    assert len(strategy) == (1 if game.turn == winner else len(moves))
+    for text, answer in strategy.items():
+        game.play(moves[text])
+        assert_wins(game, answer, winner)
+        game.undo()
+
+
+@pytest.mark.parametrize("counters", range(3, 11))
+def test_grundy(lab, counters):
+    found = solved(lab, "--game", "grundy", "--state", counters)
+    winner = 1 if counters in GRUNDY_LOST else 0
+    assert found["winner"] == winner
+    assert_wins(Grundy(counters), found["strategy"], winner)
+
+
+@pytest.mark.parametrize("heaps", ["1,2,3", "1,2,4", "3"])
+@pytest.mark.parametrize("misere", ["true", "false"])
+def test_nim(lab, heaps, misere):
+    found = solved(lab, "--game", "nim", "--state", heaps, "--option", f"misere={misere}")
+    game = Nim([int(heap) for heap in heaps.split(",")], misere == "true")
+    assert found["winner"] == (1 if heaps == "1,2,3" else 0)
+    assert_wins(game, found["strategy"], found["winner"])
+
+
+def test_tic_tac_toe_is_a_draw(lab):
+    status, out, _ = lab("solve", "--game", "tic-tac-toe")
+    assert status == 0
+    assert "value 0: draw" in out.splitlines()
+
+
+def test_4x4_othello_is_lost_by_8(lab):
+    found = solved(lab, "--game", "othello", "--size", "4")
+    assert (found["value"], found["winner"]) == (-8, 1)
+
+
+def test_a_position_of_the_second_player(lab):
+    found = solved(lab, "--game", "nim", "--state", "1,2,4", "--moves", "c1")
+    assert found["winner"] == 0
+    game = Nim([1, 2, 4])
+    game.play(find_move(game, "c1"))
+    assert_wins(game, found["strategy"], 0)
+
+
+def test_a_game_of_the_users_own(lab):
+    chomp = Path(__file__).parents[2] / "data" / "games" / "chomp.py"
+    found = solved(lab, "--game", f"{chomp}:Chomp", "--size", "2", "--option", "height=2")
+    # On a square board the square beside the poisoned one wins: what is left is symmetric.
+    assert (found["value"], found["line"][0]) == (1, "b2")
+    assert set(found["strategy"]["b2"]) == {"a1", "b1", "a2"}
+
+
+def test_the_strategy_is_a_tree_in_spanish(lab):
+    status, out, _ = lab("solve", "--game", "grundy", "--state", "7", "--lang", "es")
+    assert status == 0
+    assert "valor -1: el segundo jugador gana" in out
+    assert "estrategia ganadora (13 posiciones):" in out
+    assert out.count("gana\n") == 4
+    assert "└── ● 3=2+1  gana" in out
+
+
+def test_large_strategies_are_shown_in_part(lab):
+    _, out, _ = lab("solve", "--game", "nim", "--state", "1,2,4", "--branches", "5")
+    assert out.count("●") + out.count("○") == 5
+    assert "... 56 more (--branches)" in out
+
+
+def test_the_strategy_can_be_drawn(lab, tmp_path):
+    picture = tmp_path / "grundy.svg"
+    assert lab("solve", "--game", "grundy", "--state", "8", "-o", picture)[0] == 0
+    svg = picture.read_text(encoding="utf-8")
+    assert svg.count('id="node-') == 14
+    assert "8=7+1" in svg
+    status, _, err = lab("solve", "--game", "nim", "--state", "5,6,7", "-o", picture)
+    assert status == 2
+    assert "too many to see" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["--game", "pig"], 2, "pig is a game of chance"),
+        (["--game", "chess"], 2, "went too deep"),
+        (["--game", "connect-four", "--nodes", "1000"], 1, ""),
+        ([], 2, "one of the arguments --game --tree is required"),
+    ],
+)
+def test_what_cannot_be_solved_is_said(lab, arguments, status, message):
+    done, _, err = lab("solve", *arguments)
+    assert done == status
+    assert message in err

@@ -1,0 +1,153 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.search.catalogue import algorithms
+
+TREES = Path(__file__).parents[2] / "data" / "trees"
+TREE = TREES / "sss_star.yaml"
+
+
+def test_sss_star_prints_the_run_of_the_notes(lab):
+    status, out, _ = lab("trace", "--algorithm", "sss-star", "--tree", TREE)
+    rows = (TREES / "sss_star_rows.txt").read_text(encoding="utf-8").splitlines()
+    assert status == 0
+    assert out.splitlines() == [row.replace(" ", "  ", 1) for row in rows]
+    assert len(rows) == 30
+    assert out.splitlines()[13] == (
+        "14  (2.1.2.1, S, 15), (2.1.1.1, S, 13), (1.1.2.1, S, 7), (1.1.1.1, S, 5)"
+    )
+
+
+def columns(out):
+    """The rows as [number, node, player, step]."""
+    return [line.split(maxsplit=3) for line in out.splitlines()[1:]]
+
+
+def test_alpha_beta_prints_windows_values_and_cut_offs(lab, tmp_path):
+    tree = tmp_path / "small.yaml"
+    tree.write_text("[[3, 12], [2, 4]]")
+    _, out, _ = lab("trace", "--tree", tree)
+    assert [[cell.strip() for cell in row] for row in columns(out)] == [
+        ["1", "ε", "MAX", "enter (-∞, ∞)"],
+        ["2", "1", "MIN", "enter (-∞, ∞)"],
+        ["3", "1.1", "MAX", "enter (-∞, ∞), evaluate 3"],
+        ["4", "1.2", "MAX", "enter (-∞, 3), evaluate 12"],
+        ["5", "1", "MIN", "return 3"],
+        ["6", "2", "MIN", "enter (3, ∞)"],
+        ["7", "2.1", "MAX", "enter (3, ∞), evaluate 2"],
+        ["8", "2", "MIN", "cut-off by 2.1, return 2"],
+        ["9", "ε", "MAX", "return 3"],
+    ]
+
+
+def test_null_windows_are_written_as_one_bound(lab, tmp_path):
+    tree = tmp_path / "small.yaml"
+    tree.write_text("[[3, 12], [7, 9]]")
+    _, out, _ = lab("trace", "--tree", tree, "--algorithm", "negascout-2")
+    steps = [row[3].strip() for row in columns(out)]
+    assert "enter (3, 3+)" in steps
+    assert "enter again (3, ∞)" in steps
+    assert "enter (3-, 3), evaluate 12" in steps
+
+
+def test_scout_asks_its_questions(lab, tmp_path):
+    tree = tmp_path / "small.yaml"
+    tree.write_text("[[3, 12], [7, 9]]")
+    _, out, _ = lab("trace", "--tree", tree, "--algorithm", "scout", "--lang", "es")
+    steps = [row[3].strip() for row in columns(out)]
+    assert "entra TEST ≥ 3, evalúa 12, devuelve CIERTO" in steps
+    assert "entra de nuevo EVAL" in steps
+
+
+@pytest.mark.parametrize("name", algorithms())
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_every_algorithm_has_a_trace(lab, name, language):
+    status, out, err = lab("trace", "--tree", TREE, "--algorithm", name, "--lang", language)
+    assert (status, err) == (0, "")
+    assert len(out.splitlines()) > 5
+
+
+def test_moves_are_written_in_the_games_notation(lab):
+    status, out, _ = lab("trace", "--game", "tic-tac-toe", "--moves", "b2 a1", "--depth", "1")
+    assert status == 0
+    moves = [line.split()[2] for line in out.splitlines()[2:-1]]
+    assert moves == ["a3", "b3", "c3", "a2", "c2", "b1", "c1"]
+
+
+def test_chance_moves_too(lab):
+    arguments = ["--game", "pig", "--algorithm", "expectiminimax", "--depth", "1", "--lang", "es"]
+    status, out, _ = lab("trace", *arguments)
+    rows = [line.split() for line in out.splitlines()[1:]]
+    assert status == 0
+    assert rows[0][2] == "MAX"
+    # Only the root is expanded: below it the die, its faces, and holding.
+    assert [row[1] for row in rows if "azar" in row] == ["1", "1"]
+    assert {row[2] for row in rows if row[1].startswith("1.")} == set("123456")
+
+
+def test_null_move_passes(lab):
+    status, out, _ = lab("trace", "--game", "connect-four", "--algorithm", "null-move")
+    assert status == 0
+    assert "cut-off" in out
+
+
+def test_json_has_one_event_a_line(lab):
+    status, out, _ = lab("trace", "--tree", TREE, "--json")
+    events = [json.loads(line) for line in out.splitlines()]
+    assert status == 0
+    assert events[0] == {
+        "event": "entered", "label": [], "maximises": True, "procedure": "value",
+        "window": ["-∞", "∞"], "test": None, "again": False,
+    }  # fmt: skip
+    assert sum(event["event"] == "evaluated" for event in events) == 16
+
+
+def test_a_search_that_is_stopped_shows_its_steps(lab):
+    status, out, _ = lab("trace", "--tree", TREE, "--nodes", "5")
+    assert status == 0
+    assert len(out.splitlines()) == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--tree", "nowhere.yaml"], "nowhere.yaml"),
+        (["--algorithm", "sss"], "there is no algorithm 'sss'; there are alpha-beta, "),
+        (["--algorithm", "scout+table"], "scout has no option 'table'"),
+        (["--algorithm", "uct+playouts=many"], "playouts must be a whole number"),
+        (["--algorithm", "uct+final=best"], "final must be one of visits, mean, ucb"),
+        (["--algorithm", "pvs+table=small"], "table must be a number of entries, or alone"),
+        (["--algorithm", "pvs+killers=2"], "killers must be true, false, or alone"),
+        (["--algorithm", "pvs+preliminary"], "preliminary must be a number of plies"),
+        (["--game", "chequers"], "there is no game 'chequers'; there are "),
+        (["--game", "nim", "--size", "3,-1"], "game nim: a heap of -1 counters cannot be"),
+        (["--game", "othello", "--size", "5"], "size 5 cannot be; use an even size"),
+        (
+            ["--game", "nim", "--option", "misery=true"],
+            "unexpected keyword argument 'misery'; its options: heaps, misere",
+        ),
+        (["--game", "nim", "--moves", "z9"], "'z9' is no legal move"),
+        (["--game", "pig"], "pig is a game of chance"),
+        (["--evaluation", "nowhere.py:value"], "does not exist"),
+        (["--option", "misere"], "expected NAME=VALUE"),
+    ],
+)
+def test_what_cannot_be_done_is_said(lab, arguments, message):
+    status, out, err = lab("trace", *arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+def test_signs_are_written_where_the_terminal_has_fewer():
+    done = subprocess.run(
+        [sys.executable, "-m", "kempelen.cli", "lab", "trace", "--algorithm", "sss-star"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        timeout=120,
+    )
+    assert done.stdout.decode("utf-8").splitlines()[0] == "1  (ε, V, ∞)"
