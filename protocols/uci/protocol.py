@@ -14,7 +14,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from agent.clock import allot
-from agent.engine import Engine
+from agent.engine import FINAL_CHOICES, SEARCHES, Engine
 from agent.limits import Info, Limits, Progress, Result, SideClock
 from agent.player import Job, Player, PlayerError, describe
 from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
@@ -406,6 +406,20 @@ OPTIONS: tuple[Option[Uci], ...] = (
             lambda engine: engine.set_evaluation(value or "handcrafted")
         ),
         default="handcrafted",
+    ),
+    Option(
+        "Search",
+        "combo",
+        lambda uci, value: uci.change_engine(lambda engine: engine.set_search(value)),
+        default=SEARCHES[0],
+        choices=SEARCHES,
+    ),
+    Option(
+        "Final Choice",
+        "combo",
+        lambda uci, value: uci.change_engine(lambda engine: engine.set_final_choice(value)),
+        default=FINAL_CHOICES[0],
+        choices=FINAL_CHOICES,
     ),
     Option("Debug Log File", "string", Uci.change_log),
 )
