@@ -76,6 +76,7 @@ class TreeSearch(KernelSearch):
     def clear(self) -> None:
         """Forget the tree."""
         super().clear()
+        self._pool.clear()
         self._board = None
 
     def new_game(self) -> None:
