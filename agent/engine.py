@@ -6,6 +6,7 @@ chosen; until it is there, alpha-beta plays, and until that is there, a search i
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 from agent.clock import Clock
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, load
 from agent.latch import Latch, wait_for_any
+from agent.levels import FULL, LEAST_ELO, Level, WeakSearch, skill_of
 from agent.limits import Limits
 from agent.loading import Loading
 from agent.parts import ALPHABETA, MCTS
@@ -45,6 +47,15 @@ class Settings:
     evaluation: Evaluation = HANDCRAFTED
     search: str = ALPHABETA
     final_choice: str = "visits"
+    skill: int = int(FULL)
+    limit_strength: bool = False
+    elo: int = LEAST_ELO
+
+    @property
+    def level(self) -> Level | None:
+        """The level to play at, None to play as well as can be."""
+        skill = skill_of(self.elo) if self.limit_strength else self.skill
+        return Level(skill) if skill < FULL else None
 
 
 class Engine:
@@ -63,6 +74,8 @@ class Engine:
         self._loading = {ALPHABETA: kernel, MCTS: tree}
         self._searchers: dict[str, KernelSearch] = {}
         self._fallback: Searcher | None = None
+        self._seed = 0  # of the choices that levels make in this game
+        self._random = random.Random()
 
     @property
     def ready(self) -> Latch:
@@ -83,9 +96,19 @@ class Engine:
         return all(ended)
 
     def searcher(self, clock: Clock[chess.Move], stop: Latch) -> Searcher:
-        """Return the search that was chosen; where a clock runs and it is not there, a fallback."""
+        """Return the search that was chosen; where a clock runs and it is not there, a fallback.
+
+        Levels are played by alpha-beta, with which they were measured.
+        """
+        level = self._settings.level
+        if level is None:
+            return self._strongest((self._settings.search, ALPHABETA), clock, stop)
+        return WeakSearch(self._strongest((ALPHABETA,), clock, stop), level, self._seed)
+
+    def _strongest(self, names: tuple[str, ...], clock: Clock[chess.Move], stop: Latch) -> Searcher:
+        """Return the first of these searches that is there or can be waited for."""
         self.start()
-        for name in dict.fromkeys((self._settings.search, ALPHABETA)):
+        for name in dict.fromkeys(names):
             self._loading[name].wait(clock, stop)
             if searcher := self._adopt(name):
                 return searcher
@@ -152,6 +175,18 @@ class Engine:
         if MCTS in self._searchers:
             self._set_choice(self._searchers[MCTS])
 
+    def set_level(
+        self, *, skill: int | None = None, limit: bool | None = None, elo: int | None = None
+    ) -> None:
+        """Play at a skill from 0 to 20, or where strength is limited, at an Elo."""
+        settings = self._settings
+        self._settings = replace(
+            settings,
+            skill=settings.skill if skill is None else skill,
+            limit_strength=settings.limit_strength if limit is None else limit,
+            elo=settings.elo if elo is None else elo,
+        )
+
     def clear(self) -> None:
         """Empty the table."""
         for searcher in self._made():
@@ -159,6 +194,7 @@ class Engine:
 
     def new_game(self) -> None:
         """Forget everything that can change a search."""
+        self._seed = self._random.getrandbits(32)
         for searcher in (*self._made(), self._fallback):
             if searcher is not None:
                 searcher.new_game()

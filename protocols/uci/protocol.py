@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.clock import allot
 from agent.engine import FINAL_CHOICES, SEARCHES, Engine
+from agent.levels import FULL, LEAST_ELO, MOST_ELO
 from agent.limits import Info, Limits, Progress, Result, SideClock
 from agent.player import Job, Player, PlayerError, describe
 from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
@@ -387,6 +388,28 @@ OPTIONS: tuple[Option[Uci], ...] = (
         _book_setter("variety"),
         default=WEIGHTED,
         choices=VARIETIES,
+    ),
+    Option(
+        "UCI_LimitStrength",
+        "check",
+        lambda uci, value: uci.change_engine(lambda engine: engine.set_level(limit=value)),
+        default=False,
+    ),
+    Option(
+        "UCI_Elo",
+        "spin",
+        lambda uci, value: uci.change_engine(lambda engine: engine.set_level(elo=value)),
+        default=LEAST_ELO,
+        least=LEAST_ELO,
+        most=MOST_ELO,
+    ),
+    Option(
+        "Skill Level",
+        "spin",
+        lambda uci, value: uci.change_engine(lambda engine: engine.set_level(skill=value)),
+        default=int(FULL),
+        least=0,
+        most=int(FULL),
     ),
     Option("UCI_Chess960", "check", _setter("chess960"), default=False),
     Option("UCI_AnalyseMode", "check", _set_analysing, default=False),

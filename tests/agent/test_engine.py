@@ -13,6 +13,7 @@ from agent.clock import Clock
 from agent.engine import Engine
 from agent.evaluation import HANDCRAFTED, EvaluationError
 from agent.latch import Latch
+from agent.levels import MOST_ELO, Level, WeakSearch
 from agent.limits import Limits, SideClock
 from agent.player import Job, PlayerError
 from agent.search.deepening import PlainSearch
@@ -273,6 +274,30 @@ def test_the_search_that_is_chosen_searches_and_has_the_memory(engine):
     assert searcher(engine, BLITZ) is kernel
     assert kernel.calls[-1] == ("resize", 64)
     assert tree.calls[-1] == ("resize", 1)
+
+
+def test_a_level_is_played_by_alphabeta(engine):
+    engine.set_search("mcts")
+    assert isinstance(searcher(engine, Limits(depth=3)), FakeTree)
+    engine.set_level(skill=5)
+    weak = searcher(engine, Limits(depth=3))
+    assert isinstance(weak, WeakSearch)
+    assert weak._level == Level(5)
+    engine.set_level(limit=True)
+    assert searcher(engine, BLITZ)._level == Level(0.0)
+    engine.set_level(elo=MOST_ELO)
+    assert isinstance(searcher(engine, BLITZ), FakeTree)
+    engine.set_level(limit=False)
+    assert searcher(engine, BLITZ)._level == Level(5)
+
+
+def test_each_game_of_a_level_is_another(engine):
+    engine.set_level(skill=5)
+    seeds = set()
+    for _ in range(5):
+        engine.new_game()
+        seeds.add(searcher(engine, BLITZ)._seed)
+    assert len(seeds) == 5
 
 
 def test_nothing_of_another_search_is_loaded_before_it_is_chosen(engine, situation):

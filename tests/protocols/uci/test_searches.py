@@ -154,3 +154,15 @@ def test_a_users_evaluation_is_used_and_may_fail(talk, tmp_path):
     assert heard[-1].startswith("bestmove ")
     heard = talk.ask("setoption name Evaluation value handcrafted", "go nodes 300")
     check_answer(heard, chess.Board())
+
+
+def test_a_limited_strength_answers_within_its_nodes(talk):
+    talk.say("setoption name UCI_LimitStrength value true", "setoption name UCI_Elo value 1400")
+    for limits in ("go movetime 5000", "go wtime 60000 btime 60000", "go depth 30"):
+        heard = talk.ask("ucinewgame", "position startpos moves e2e4", limits)
+        board = chess.Board()
+        board.push_uci("e2e4")
+        check_answer(heard, board)
+        assert int(field(heard[-2], "nodes")) < 2000
+    heard = talk.ask("setoption name UCI_LimitStrength value false", "go nodes 5000")
+    assert int(field(heard[-2], "nodes")) > 2000
