@@ -19,7 +19,7 @@ STEP = 50
 SKILLS = (0, 4, 8, 12, 16, 19)
 GUESSES = {0: 1350, 4: 1700, 8: 2000, 12: 2250, 16: 2500, 19: 2700}
 OPTIONS = (
-    *("--nodes", "1", "--margin", "60", "--patience", "120"),
+    *("--nodes", "1"),
     *("--draw", "movenumber=50,movecount=8,score=10", "--resign", "movecount=4,score=900"),
 )
 PER_ELO = math.log(10) / 400
@@ -56,7 +56,7 @@ def opponent(program: str, elo: int) -> str:
         "stockfish",
         "option.UCI_LimitStrength=true",
         f"option.UCI_Elo={elo}",
-        f"depth={int(level) + 1}",
+        f"depth={int(level) + 1},patience=120",
     )
 
 
@@ -77,7 +77,9 @@ def main() -> int:
         results: list[tuple[int, float, int]] = []
         for number in range(options.rounds):
             elo = min(max(round(rating / STEP) * STEP, LEAST), MOST)
-            ours = engine(KEMPELEN, "kempelen", f"option.Skill Level={skill}", "movetime=60")
+            ours = engine(
+                KEMPELEN, "kempelen", f"option.Skill Level={skill}", "movetime=60,margin=60"
+            )
             seed = ("--seed", str(number))
             outcome = play(ours, opponent(program, elo), options.games, *OPTIONS, *seed)
             games = outcome.wins + outcome.draws + outcome.losses
