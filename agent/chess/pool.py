@@ -19,6 +19,7 @@ from agent.chess.tree import (
     USED,
     clear,
     keep,
+    threshold,
     tree_dtype,
 )
 
@@ -76,9 +77,7 @@ class Pool:
 
     def make_room(self) -> None:
         """Drop what was visited least, until half the pool is free."""
-        least = 2
-        while keep(self.tree, ROOT, least) > int(self.tree["capacity"]) // 2:
-            least *= 2
+        keep(self.tree, ROOT, threshold(self.tree, int(self.tree["capacity"]) // 2 - ROOT - 1))
         self.tree["state"] = GROWING
 
     def permille_used(self) -> int:

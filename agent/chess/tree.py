@@ -244,6 +244,28 @@ def clear(tree: Tree) -> None:
     _start(tree, ROOT, 0, 1.0)
 
 
+@entry(_int64(_tree, _int64))
+def threshold(tree: Tree, most: int) -> int:
+    """Return the least visits, a power of 2, with which `keep` leaves at most so many nodes.
+
+    A node has no more visits than its parent, so what hangs below a dropped child is counted too.
+    """
+    children = np.zeros(33, np.int64)  # by the number of bits of their parent's visits
+    for node in range(ROOT, _read_int64(tree.counters, USED)):
+        bits = 0
+        while visits_of(tree, node) >> bits:
+            bits += 1
+        child = first_child(tree, node)
+        while child != NO_NODE:
+            children[bits] += 1
+            child = next_child(tree, child)
+    bits = 32
+    while bits > 0 and children[bits] <= most:
+        most -= children[bits]
+        bits -= 1
+    return 1 << bits
+
+
 @kernel
 def _copy(tree: Tree, target: int, node: int) -> None:
     """Move a node to its new place; `marks` has the new places of those that it refers to."""

@@ -34,7 +34,7 @@ PARTS = 4
 # Threads are not worth starting for fewer playouts each.
 _PLAYOUTS_A_THREAD = 64
 _QUIESCENCE_MEGABYTES = 1
-_MOST_PLAYOUTS = 1 << 62
+_MOST_VISITS = (1 << 31) - 1000  # what the tree can count; some are under way
 
 EXPLORATION = 1.8
 CAUTION = 0.2
@@ -158,7 +158,8 @@ class TreeSearch(KernelSearch):
         pool.tree["state"] = GROWING
         pool.tree["content"] = lines == 1 and not limits.mate
         open_root(worker, pool.tree)
-        for depth, goal in _goals(limits):
+        most = _MOST_VISITS - pool.visits(ROOT)
+        for depth, goal in _goals(limits, min(limits.nodes or most, most)):
             self._grow(goal)
             level = self._lines(depth, started, lines)
             if worker["stop"]:
@@ -258,9 +259,8 @@ class TreeSearch(KernelSearch):
             yield game.move(self._pool.move(node))
 
 
-def _goals(limits: Limits[chess.Move]) -> Iterator[tuple[int, int]]:
-    """Generate the numbers of playouts at which to report, each with its level."""
-    most = limits.nodes or _MOST_PLAYOUTS
+def _goals(limits: Limits[chess.Move], most: int) -> Iterator[tuple[int, int]]:
+    """Generate the numbers of playouts, up to `most`, at which to report, each with its level."""
     for depth in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
         parts = PARTS if depth >= FINE_DEPTH else 1
         for part in range(1, parts + 1):

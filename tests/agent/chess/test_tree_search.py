@@ -162,6 +162,9 @@ def test_a_full_pool_drops_what_was_visited_least_and_goes_on() -> None:
     assert pool.state != FULL
     assert check_tree(search, board.copy()) <= capacity
     assert info.hashfull <= 1000
+    pool.make_room()
+    assert 200 < pool.permille_used() <= 500
+    check_tree(search, board.copy())
 
 
 def test_threads_grow_one_tree() -> None:
