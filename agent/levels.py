@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 FULL = 20.0  # the skill that plays as well as it can
 
 LINES = 4  # moves to choose from
-_FEWEST_NODES = 300
-_DOUBLING = 0.55  # doublings of the nodes from one skill to the next
+_FEWEST_NODES = 200
+_DOUBLING = 0.6  # doublings of the nodes from one skill to the next
 _MOST_OVERSHOOT = 4  # times its nodes, a level is cut short
-_TEMPERATURE = 3.5  # centipawns per skill below FULL
+_TEMPERATURE = 80.0  # centipawns at skill 0
 _MARGIN = 2.0  # temperatures that a move may be worse than the best
 _MATE = 2500  # centipawns that a mate counts as, less what keeps a nearer one ahead
 _MATE_STEP = 10
@@ -63,7 +63,7 @@ class Level:
     @property
     def temperature(self) -> float:
         """How many centipawns make a move e times less likely."""
-        return _TEMPERATURE * (FULL - self.skill)
+        return _TEMPERATURE * (1 - self.skill / FULL) ** 2
 
     @property
     def margin(self) -> float:

@@ -89,8 +89,11 @@ def test_a_weak_level_errs_more_than_a_strong_one():
 
 
 def test_likelihood_falls_with_the_score_as_the_temperature_says():
-    first, second, *_ = choices(0, (Cp(0), Cp(-100)), 2000)
-    assert first / (first + second * 3) == pytest.approx(1 / (1 + 3 / 2.718), abs=0.05)
+    behind = round(Level(0).temperature)
+    first, second, third, fourth = choices(0, (Cp(0), Cp(-behind)), 2000)
+    assert first == pytest.approx(1 / (1 + 3 / 2.718), abs=0.04)
+    assert second == pytest.approx(third, abs=0.04)
+    assert second == pytest.approx(fourth, abs=0.04)
 
 
 @pytest.mark.parametrize("skill", [0, 19])
