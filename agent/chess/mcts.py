@@ -81,6 +81,7 @@ _EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 _FIFTY_MOVES = 100  # plies
 
 DEEPEST = MAX_PLY // 2  # plies from the root that the tree reaches; quiescence needs the rest
+ABANDONED = 2.0  # no value
 UNIT = 200.0  # centipawns: so far ahead, the value is that of winning e of e + 1 games
 
 # The logarithm, in thousandths, of how much more promising a move is than an ordinary one.
@@ -288,8 +289,8 @@ def _value_of_proof(proof: int) -> float:
 def _simulate(worker: Worker, tree: Tree, node: int, ply: int) -> float:
     """Phase 3: return the value for the side to move at `ply`, by quiescence search.
 
-    A mate that quiescence search finds is proven: it tries every answer to a check, and whoever
-    is not in check need not capture.
+    ABANDONED says that the search was stopped before there was one. A mate that is found is proven:
+    quiescence search tries every answer to a check, and whoever is not in check need not capture.
     """
     proof = proof_of(tree, node)
     if proof != UNKNOWN:
@@ -300,7 +301,9 @@ def _simulate(worker: Worker, tree: Tree, node: int, ply: int) -> float:
         set_proof(tree, node, DRAWN)
         return 0.0
     score = quiescence(worker, ply, _int64(-INFINITE), _int64(INFINITE))
-    if ply > 0 and not worker.stop:
+    if worker.stop:
+        return ABANDONED
+    if ply > 0:
         if score >= MATE_BOUND:
             set_proof(tree, node, score + ply)
         elif score <= -MATE_BOUND:
@@ -337,10 +340,10 @@ def play_out(worker: Worker, tree: Tree, path: npt.NDArray[np.int64]) -> None:
             count_playouts(tree, -1)
             return
         ply = _expand(worker, tree, path, _select(worker, tree, path))
-        value = 0.0
+        value = ABANDONED
         if tree.state == GROWING:
             value = _simulate(worker, tree, path[ply], ply)
-        if worker.stop or tree.state != GROWING:
+        if value == ABANDONED:
             for i in range(ply + 1):
                 cancel(tree, path[i])
             count_playouts(tree, -1)
@@ -367,5 +370,6 @@ def open_root(worker: Worker, tree: Tree) -> None:
                 add_child(tree, root, frame.moves[i], prior, EXHAUSTED)
     if visits_of(tree, root) == 0:
         enter(tree, root)
-        leave(tree, root, -_simulate(worker, tree, root, ply))
+        value = _simulate(worker, tree, root, ply)
+        leave(tree, root, 0.0 if value == ABANDONED else -value)
     prove(tree, root)
