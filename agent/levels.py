@@ -35,9 +35,10 @@ _MARGIN = 2.0  # temperatures that a move may be worse than the best
 _MATE = 2500  # centipawns that a mate counts as, less what keeps a nearer one ahead
 _MATE_STEP = 10
 
-# Skill and Elo on the scale of Stockfish's UCI_Elo, as `benchmarks/levels.py` measures them.
-CALIBRATION = ((0.0, 1350), (5.0, 1750), (10.0, 2150), (15.0, 2500), (20.0, 2850))
-LEAST_ELO, MOST_ELO = CALIBRATION[0][1], CALIBRATION[-1][1]
+# Skill and Elo on the scale of Stockfish's UCI_Elo, as `benchmarks/levels.py` measures them; the
+# last is what it plays like without a limit, given a second or so.
+CALIBRATION = ((0.0, 1275), (4.0, 1740), (8.0, 1905), (12.0, 2020), (16.0, 2100), (FULL, 2400))
+LEAST_ELO, MOST_ELO = 1350, CALIBRATION[-1][1]
 
 
 def skill_of(elo: int) -> float:

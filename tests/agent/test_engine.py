@@ -13,7 +13,7 @@ from agent.clock import Clock
 from agent.engine import Engine
 from agent.evaluation import HANDCRAFTED, EvaluationError
 from agent.latch import Latch
-from agent.levels import MOST_ELO, Level, WeakSearch
+from agent.levels import LEAST_ELO, MOST_ELO, Level, WeakSearch, skill_of
 from agent.limits import Limits, SideClock
 from agent.player import Job, PlayerError
 from agent.search.deepening import PlainSearch
@@ -284,7 +284,7 @@ def test_a_level_is_played_by_alphabeta(engine):
     assert isinstance(weak, WeakSearch)
     assert weak._level == Level(5)
     engine.set_level(limit=True)
-    assert searcher(engine, BLITZ)._level == Level(0.0)
+    assert searcher(engine, BLITZ)._level == Level(skill_of(LEAST_ELO))
     engine.set_level(elo=MOST_ELO)
     assert isinstance(searcher(engine, BLITZ), FakeTree)
     engine.set_level(limit=False)

@@ -152,8 +152,8 @@ def test_stopped_at_once_it_answers():
 
 
 def test_elo_and_skill():
-    assert skill_of(LEAST_ELO) == 0
-    assert skill_of(LEAST_ELO - 500) == 0
+    assert 0 <= skill_of(LEAST_ELO) < 2
+    assert skill_of(0) == 0
     assert skill_of(MOST_ELO) == FULL == skill_of(MOST_ELO + 100)
     for skill, elo in CALIBRATION:
         assert skill_of(elo) == pytest.approx(skill)
