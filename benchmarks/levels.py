@@ -17,7 +17,7 @@ from report import KEMPELEN, parser, show, stockfish
 LEAST, MOST = 1350, 2850  # of Stockfish's UCI_Elo
 STEP = 50
 SKILLS = (0, 4, 8, 12, 16, 19)
-GUESSES = {0: 1350, 4: 1650, 8: 1800, 12: 1950, 16: 2100, 19: 2250}
+GUESSES = {0: 1350, 4: 1750, 8: 1900, 12: 2000, 16: 2050, 19: 2150}
 OPTIONS = (
     *("--nodes", "1"),
     *("--draw", "movenumber=50,movecount=8,score=10", "--resign", "movecount=4,score=900"),
