@@ -1,29 +1,38 @@
 """The chess engine behind a player: the compiled kernel, and who searches until it is there.
 
-Nothing heavy is imported before `start`. From then on a thread loads the kernel; if it has never
-been compiled here, a child process compiles it, so that this one keeps answering.
+Nothing heavy is imported before `start`. What only one search needs is loaded when that search is
+chosen; until it is there, alpha-beta plays, and until that is there, a search in plain Python.
 """
 
 from __future__ import annotations
 
-import threading
+import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from agent.clock import Clock
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, load
 from agent.latch import Latch, wait_for_any
+from agent.levels import FULL, LEAST_ELO, Level, WeakSearch, skill_of
 from agent.limits import Limits
+from agent.loading import Loading
+from agent.parts import ALPHABETA, MCTS
 from agent.player import Job, PlayerError, Searcher, describe
 
 if TYPE_CHECKING:
-    import subprocess
-
     import chess
 
     from agent.chess.search import KernelSearch
+    from agent.chess.tree_search import FinalChoice, TreeSearch
+
+# Who can be chosen to search, and how Monte Carlo tree search can choose its move.
+SEARCHES = (ALPHABETA, MCTS)
+FINAL_CHOICES = ("visits", "value", "bound")
+
+# The table of a search that is not in use.
+_LEAST_MEGABYTES = 1
 
 # How long a front end is kept waiting for the kernel before it is told to go ahead, in seconds.
 PATIENCE = 10.0
@@ -31,11 +40,22 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a user sets; megabytes: the table's size."""
+    """What a user sets; megabytes: the table's, or the tree's."""
 
     megabytes: int = 16
     threads: int = 1
     evaluation: Evaluation = HANDCRAFTED
+    search: str = ALPHABETA
+    final_choice: str = "visits"
+    skill: int = int(FULL)
+    limit_strength: bool = False
+    elo: int = LEAST_ELO
+
+    @property
+    def level(self) -> Level | None:
+        """The level to play at, None to play as well as can be."""
+        skill = skill_of(self.elo) if self.limit_strength else self.skill
+        return Level(skill) if skill < FULL else None
 
 
 class Engine:
@@ -47,47 +67,52 @@ class Engine:
     """
 
     def __init__(self, report: Callable[[str], None]) -> None:
-        self.ready = Latch()  # the kernel is loaded, or will not come
-        self._looked = Latch()  # it is known whether the kernel must be compiled
-        self._cold = False
-        self._failed = False
         self._report = report
         self._settings = Settings()
-        self._kernel: KernelSearch | None = None
+        kernel = Loading(ALPHABETA, "kernel", "playing without it", report)
+        tree = Loading(MCTS, "mcts search", "playing alphabeta", report, after=kernel)
+        self._loading = {ALPHABETA: kernel, MCTS: tree}
+        self._searchers: dict[str, KernelSearch] = {}
         self._fallback: Searcher | None = None
-        self._started = 0.0
-        self._starting = threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._child: subprocess.Popen[bytes] | None = None
-        self._closed = Latch()
+        self._seed = 0  # of the choices that levels make in this game
+        self._random = random.Random()
+
+    @property
+    def ready(self) -> Latch:
+        """Set when the kernel is loaded, or will not come."""
+        return self._loading[ALPHABETA].ready
 
     def start(self) -> None:
         """Begin to load the kernel, unless that has begun."""
-        with self._starting:
-            if self._thread is None:
-                self._started = time.monotonic()
-                self._thread = threading.Thread(target=self._load, name="kernel", daemon=True)
-                self._thread.start()
+        self._loading[ALPHABETA].start()
 
     def close(self, timeout: float) -> bool:
-        """End the compiling child; return whether the loading ended within `timeout` seconds."""
-        self._closed.set()
-        if self._child is not None:
-            self._child.kill()
-        if self._thread is not None:
-            self._thread.join(timeout)
-        return self._thread is None or not self._thread.is_alive()
+        """End what compiles; return whether the loading ended within about `timeout` seconds."""
+        deadline = time.monotonic() + timeout
+        ended = [
+            loading.close(max(deadline - time.monotonic(), 0.0))
+            for loading in self._loading.values()
+        ]
+        return all(ended)
 
     def searcher(self, clock: Clock[chess.Move], stop: Latch) -> Searcher:
-        """Return the kernel; where a clock runs and the kernel is not there yet, the fallback."""
+        """Return the search that was chosen; where a clock runs and it is not there, a fallback.
+
+        Levels are played by alpha-beta, with which they were measured.
+        """
+        level = self._settings.level
+        if level is None:
+            return self._strongest((self._settings.search, ALPHABETA), clock, stop)
+        return WeakSearch(self._strongest((ALPHABETA,), clock, stop), level, self._seed)
+
+    def _strongest(self, names: tuple[str, ...], clock: Clock[chess.Move], stop: Latch) -> Searcher:
+        """Return the first of these searches that is there or can be waited for."""
         self.start()
-        wait_for_any(self._looked, stop)
-        patience = None
-        if clock.limited:
-            patience = 0.0 if self._cold else clock.budget.soft / 2
-            patience = min(patience, clock.budget.hard / 2)
-        wait_for_any(self.ready, stop, timeout=patience)
-        return self._adopt() or self._plain()
+        for name in dict.fromkeys(names):
+            self._loading[name].wait(clock, stop)
+            if searcher := self._adopt(name):
+                return searcher
+        return self._plain()
 
     def kernel(self, stop: Latch) -> KernelSearch:
         """Wait for the kernel and return it; raise PlayerError if it does not come."""
@@ -101,21 +126,29 @@ class Engine:
     def settle(self, job: Job) -> None:
         """Wait for the kernel as long as a front end should: until PATIENCE, or something else."""
         self.start()
-        left = self._started + PATIENCE - time.monotonic()
-        wait_for_any(self.ready, job.stop, job.overtaken, timeout=max(left, 0.0))
-        self._adopt()
+        for name in dict.fromkeys((ALPHABETA, self._settings.search)):
+            loading = self._loading[name]
+            if loading.started is not None:
+                left = loading.started + PATIENCE - time.monotonic()
+                wait_for_any(loading.ready, job.stop, job.overtaken, timeout=max(left, 0.0))
+            self._adopt(name)
 
     def set_megabytes(self, megabytes: int) -> None:
         """Resize the table; raises MemoryError and keeps the old one if there is no room."""
-        if kernel := self._adopt():
-            kernel.resize(megabytes)
-        self._settings = replace(self._settings, megabytes=megabytes)
+        before = self._settings
+        self._settings = replace(before, megabytes=megabytes)
+        try:
+            self._share_memory()
+        except MemoryError:
+            self._settings = before
+            raise
 
     def set_threads(self, threads: int) -> None:
         """Search with so many threads."""
-        if kernel := self._adopt():
-            kernel.set_threads(threads)
         self._settings = replace(self._settings, threads=threads)
+        self._adopt(self._settings.search)
+        for searcher in self._searchers.values():
+            searcher.set_threads(threads)
 
     def set_evaluation(self, spec: str) -> None:
         """Load and use an evaluation; raises EvaluationError and keeps the old one on failure."""
@@ -123,74 +156,96 @@ class Engine:
             evaluation = load(spec)
         except OSError as error:  # a name that the system does not take
             raise PlayerError(f"cannot load an evaluation from {spec}: {error.strerror}") from None
-        if kernel := self._adopt():
-            kernel.set_evaluation(evaluation)
+        for searcher in self._made():
+            searcher.set_evaluation(evaluation)
         self._settings = replace(self._settings, evaluation=evaluation)
         self._fallback = None
 
+    def set_search(self, name: str) -> None:
+        """Search with another algorithm of SEARCHES from now on; begin to load what it needs."""
+        self._settings = replace(self._settings, search=name)
+        if name != ALPHABETA:
+            self.start()
+            self._loading[name].start()
+        self._share_memory()
+
+    def set_final_choice(self, choice: str) -> None:
+        """Let Monte Carlo tree search choose its move by another of FINAL_CHOICES."""
+        self._settings = replace(self._settings, final_choice=choice)
+        if MCTS in self._searchers:
+            self._set_choice(self._searchers[MCTS])
+
+    def set_level(
+        self, *, skill: int | None = None, limit: bool | None = None, elo: int | None = None
+    ) -> None:
+        """Play at a skill from 0 to 20, or where strength is limited, at an Elo."""
+        settings = self._settings
+        self._settings = replace(
+            settings,
+            skill=settings.skill if skill is None else skill,
+            limit_strength=settings.limit_strength if limit is None else limit,
+            elo=settings.elo if elo is None else elo,
+        )
+
     def clear(self) -> None:
         """Empty the table."""
-        if kernel := self._adopt():
-            kernel.clear()
+        for searcher in self._made():
+            searcher.clear()
 
     def new_game(self) -> None:
         """Forget everything that can change a search."""
-        for searcher in (self._adopt(), self._fallback):
+        self._seed = self._random.getrandbits(32)
+        for searcher in (*self._made(), self._fallback):
             if searcher is not None:
                 searcher.new_game()
 
-    def _load(self) -> None:
-        """Load the kernel; compile it first, in a child process, where that was never done."""
-        try:
-            from agent import kernel
+    def _made(self) -> list[KernelSearch]:
+        """Return the kernel's searchers that are in use or were, once they are loaded."""
+        for name in (ALPHABETA, self._settings.search):
+            self._adopt(name)
+        return list(self._searchers.values())
 
-            self._cold = not kernel.is_warm()
-            if self._cold and not self._closed.is_set():
-                self._report("compiling the kernel, once: a minute or so; playing without it")
-            self._looked.set()
-            if self._cold and not self._closed.is_set():
-                self._child = kernel.compile_in_child()
-                if self._closed.is_set():
-                    self._child.kill()
-                self._child.wait()
-            if self._closed.is_set():
-                return
-            kernel.load()
-            if self._cold:
-                self._report("the kernel is compiled")
-        except BaseException as error:  # noqa: BLE001 - without a kernel the fallback plays
-            self._failed = True
-            self._report(f"no kernel, playing without it: {describe(error)}")
-        finally:
-            self._looked.set()
-            self.ready.set()
-
-    def _adopt(self) -> KernelSearch | None:
-        """Return the kernel's searcher with the user's settings, once the kernel is loaded."""
-        usable = self.ready.is_set() and not self._failed and not self._closed.is_set()
-        if self._kernel is None and usable:
+    def _adopt(self, name: str = ALPHABETA) -> KernelSearch | None:
+        """Return a searcher of the kernel with the user's settings, once it is loaded."""
+        loading = self._loading[name]
+        if name not in self._searchers and loading.usable:
             try:
-                self._kernel = _try_out()
-            except Exception as error:  # noqa: BLE001 - without a kernel the fallback plays
-                self._failed = True
-                self._report(f"no kernel, playing without it: {describe(error)}")
+                searcher = _try_out(name)
+            except Exception as error:  # noqa: BLE001 - without it the fallback plays
+                loading.fail(error)
             else:
-                self._settle_in(self._kernel)
-        return self._kernel
+                self._searchers[name] = searcher
+                self._settle_in(searcher)
+        return self._searchers.get(name)
 
-    def _settle_in(self, kernel: KernelSearch) -> None:
-        """Set what the user has set before the kernel was there."""
+    def _settle_in(self, searcher: KernelSearch) -> None:
+        """Set what the user has set before the searcher was there."""
         settings = self._settings
         changes: tuple[Callable[[], None], ...] = (
-            lambda: kernel.resize(settings.megabytes),
-            lambda: kernel.set_threads(settings.threads),
-            lambda: kernel.set_evaluation(settings.evaluation),
+            self._share_memory,
+            lambda: searcher.set_threads(settings.threads),
+            lambda: searcher.set_evaluation(settings.evaluation),
+            lambda: self._set_choice(searcher),
         )
         for change in changes:
             try:
                 change()
             except (MemoryError, EvaluationError) as error:
                 self._report(describe(error))
+
+    def _set_choice(self, searcher: KernelSearch) -> None:
+        if searcher is self._searchers.get(MCTS):
+            tree = cast("TreeSearch", searcher)
+            tree.choice = cast("FinalChoice", self._settings.final_choice)
+
+    def _share_memory(self) -> None:
+        """Give the table's memory to the search in use; raises MemoryError if it is not there."""
+        in_use = self._adopt(self._settings.search) or self._adopt()
+        for searcher in self._searchers.values():
+            if searcher is not in_use:
+                searcher.resize(_LEAST_MEGABYTES)
+        if in_use is not None:
+            in_use.resize(self._settings.megabytes)
 
     def _plain(self) -> Searcher:
         """Return the search in plain Python, with the user's evaluation if it is plain too."""
@@ -201,15 +256,23 @@ class Engine:
         return self._fallback
 
 
-def _try_out() -> KernelSearch:
+def _try_out(name: str) -> KernelSearch:
     """Make a searcher and search: a first call takes longer than a fast game allows."""
     import chess
 
+    searcher = _make(name)
+    searcher.arm()
+    for _ in searcher.deepen(chess.Board(), Limits(depth=1)):
+        pass
+    searcher.new_game()
+    return searcher
+
+
+def _make(name: str) -> KernelSearch:
+    if name == MCTS:
+        from agent.chess.tree_search import TreeSearch
+
+        return TreeSearch()
     from agent.chess.search import KernelSearch
 
-    kernel = KernelSearch()
-    kernel.arm()
-    for _ in kernel.deepen(chess.Board(), Limits(depth=1)):
-        pass
-    kernel.new_game()
-    return kernel
+    return KernelSearch()

@@ -17,25 +17,20 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
+from agent.parts import ALPHABETA, PARTS
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 Report = Callable[[str, int, int], None]
 
 CACHE_VARIABLE = "KEMPELEN_CACHE_DIR"
 
-# The modules with entry points, in the order of compilation.
-KERNEL_MODULES = (
-    "agent.chess.rules",
-    "agent.chess.handcrafted",
-    "agent.chess.alphabeta",
-)
-_COMPLETE = "complete"
 _CHECKSUM_BYTES = 32
 
 # What this process compiled, and what it found in the cache: qualified names.
@@ -170,37 +165,46 @@ def _fingerprint() -> str:
     return digest.hexdigest()[:16]
 
 
-def is_warm() -> bool:
-    """Tell whether the whole kernel is in the cache."""
-    return (cache_folder() / _COMPLETE).exists()
+def _mark(part: str) -> Path:
+    """Return the file that says that all of a part is in the cache."""
+    return cache_folder() / f"complete-{part}"
 
 
-def load() -> None:
-    """Import the kernel: from the cache in a moment, else compiling for most of a minute."""
-    warm_up(None)
+def is_warm(part: str = ALPHABETA) -> bool:
+    """Tell whether a whole part of the kernel is in the cache."""
+    return _mark(part).exists()
 
 
-def warm_up(report: Report | None) -> None:
-    """Import, and where needed compile, the whole kernel, and mark the cache complete.
+def load(part: str = ALPHABETA) -> None:
+    """Import a part of the kernel: from the cache in a moment, else compiling for a while."""
+    warm_up(None, (part,))
+
+
+def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
+    """Import, and where needed compile, parts of the kernel, and mark them complete in the cache.
 
     report: called with the name of the stage that begins, stages done, and their number; at the
     end with an empty name.
     """
-    for done, module in enumerate(KERNEL_MODULES):
-        if report:
-            report(module, done, len(KERNEL_MODULES))
-        import_module(module)
+    total = sum(len(PARTS[part]) for part in parts)
+    done = 0
+    for part in parts:
+        for module in PARTS[part]:
+            if report:
+                report(module, done, total)
+            import_module(module)
+            done += 1
+        if not is_warm(part):
+            with contextlib.suppress(OSError):
+                write_atomically(_mark(part), b"")
     if report:
-        report("", len(KERNEL_MODULES), len(KERNEL_MODULES))
-    if not is_warm():
-        with contextlib.suppress(OSError):
-            write_atomically(cache_folder() / _COMPLETE, b"")
+        report("", total, total)
 
 
-def compile_in_child() -> subprocess.Popen[bytes]:
+def compile_in_child(part: str = ALPHABETA) -> subprocess.Popen[bytes]:
     """Start a process that fills the cache, at low priority; it ends when this one does."""
     return subprocess.Popen(
-        [sys.executable, "-m", "agent.kernel"],
+        [sys.executable, "-m", "agent.kernel", part],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -217,7 +221,7 @@ def _main() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(5)
-    warm_up(None)
+    load(sys.argv[1])
 
 
 if __name__ == "__main__":

@@ -49,6 +49,9 @@ OPTIONS = (
     "Evaluation value handcrafted",
     "Evaluation value no_such_module:function",
     "Evaluation value missing.py:evaluate",
+    "Search value mcts",
+    "Search value alphabeta",
+    "Final Choice value bound",
     "Debug Log File value <empty>",
     "Contempt value {number}",
 )

@@ -22,20 +22,25 @@ def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Ite
     )
 
 
-def warm_up() -> None:
-    """Load the kernel; where it must be compiled, say so and show how far that is."""
-    from agent import kernel
+def warm_up(*parts: str) -> None:
+    """Load parts of the kernel, without any the one that every engine needs.
 
-    if kernel.is_warm():
-        kernel.load()
+    Where they must be compiled, say so and show how far that is.
+    """
+    from agent import kernel
+    from agent.parts import ALPHABETA
+
+    wanted = parts or (ALPHABETA,)
+    if all(kernel.is_warm(part) for part in wanted):
+        kernel.warm_up(None, wanted)
     elif not sys.stderr.isatty():
         print("kempelen: compiling the kernel, once: a minute or so", file=sys.stderr)
-        kernel.load()
+        kernel.warm_up(None, wanted)
     else:
-        _compile_with_bar()
+        _compile_with_bar(wanted)
 
 
-def _compile_with_bar() -> None:
+def _compile_with_bar(parts: tuple[str, ...]) -> None:
     from rich.console import Console
     from rich.progress import Progress
 
@@ -46,5 +51,6 @@ def _compile_with_bar() -> None:
         kernel.warm_up(
             lambda stage, done, total: progress.update(
                 bar, description=f"compiling {stage}", completed=done, total=total
-            )
+            ),
+            parts,
         )

@@ -18,10 +18,11 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Compile what is not in the cache, and say how long it took."""
     from agent import kernel
+    from agent.parts import PARTS
 
     began = time.perf_counter()
-    warm = kernel.is_warm()
-    warm_up()
+    warm = all(kernel.is_warm(part) for part in PARTS)
+    warm_up(*PARTS)
     done = "loaded from" if warm else "compiled into"
     print(f"kernel {done} {kernel.cache_folder()} in {time.perf_counter() - began:.1f} s")
     return 0

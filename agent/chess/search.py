@@ -44,7 +44,7 @@ class Table:
         """Take zeroed memory, which the system hands out page by page as it is first used."""
         size = (self.clusters + 1) * CLUSTER_BYTES
         try:
-            if size > _physical_memory():
+            if size > physical_memory():
                 raise MemoryError
             self._memory = np.zeros(size, np.uint8)
         except MemoryError:
@@ -72,7 +72,7 @@ class Table:
         return int(np.count_nonzero((sample != 0) & (sample >> np.uint64(58) == current)))
 
 
-def _physical_memory() -> float:
+def physical_memory() -> float:
     """Return the machine's memory in bytes, infinite where the system does not tell."""
     try:
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))

@@ -14,7 +14,8 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from agent.clock import allot
-from agent.engine import Engine
+from agent.engine import FINAL_CHOICES, SEARCHES, Engine
+from agent.levels import FULL, LEAST_ELO, MOST_ELO
 from agent.limits import Info, Limits, Progress, Result, SideClock
 from agent.player import Job, Player, PlayerError, describe
 from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
@@ -388,6 +389,28 @@ OPTIONS: tuple[Option[Uci], ...] = (
         default=WEIGHTED,
         choices=VARIETIES,
     ),
+    Option(
+        "UCI_LimitStrength",
+        "check",
+        lambda uci, value: uci.change_engine(lambda engine: engine.set_level(limit=value)),
+        default=False,
+    ),
+    Option(
+        "UCI_Elo",
+        "spin",
+        lambda uci, value: uci.change_engine(lambda engine: engine.set_level(elo=value)),
+        default=LEAST_ELO,
+        least=LEAST_ELO,
+        most=MOST_ELO,
+    ),
+    Option(
+        "Skill Level",
+        "spin",
+        lambda uci, value: uci.change_engine(lambda engine: engine.set_level(skill=value)),
+        default=int(FULL),
+        least=0,
+        most=int(FULL),
+    ),
     Option("UCI_Chess960", "check", _setter("chess960"), default=False),
     Option("UCI_AnalyseMode", "check", _set_analysing, default=False),
     Option("UCI_ShowWDL", "check", _setter("show_wdl"), default=False),
@@ -406,6 +429,20 @@ OPTIONS: tuple[Option[Uci], ...] = (
             lambda engine: engine.set_evaluation(value or "handcrafted")
         ),
         default="handcrafted",
+    ),
+    Option(
+        "Search",
+        "combo",
+        lambda uci, value: uci.change_engine(lambda engine: engine.set_search(value)),
+        default=SEARCHES[0],
+        choices=SEARCHES,
+    ),
+    Option(
+        "Final Choice",
+        "combo",
+        lambda uci, value: uci.change_engine(lambda engine: engine.set_final_choice(value)),
+        default=FINAL_CHOICES[0],
+        choices=FINAL_CHOICES,
     ),
     Option("Debug Log File", "string", Uci.change_log),
 )

@@ -13,6 +13,7 @@ from agent.clock import Clock
 from agent.engine import Engine
 from agent.evaluation import HANDCRAFTED, EvaluationError
 from agent.latch import Latch
+from agent.levels import LEAST_ELO, MOST_ELO, Level, WeakSearch, skill_of
 from agent.limits import Limits, SideClock
 from agent.player import Job, PlayerError
 from agent.search.deepening import PlainSearch
@@ -54,6 +55,12 @@ class FakeKernel:
         self.calls.append(("set_evaluation", evaluation.name))
 
 
+class FakeTree(FakeKernel):
+    """Another search."""
+
+    choice = "visits"
+
+
 class Child:
     """A compiler that ends when told to, or when killed."""
 
@@ -72,23 +79,29 @@ class Child:
 @pytest.fixture
 def situation(monkeypatch):
     """The kernel's situation: warm, until the test says otherwise."""
-    now = SimpleNamespace(warm=True, child=Child(), gate=threading.Event(), error=None, children=0)
+    now = SimpleNamespace(
+        warm=True, cold_parts=(), child=Child(), gate=threading.Event(), error=None, children=0
+    )
     now.gate.set()
 
-    def load():
+    def load(part):
         assert now.gate.wait(PATIENCE)
         if now.error:
             raise now.error
 
-    def compile_in_child():
+    def compile_in_child(part):
         now.children += 1
         return now.child
 
-    monkeypatch.setattr(kernel_module, "is_warm", lambda: now.warm)
+    monkeypatch.setattr(
+        kernel_module, "is_warm", lambda part: now.warm and part not in now.cold_parts
+    )
     monkeypatch.setattr(kernel_module, "load", load)
     monkeypatch.setattr(kernel_module, "compile_in_child", compile_in_child)
     fake = SimpleNamespace(KernelSearch=FakeKernel)
     monkeypatch.setitem(sys.modules, "agent.chess.search", fake)
+    fake = SimpleNamespace(TreeSearch=FakeTree)
+    monkeypatch.setitem(sys.modules, "agent.chess.tree_search", fake)
     return now
 
 
@@ -239,6 +252,88 @@ def test_the_fallback_evaluates_as_the_user_wishes(engine, situation, tmp_path):
     plain.arm()
     with pytest.raises(Exception, match="mine was called"):
         list(plain.deepen(chess.Board(), Limits(depth=1)))
+
+
+def test_the_search_that_is_chosen_searches_and_has_the_memory(engine):
+    kernel = engine.kernel(Latch())
+    engine.set_megabytes(64)
+    engine.set_final_choice("value")
+    engine.set_search("mcts")
+    tree = searcher(engine, Limits(depth=3))
+    assert isinstance(tree, FakeTree)
+    assert tree.choice == "value"
+    assert [call for call in tree.calls if call[0] == "resize"][-1] == ("resize", 64)
+    assert kernel.calls[-1] == ("resize", 1)
+    engine.set_final_choice("bound")
+    assert tree.choice == "bound"
+    engine.new_game()
+    assert tree.calls[-1] == kernel.calls[-1] == "new_game"
+    with pytest.raises(MemoryError):
+        engine.set_megabytes(2048)
+    engine.set_search("alphabeta")
+    assert searcher(engine, BLITZ) is kernel
+    assert kernel.calls[-1] == ("resize", 64)
+    assert tree.calls[-1] == ("resize", 1)
+
+
+def test_a_level_is_played_by_alphabeta(engine):
+    engine.set_search("mcts")
+    assert isinstance(searcher(engine, Limits(depth=3)), FakeTree)
+    engine.set_level(skill=5)
+    weak = searcher(engine, Limits(depth=3))
+    assert isinstance(weak, WeakSearch)
+    assert weak._level == Level(5)
+    engine.set_level(limit=True)
+    assert searcher(engine, BLITZ)._level == Level(skill_of(LEAST_ELO))
+    engine.set_level(elo=MOST_ELO)
+    assert isinstance(searcher(engine, BLITZ), FakeTree)
+    engine.set_level(limit=False)
+    assert searcher(engine, BLITZ)._level == Level(5)
+
+
+def test_each_game_of_a_level_is_another(engine):
+    engine.set_level(skill=5)
+    seeds = set()
+    for _ in range(5):
+        engine.new_game()
+        seeds.add(searcher(engine, BLITZ)._seed)
+    assert len(seeds) == 5
+
+
+def test_nothing_of_another_search_is_loaded_before_it_is_chosen(engine, situation):
+    situation.cold_parts = ("mcts",)
+    assert isinstance(searcher(engine, BLITZ), FakeKernel)
+    engine.new_game()
+    engine.clear()
+    assert engine.reports == []
+    assert situation.children == 0
+
+
+def test_alphabeta_plays_on_the_clock_while_another_search_is_compiled(engine, situation):
+    situation.cold_parts = ("mcts",)
+    engine.set_search("mcts")
+    assert not isinstance(searcher(engine, BLITZ), FakeTree)
+    assert isinstance(searcher(engine, BLITZ), FakeKernel)
+    assert engine.reports == ["compiling the mcts search, once: a minute or so; playing alphabeta"]
+    situation.child.ended.set()
+    assert isinstance(searcher(engine, Limits(depth=3)), FakeTree)
+    assert engine.reports[1:] == ["the mcts search is compiled"]
+    assert situation.children == 1
+
+
+def test_a_search_that_cannot_be_loaded_is_reported_and_alphabeta_plays(
+    engine, situation, monkeypatch
+):
+    def fail():
+        raise ImportError("not this one")
+
+    monkeypatch.setattr(sys.modules["agent.chess.tree_search"], "TreeSearch", fail)
+    engine.set_search("mcts")
+    for _ in range(2):
+        assert isinstance(searcher(engine, BLITZ), FakeKernel)
+    (report,) = engine.reports
+    assert report.startswith("no mcts search, playing alphabeta: ")
+    assert "not this one" in report
 
 
 def test_closing_ends_the_compiler(engine, situation):

@@ -11,6 +11,7 @@ import numba
 import pytest
 
 from agent import kernel
+from agent.parts import PARTS
 
 ROOT = Path(kernel.__file__).parents[1]
 LOAD = """
@@ -59,10 +60,21 @@ def test_two_processes_on_an_empty_cache_then_a_third_on_a_read_only_one(tmp_pat
     assert sorted(tmp_path.rglob("*")) == files
 
 
-def test_this_process_runs_on_a_warm_cache() -> None:
+@pytest.mark.parametrize("part", PARTS)
+def test_this_process_runs_on_a_warm_cache(part: str) -> None:
     """`make test` warms the cache first, so that no test waits for the compiler."""
-    kernel.load()
-    assert kernel.is_warm()
+    kernel.load(part)
+    assert kernel.is_warm(part)
+
+
+def test_a_part_that_is_not_chosen_is_not_imported() -> None:
+    process = python(
+        "import sys; from agent import kernel; kernel.load();"
+        "from agent.chess.search import KernelSearch; KernelSearch();"
+        "print('agent.chess.mcts' in sys.modules)",
+        kernel.cache_folder().parent,
+    )
+    assert process.communicate(timeout=600)[0].split() == ["False"]
 
 
 def test_an_edit_of_any_kernel_source_names_another_folder(tmp_path: Path) -> None:

@@ -1,0 +1,375 @@
+"""Monte Carlo tree search for chess, compiled: playouts down a tree that grows where they go well.
+
+Source: 'Técnicas de IA, Tema 3.2: Búsqueda adversaria en juegos'. A playout has four phases:
+
+1. selection: from the root down to a leaf of the tree, at each node to the move with the greatest
+   upper confidence bound (UCT: L. Kocsis and C. Szepesvári, 'Bandit based Monte-Carlo planning',
+   2006), here PUCT's: mean value + exploration * prior * sqrt(visits) / (1 + visits of the move)
+   (C. Rosin, 'Multi-armed bandits with episode context', 2011, in the form of AlphaZero: D. Silver
+   and others, 'A general reinforcement learning algorithm', 2018);
+2. expansion: the untried move of the greatest prior becomes a new node;
+3. simulation: instead of playing on at random, quiescence search evaluates the new position,
+   and its score is turned into a value from -1, a certain loss, to 1, a certain win;
+4. backpropagation: the value goes back up to the root, changing sides at every ply, and so does
+   what is proven: a mate below a node may prove the node itself.
+
+Values and proofs are those of the side to move, but a node's mean is that of the side that moved
+to it. Priors come from what move ordering knows: captures by what they win, quiet moves by whether
+they lose the piece, both turned into probabilities.
+
+After `worker.stop` is set, `play_out` returns within one playout, which is taken back.
+"""
+
+import math
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from agent.chess.alphabeta import quiescence
+from agent.chess.attacks import bit, king_square, pawn_attacks, piece_attacks
+from agent.chess.exchange import VALUES, wins_exchange
+from agent.chess.moves import ALL, from_square, generate, is_noisy, promotion_kind, to_square
+from agent.chess.native import U64
+from agent.chess.ordering import moved_index
+from agent.chess.position import is_insufficient, is_repetition, make
+from agent.chess.records import (
+    FLAG,
+    INFINITE,
+    MATE_BOUND,
+    MAX_PLY,
+    NO_MOVE,
+    PAWN,
+    PROMOTION,
+    Position,
+    Worker,
+    frame_at,
+    position_at,
+)
+from agent.chess.tree import (
+    DRAWN,
+    EXHAUSTED,
+    FULL,
+    GROWING,
+    NO_NODE,
+    ROOT,
+    SOLVED,
+    UNKNOWN,
+    Tree,
+    add_child,
+    cancel,
+    count_playouts,
+    enter,
+    first_child,
+    leave,
+    lock,
+    mean_value,
+    move_to,
+    next_child,
+    prior_of,
+    proof_of,
+    prove,
+    set_proof,
+    unlock,
+    untried_prior,
+    visits_of,
+)
+from agent.kernel import entry, kernel
+
+_int64 = numba.int64
+_EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
+_FIFTY_MOVES = 100  # plies
+
+DEEPEST = MAX_PLY // 2  # plies from the root that the tree reaches; quiescence needs the rest
+ABANDONED = 2.0  # no value
+UNIT = 200.0  # centipawns: so far ahead, the value is that of winning e of e + 1 games
+
+# The logarithm, in thousandths, of how much more promising a move is than an ordinary one.
+_CAPTURE = 800
+_VICTIM = 2  # and per centipawn of what is captured
+_LOSING = -1000
+_SAFE_CHECK = 700
+_FLIGHT = 500  # of a piece that a pawn attacks
+_FIRST_TRY = 1e6  # of a root move without visits: above every bound
+_TAKEN = -(1 << 30)  # the move has a node already
+
+
+@kernel
+def _is_drawn(worker: Worker, ply: int) -> bool:
+    """Tell whether the rules end the game below the root without a mate or stalemate."""
+    position = position_at(worker, ply)
+    if is_insufficient(position) or is_repetition(worker, ply):
+        return True
+    if position.halfmoves < _FIFTY_MOVES:
+        return False
+    return not position.checkers or _has_moves(worker, ply)
+
+
+@kernel
+def _has_moves(worker: Worker, ply: int) -> bool:
+    position = position_at(worker, ply)
+    return generate(position, frame_at(worker, ply), 0, ALL, _EVERYWHERE, True) > 0
+
+
+@kernel
+def _promise(position: Position, move: int) -> int:
+    """Return how promising a move looks, in thousandths of a logarithm."""
+    side = position.turn
+    start, target = from_square(move), to_square(move)
+    safe = wins_exchange(position, move, 0)
+    if is_noisy(position, move):
+        if not safe:
+            return _LOSING
+        gain = VALUES[position.board[target]]
+        if move & FLAG == PROMOTION:
+            gain += VALUES[promotion_kind(move)]
+        return _CAPTURE + _VICTIM * gain
+    if not safe:
+        return _LOSING
+    promise = 0
+    kind = position.board[start]
+    enemy = position.sides[1 - side]
+    if kind != PAWN:
+        occupied = (position.sides[0] | position.sides[1]) ^ bit(start) | bit(target)
+        king = bit(king_square(position, 1 - side))
+        if move & FLAG == 0 and piece_attacks(kind, target, occupied) & king:
+            promise += _SAFE_CHECK
+        if pawn_attacks(side, start) & position.kinds[PAWN] & enemy:
+            promise += _FLIGHT
+    return promise
+
+
+@kernel
+def _weigh(worker: Worker, ply: int) -> float:
+    """Generate the moves at `ply` and score them; return the sum of their weights."""
+    position, frame = position_at(worker, ply), frame_at(worker, ply)
+    frame.count = generate(position, frame, 0, ALL, _EVERYWHERE, False)
+    total = 0.0
+    for i in range(frame.count):
+        frame.scores[i] = _promise(position, frame.moves[i])
+        total += _weight(frame.scores[i])
+    return total
+
+
+@kernel
+def _weight(promise: int) -> float:
+    return math.exp(promise / 1000.0)
+
+
+@kernel
+def _take_out_children(worker: Worker, tree: Tree, node: int, ply: int) -> None:
+    """Mark those moves at `ply` that are children of the node already."""
+    frame = frame_at(worker, ply)
+    child = first_child(tree, node)
+    while child != NO_NODE:
+        move = move_to(tree, child)
+        for i in range(frame.count):
+            if frame.moves[i] == move:
+                frame.scores[i] = _TAKEN
+        child = next_child(tree, child)
+
+
+@kernel
+def _add_most_promising(worker: Worker, tree: Tree, node: int, ply: int) -> int:
+    """Add a child for the untried move of the greatest prior; return it, NO_NODE without room."""
+    total = _weigh(worker, ply)
+    _take_out_children(worker, tree, node, ply)
+    frame = frame_at(worker, ply)
+    best, second, best_move = _TAKEN, _TAKEN, NO_MOVE
+    for i in range(frame.count):
+        promise = frame.scores[i]
+        if promise > best:
+            second = best
+            best, best_move = promise, frame.moves[i]
+        elif promise > second:
+            second = promise
+    untried = EXHAUSTED if second == _TAKEN else _weight(second) / total
+    return add_child(tree, node, best_move, _weight(best) / total, untried)
+
+
+@kernel
+def _go_to(worker: Worker, ply: int, move: int) -> None:
+    """Make a move of the tree at `ply`."""
+    frame_at(worker, ply).moved = moved_index(position_at(worker, ply), move)
+    make(worker, ply, move)
+
+
+@kernel
+def _best_child(tree: Tree, node: int) -> int:
+    """Return the child with the greatest upper confidence bound, NO_NODE to try a new move.
+
+    A move that is not tried yet counts as somewhat worse than its parent; but at the root each is
+    tried once first. Moves that are proven to win or lose are left out.
+    """
+    hope = -mean_value(tree, node) - tree.caution
+    if node == ROOT:
+        hope = _FIRST_TRY
+    spread = tree.exploration * math.sqrt(_int64(visits_of(tree, node)))
+    best = NO_NODE
+    best_bound = -math.inf
+    untried = untried_prior(tree, node)
+    if untried != EXHAUSTED:
+        best_bound = hope + spread * untried
+    child = first_child(tree, node)
+    while child != NO_NODE:
+        proof = proof_of(tree, child)
+        if proof in (UNKNOWN, DRAWN):
+            visits = visits_of(tree, child)
+            mean = mean_value(tree, child) if visits else hope
+            bound = mean + spread * prior_of(tree, child) / (1 + visits)
+            if bound > best_bound:
+                best_bound = bound
+                best = child
+        child = next_child(tree, child)
+    return best
+
+
+@kernel
+def _select(worker: Worker, tree: Tree, path: npt.NDArray[np.int64]) -> int:
+    """Phase 1: go down by upper confidence bounds; return the ply of the node where that ends.
+
+    path[ply] is the node at `ply`. All on the path have their visit counted, and a virtual loss.
+    """
+    ply = 0
+    node = _int64(ROOT)
+    while True:
+        path[ply] = node
+        new = enter(tree, node) == 0
+        if ply > 0:
+            if new or proof_of(tree, node) != UNKNOWN:
+                return ply
+            if ply >= DEEPEST or _is_drawn(worker, ply):
+                return ply
+        child = _best_child(tree, node)
+        if child == NO_NODE:
+            return ply
+        _go_to(worker, ply, move_to(tree, child))
+        node = child
+        ply += 1
+
+
+@kernel
+def _expand(worker: Worker, tree: Tree, path: npt.NDArray[np.int64], ply: int) -> int:
+    """Phase 2: try a new move from a node that was visited before; return the ply it leads to.
+
+    A node that is new, ends the game, is as deep as can be, or gets a child from another thread
+    just now stays a leaf. The tree's state tells if nothing can be added at all.
+    """
+    node = path[ply]
+    if ply == 0:  # all root moves are children from the start: none is left that is not proven
+        tree.state = SOLVED
+        return ply
+    leaf = visits_of(tree, node) <= 1 or proof_of(tree, node) != UNKNOWN or ply >= DEEPEST
+    if leaf or untried_prior(tree, node) == EXHAUSTED or _is_drawn(worker, ply):
+        return ply
+    if not lock(tree, node):
+        return ply
+    child = NO_NODE
+    if untried_prior(tree, node) != EXHAUSTED:
+        child = _add_most_promising(worker, tree, node, ply)
+        if child == NO_NODE:
+            tree.state = FULL
+    unlock(tree, node)
+    if child == NO_NODE:
+        return ply
+    _go_to(worker, ply, move_to(tree, child))
+    path[ply + 1] = child
+    enter(tree, child)
+    return ply + 1
+
+
+@kernel
+def _value_of_proof(proof: int) -> float:
+    if proof >= MATE_BOUND:
+        return 1.0
+    return -1.0 if proof <= -MATE_BOUND else 0.0
+
+
+@kernel
+def _simulate(worker: Worker, tree: Tree, node: int, ply: int) -> float:
+    """Phase 3: return the value for the side to move at `ply`, by quiescence search.
+
+    ABANDONED says that the search was stopped before there was one. A mate that is found is proven:
+    quiescence search tries every answer to a check, and whoever is not in check need not capture.
+    """
+    proof = proof_of(tree, node)
+    if proof != UNKNOWN:
+        return _value_of_proof(proof)
+    if ply > 0 and _is_drawn(worker, ply):
+        return 0.0
+    if not position_at(worker, ply).checkers and not _has_moves(worker, ply):
+        set_proof(tree, node, DRAWN)
+        return 0.0
+    score = quiescence(worker, ply, _int64(-INFINITE), _int64(INFINITE))
+    if worker.stop:
+        return ABANDONED
+    if ply > 0:
+        if score >= MATE_BOUND:
+            set_proof(tree, node, score + ply)
+        elif score <= -MATE_BOUND:
+            set_proof(tree, node, score - ply)
+    return 2.0 / (1.0 + math.exp(-score / UNIT)) - 1.0
+
+
+@kernel
+def _backpropagate(tree: Tree, path: npt.NDArray[np.int64], ply: int, value: float) -> None:
+    """Phase 4: give the value of the node at `ply` to all nodes on the path, and what it proves."""
+    node = path[ply]
+    leave(tree, node, -value)
+    while ply > 0:
+        ply -= 1
+        value = -value
+        parent = path[ply]
+        if proof_of(tree, node) != UNKNOWN and (proof_of(tree, parent) == UNKNOWN or ply == 0):
+            proof = prove(tree, parent)
+            if proof != UNKNOWN:
+                value = _value_of_proof(proof)
+        leave(tree, parent, -value)
+        node = parent
+
+
+@entry(numba.void(Worker, Tree, numba.int64[::1]))
+def play_out(worker: Worker, tree: Tree, path: npt.NDArray[np.int64]) -> None:
+    """Make playouts until the tree's goal is reached, the tree's state forbids, or a stop.
+
+    Any number of workers may do so at once, each with a path of its own (DEEPEST + 2 nodes). The
+    root must have been opened.
+    """
+    while not worker.stop and tree.state == GROWING:
+        if count_playouts(tree, 1) >= tree.goal:
+            count_playouts(tree, -1)
+            return
+        ply = _expand(worker, tree, path, _select(worker, tree, path))
+        value = ABANDONED
+        if tree.state == GROWING:
+            value = _simulate(worker, tree, path[ply], ply)
+        if value == ABANDONED:
+            for i in range(ply + 1):
+                cancel(tree, path[i])
+            count_playouts(tree, -1)
+        else:
+            _backpropagate(tree, path, ply, value)
+            if tree.content and proof_of(tree, _int64(ROOT)) != UNKNOWN:
+                tree.state = SOLVED
+
+
+@entry(numba.void(Worker, Tree))
+def open_root(worker: Worker, tree: Tree) -> None:
+    """Make every root move a child of the root, where it is not, and give the root a value."""
+    ply = 0
+    root = _int64(ROOT)
+    total = _weigh(worker, ply)
+    frame = frame_at(worker, ply)
+    _take_out_children(worker, tree, root, ply)
+    for i in range(frame.count):
+        if frame.scores[i] == _TAKEN:
+            continue
+        for j in range(worker.root_count):
+            if worker.root_moves[j] == frame.moves[i]:
+                prior = _weight(frame.scores[i]) / total
+                add_child(tree, root, frame.moves[i], prior, EXHAUSTED)
+    if visits_of(tree, root) == 0:
+        enter(tree, root)
+        value = _simulate(worker, tree, root, ply)
+        leave(tree, root, 0.0 if value == ABANDONED else -value)
+    prove(tree, root)

@@ -1,0 +1,270 @@
+"""Monte Carlo tree search as the player drives it: playouts in growing numbers, then a choice.
+
+A level of `depth` d ends when 2^d times FIRST_PLAYOUTS have been made, so each takes as long as
+all before it; from FINE_DEPTH on it is reported in parts, because a clock may end it at any of
+them. `nodes` are playouts, which are visits of the root. The tree is kept for the next move as far
+as it hangs below the new position, and when the pool is full, what was visited least is dropped.
+"""
+
+import math
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Literal
+
+import chess
+import numpy as np
+
+from agent.chess.mcts import DEEPEST, UNIT, open_root, play_out
+from agent.chess.pool import Pool
+from agent.chess.records import MATE_BOUND, MAX_EVALUATION
+from agent.chess.rules import Game
+from agent.chess.search import MAX_DEPTH, KernelSearch, score_of
+from agent.chess.tree import FULL, GROWING, NO_NODE, ROOT, SOLVED
+from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
+from agent.limits import Info, Limits, Mate, Progress
+
+FinalChoice = Literal["visits", "value", "bound"]
+
+FIRST_PLAYOUTS = 16
+FINE_DEPTH = 8
+PARTS = 4
+
+# Threads are not worth starting for fewer playouts each.
+_PLAYOUTS_A_THREAD = 64
+_QUIESCENCE_MEGABYTES = 1
+_MOST_VISITS = (1 << 31) - 1000  # what the tree can count; some are under way
+
+EXPLORATION = 1.8
+CAUTION = 0.2
+
+
+class TreeSearch(KernelSearch):
+    """Monte Carlo tree search on one or more threads that share a tree.
+
+    megabytes: the tree's. choice: whether the move with the most visits is played, that of the
+    greatest mean value, or that of the greatest upper bound; a proven win comes before all, a
+    proven loss after all. Implements the player's Searcher.
+    """
+
+    def __init__(
+        self,
+        megabytes: int = 16,
+        threads: int = 1,
+        evaluation: Evaluation = HANDCRAFTED,
+        choice: FinalChoice = "visits",
+    ) -> None:
+        super().__init__(_QUIESCENCE_MEGABYTES, threads, evaluation)
+        self.choice = choice
+        self._pool = self._make_pool(megabytes)
+        self._board: chess.Board | None = None  # at the root of the tree, if that is of use
+        self._restricted = False
+
+    @staticmethod
+    def _make_pool(megabytes: int) -> Pool:
+        pool = Pool(megabytes)
+        pool.tree["exploration"] = EXPLORATION
+        pool.tree["caution"] = CAUTION
+        return pool
+
+    def resize(self, megabytes: int) -> None:
+        """Replace the tree by an empty one; raises MemoryError, and keeps it, for want of room."""
+        self._pool = self._make_pool(megabytes)
+        self._board = None
+
+    def clear(self) -> None:
+        """Forget the tree."""
+        super().clear()
+        self._pool.clear()
+        self._board = None
+
+    def new_game(self) -> None:
+        """Forget everything that can change a search."""
+        super().new_game()
+        self._board = None
+
+    def progress(self) -> Progress[chess.Move]:
+        """Tell where the running search stands; no root move is searched before another."""
+        return Progress(
+            nodes=self._pool.playouts,
+            hashfull=self._pool.permille_used(),
+            seldepth=int(self._games[0].worker["seldepth"]),
+        )
+
+    def deepen(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
+    ) -> Iterator[Info[chess.Move]]:
+        """Make more and more playouts; yield the lines after each level or part of one, best first.
+
+        After a stop the best line as it stands is yielded. Obeys depth, nodes, mate and
+        search_moves; time is the caller's, who calls `stop`. At least one Info is yielded. Raises
+        EvaluationError if the user's evaluation failed.
+        """
+        self._take_root(board, limits)
+        try:
+            yield from super().deepen(board, limits, lines)
+        except EvaluationError:
+            self._board = None  # the tree has values that mean nothing
+            raise
+
+    def _take_root(self, board: chess.Board, limits: Limits[chess.Move]) -> None:
+        """Make the position the root: its node in the tree, where there is one, or a new root."""
+        root = self._find(board, limits)
+        if root == NO_NODE:
+            self._pool.clear()
+        elif root != ROOT:
+            self._pool.descend(root)
+        if self._pool.permille_used() > 500:
+            self._pool.make_room()
+        self._board = board.copy()
+        self._restricted = bool(limits.search_moves)
+
+    def _find(self, board: chess.Board, limits: Limits[chess.Move]) -> int:
+        """Return the position's node in the tree, NO_NODE if there is none of use."""
+        last = self._board
+        if last is None or limits.search_moves or last.chess960 != board.chess960:
+            return NO_NODE
+        played = len(last.move_stack)
+        if board.move_stack[:played] != last.move_stack or board.root() != last.root():
+            return NO_NODE
+        later = board.move_stack[played:]
+        if self._restricted and not later:
+            return NO_NODE
+        node = ROOT
+        for move in later:
+            node = self._child(node, move)
+            if node == NO_NODE:
+                break
+        return node
+
+    def _child(self, node: int, move: chess.Move) -> int:
+        for child in self._pool.children(node):
+            if self._games[0].move(self._pool.move(child)) == move:
+                return child
+        return NO_NODE
+
+    def _load(self, game: Game, board: chess.Board, limits: Limits[chess.Move]) -> None:
+        """Load a worker; the nodes of quiescence search, which it counts, are not limited."""
+        super()._load(game, board, replace(limits, nodes=None))
+
+    def _help(self, game: Game, index: int) -> None:
+        """Do nothing: threads run for one step at a time, between which the tree is at rest."""
+
+    def _levels(self, limits: Limits[chess.Move], lines: int) -> Iterator[Info[chess.Move]]:
+        started = time.perf_counter()
+        worker, pool = self._games[0].worker, self._pool
+        pool.playouts = 0
+        pool.tree["state"] = GROWING
+        pool.tree["content"] = lines == 1 and not limits.mate
+        open_root(worker, pool.tree)
+        most = _MOST_VISITS - pool.visits(ROOT)
+        for depth, goal in _goals(limits, min(limits.nodes or most, most)):
+            self._grow(goal)
+            level = self._lines(depth, started, lines)
+            if worker["stop"]:
+                yield replace(level[0], complete=False)
+                return
+            yield from level
+            score = level[0].score
+            if pool.state == SOLVED:
+                return
+            if limits.mate and isinstance(score, Mate) and 0 < score.moves <= limits.mate:
+                return
+
+    def _grow(self, goal: int) -> None:
+        """Make playouts up to a number of them, in all threads, dropping old nodes as needed."""
+        pool = self._pool
+        pool.tree["goal"] = goal
+        while True:
+            missing = goal - pool.playouts
+            games = self._games if missing >= _PLAYOUTS_A_THREAD * len(self._games) else []
+            helpers = [
+                threading.Thread(target=self._play_out, args=(game,), daemon=True)
+                for game in games[1:]
+            ]
+            for helper in helpers:
+                helper.start()
+            self._play_out(self._games[0])
+            for helper in helpers:
+                helper.join()
+            if pool.state != FULL:
+                return
+            pool.make_room()
+
+    def _play_out(self, game: Game) -> None:
+        play_out(game.worker, self._pool.tree, np.zeros(DEEPEST + 2, np.int64))
+
+    def _lines(self, depth: int, started: float, lines: int) -> list[Info[chess.Move]]:
+        """Report the best moves of the root, as they stand."""
+        now: Info[chess.Move] = Info(
+            depth=depth,
+            score=score_of(0),
+            pv=(),
+            seldepth=int(self._games[0].worker["seldepth"]),
+            nodes=self._pool.playouts,
+            time=time.perf_counter() - started,
+            hashfull=self._pool.permille_used(),
+        )
+        return [
+            replace(
+                now,
+                multipv=number,
+                score=score_of(self._score(node)),
+                pv=tuple(self._variation(node)),
+            )
+            for number, node in enumerate(self._ranking(ROOT)[:lines], 1)
+        ]
+
+    def _ranking(self, node: int) -> list[int]:
+        """Return a node's children, the one to play first."""
+        return sorted(
+            self._pool.children(node), key=lambda child: self._merit(node, child), reverse=True
+        )
+
+    def _merit(self, node: int, child: int) -> tuple[int, float, float]:
+        """Return what a move is chosen by: what is proven, the final rule, and the prior."""
+        pool = self._pool
+        visits, prior, proof = pool.visits(child), pool.prior(child), pool.proof(child)
+        if proof is not None and abs(proof) >= MATE_BOUND:
+            return (1 if proof > 0 else -1), proof, prior
+        if self.choice == "visits":
+            return 0, visits, prior
+        if not visits:
+            return 0, -math.inf, prior
+        merit = pool.mean(child)
+        if self.choice == "bound":
+            merit += EXPLORATION * prior * math.sqrt(pool.visits(node)) / (1 + visits)
+        return 0, merit, prior
+
+    def _score(self, node: int) -> int:
+        """Return a root move's score, as the kernel writes it; without visits it is the root's."""
+        proof = self._pool.proof(node)
+        if proof is not None:
+            return proof
+        value = self._pool.mean(node) if self._pool.visits(node) else -self._pool.mean(ROOT)
+        value = min(max(value, math.nextafter(-1, 0)), math.nextafter(1, 0))
+        return max(
+            min(round(UNIT * math.log((1 + value) / (1 - value))), MAX_EVALUATION), -MAX_EVALUATION
+        )
+
+    def _variation(self, node: int) -> Iterator[chess.Move]:
+        """Generate a root move and the best moves after it, as far as they were tried."""
+        game = self._games[0]
+        yield game.move(self._pool.move(node))
+        while ranking := self._ranking(node):
+            node = ranking[0]
+            if not self._pool.visits(node):
+                return
+            yield game.move(self._pool.move(node))
+
+
+def _goals(limits: Limits[chess.Move], most: int) -> Iterator[tuple[int, int]]:
+    """Generate the numbers of playouts, up to `most`, at which to report, each with its level."""
+    for depth in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
+        parts = PARTS if depth >= FINE_DEPTH else 1
+        for part in range(1, parts + 1):
+            goal = int(FIRST_PLAYOUTS * 2.0 ** (depth - 1 + part / parts))
+            yield depth, min(goal, most)
+            if goal >= most:
+                return

@@ -1,0 +1,96 @@
+"""What our levels are worth on the scale of Stockfish's UCI_Elo.
+
+python benchmarks/levels.py --games 40 --rounds 3
+
+Each skill plays rounds of games against Stockfish at the UCI_Elo nearest to what the rounds before
+make of the skill. Both sides are limited by nodes or depth, so the load of the machine changes
+nothing: Stockfish 15.1 chooses its weaker move when it has searched 1 + level plies, whatever
+comes after, with level = ((elo - 1346.6) / 143.4) ** (1 / 0.806).
+"""
+
+import math
+from collections.abc import Sequence
+
+from matches import engine, play
+from report import KEMPELEN, parser, show, stockfish
+
+LEAST, MOST = 1350, 2850  # of Stockfish's UCI_Elo
+STEP = 50
+SKILLS = (0, 4, 8, 12, 16, 19)
+GUESSES = {0: 1350, 4: 1750, 8: 1900, 12: 2000, 16: 2050, 19: 2150}
+OPTIONS = (
+    *("--nodes", "1"),
+    *("--draw", "movenumber=50,movecount=8,score=10", "--resign", "movecount=4,score=900"),
+)
+PER_ELO = math.log(10) / 400
+
+
+def expected(difference: float) -> float:
+    """Return the expected score of the stronger by so many Elo."""
+    return 1 / (1 + 10 ** (-difference / 400))
+
+
+def fit(results: Sequence[tuple[int, float, int]]) -> tuple[float, float]:
+    """Return the likeliest rating, and its 95% error, of (opponent's Elo, points, games).
+
+    A drawn game of one's own against the last opponent keeps a clean sweep finite.
+    """
+    anchored = [*results, (results[-1][0], 0.5, 1)]
+    low, high = 0.0, 4000.0
+    while high - low > 0.1:
+        middle = (low + high) / 2
+        surplus = sum(points - games * expected(middle - elo) for elo, points, games in anchored)
+        low, high = (middle, high) if surplus > 0 else (low, middle)
+    information = sum(
+        games * PER_ELO**2 * expected(low - elo) * (1 - expected(low - elo))
+        for elo, _, games in anchored
+    )
+    return low, 1.96 / math.sqrt(information)
+
+
+def opponent(program: str, elo: int) -> str:
+    """Return Stockfish limited to an Elo, as a player."""
+    level = min(max((elo - 1346.6) / 143.4, 0.0) ** (1 / 0.806), 20.0)
+    return engine(
+        program,
+        "stockfish",
+        "option.UCI_LimitStrength=true",
+        f"option.UCI_Elo={elo}",
+        f"depth={int(level) + 1},patience=120",
+    )
+
+
+def main() -> int:
+    """Measure each skill in turn."""
+    arguments = parser(__doc__)
+    arguments.add_argument("--games", type=int, default=40, help="games of each round")
+    arguments.add_argument("--rounds", type=int, default=3, help="rounds of each skill")
+    arguments.add_argument("--skills", type=int, nargs="+", default=SKILLS, help="skills")
+    options = arguments.parse_args()
+    program = stockfish()
+    if program is None:
+        print("levels.py needs stockfish; scripts/install-debian-packages installs it")
+        return 1
+    rows = []
+    for skill in options.skills:
+        rating, error = float(GUESSES.get(skill, 2000)), math.nan
+        results: list[tuple[int, float, int]] = []
+        for number in range(options.rounds):
+            elo = min(max(round(rating / STEP) * STEP, LEAST), MOST)
+            ours = engine(
+                KEMPELEN, "kempelen", f"option.Skill Level={skill}", "movetime=60,margin=60"
+            )
+            seed = ("--seed", str(number))
+            outcome = play(ours, opponent(program, elo), options.games, *OPTIONS, *seed)
+            games = outcome.wins + outcome.draws + outcome.losses
+            results.append((elo, outcome.wins + outcome.draws / 2, games))
+            rating, error = fit(results)
+            print(f"skill {skill} against {elo}: {outcome.score}, so {rating:.0f}", flush=True)
+        against = ", ".join(f"{elo}: {points:g}/{games}" for elo, points, games in results)
+        rows.append((str(skill), round(rating), round(error), against))
+    show("levels", ("skill", "Elo", "+-", "points against UCI_Elo"), rows, options.json)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

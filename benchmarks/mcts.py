@@ -1,0 +1,56 @@
+"""Monte Carlo tree search against a random mover, one tenth of itself, and alpha-beta.
+
+python benchmarks/mcts.py --games 100
+"""
+
+import sys
+from pathlib import Path
+
+from matches import engine, play
+from report import KEMPELEN, parser, show
+
+RANDOM_MOVER = [sys.executable, str(Path(__file__).with_name("random_mover.py"))]
+MCTS = "option.Search=mcts"
+LATE = "margin=5"  # a busy machine is no loss on time
+# Each player has limits of its own; the match wants one for all.
+ENDS = ("--nodes", "1", "--draw", "movenumber=60,movecount=8,score=10")
+
+# What is measured, by name: the two players.
+MATCHES = {
+    "500 playouts : a random mover": (
+        engine(KEMPELEN, "mcts", MCTS, "nodes=500"),
+        engine(RANDOM_MOVER, "random", "nodes=1"),
+    ),
+    "3,000 playouts : 300": (
+        engine(KEMPELEN, "mcts", MCTS, "nodes=3000"),
+        engine(KEMPELEN, "tenth", MCTS, "nodes=300"),
+    ),
+    "0.2 s a move : 0.02 s": (
+        engine(KEMPELEN, "mcts", MCTS, "movetime=0.2", LATE),
+        engine(KEMPELEN, "tenth", MCTS, "movetime=0.02", LATE),
+    ),
+    "0.1 s a move : alpha-beta at 0.1 s": (
+        engine(KEMPELEN, "mcts", MCTS, "movetime=0.1", LATE),
+        engine(KEMPELEN, "alphabeta", "movetime=0.1", LATE),
+    ),
+}
+
+
+def main() -> int:
+    """Play the matches, one after the other."""
+    arguments = parser(__doc__)
+    arguments.add_argument("--games", type=int, default=100, help="games of each match")
+    arguments.add_argument("--only", type=int, help="play one of the matches, from 1")
+    options = arguments.parse_args()
+    rows = []
+    for number, (name, players) in enumerate(MATCHES.items(), 1):
+        if options.only in (None, number):
+            outcome = play(*players, options.games, *ENDS)
+            rows.append((name, outcome.score, outcome.elo_text, outcome.failures))
+    columns = ("match", "wins-draws-losses", "Elo", "failures")
+    show("Monte Carlo tree search", columns, rows, options.json)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,196 @@
+"""Monte Carlo tree search: what it finds, what it keeps, and its manners.
+
+What every searcher must do is tested over both searches in test_search_manners.py.
+"""
+
+import chess
+import pytest
+
+from agent.chess.pool import Pool
+from agent.chess.search import KernelSearch
+from agent.chess.tree import FULL, NODE_BYTES, ROOT
+from agent.chess.tree_search import FIRST_PLAYOUTS, TreeSearch
+from agent.evaluation import Evaluation, EvaluationError
+from agent.limits import Cp, Info, Limits, Mate
+
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+
+
+def last_info(
+    search: TreeSearch, board: chess.Board, limits: Limits[chess.Move]
+) -> Info[chess.Move]:
+    search.arm()
+    return list(search.deepen(board, limits))[-1]
+
+
+def pool_of(search: TreeSearch) -> Pool:
+    return search._pool
+
+
+def check_tree(search: TreeSearch, board: chess.Board, node: int = ROOT) -> int:
+    """Check a tree against the rules of chess and of counting; return its nodes."""
+    pool, game = pool_of(search), search._games[0]
+    children = pool.children(node)
+    moves = [game.move(pool.move(child)) for child in children]
+    assert len(moves) == len(set(moves))
+    assert set(moves) <= set(board.legal_moves)
+    visits = sum(map(pool.visits, children))
+    assert visits <= pool.visits(node)
+    if node == ROOT:
+        assert len(moves) == board.legal_moves.count()
+        assert sum(map(pool.prior, children)) == pytest.approx(1.0, abs=1e-3)
+    nodes = 1
+    for child, move in zip(children, moves, strict=True):
+        assert child > node
+        assert -1.0 <= (pool.mean(child) if pool.visits(child) else 0.0) <= 1.0
+        board.push(move)
+        nodes += check_tree(search, board, child)
+        board.pop()
+    return nodes
+
+
+@pytest.mark.parametrize("fen", [chess.STARTING_FEN, KIWIPETE])
+def test_the_tree_is_one_of_legal_moves_and_its_visits_add_up(fen: str) -> None:
+    search = TreeSearch()
+    info = last_info(search, chess.Board(fen), Limits(nodes=3000))
+    pool = pool_of(search)
+    assert info.nodes == 3000
+    assert sum(pool.visits(child) for child in pool.children(ROOT)) == 3000
+    assert check_tree(search, chess.Board(fen)) > 2500
+
+
+@pytest.mark.parametrize(
+    ("fen", "moves"),
+    [
+        ("6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1", 1),
+        ("7k/8/8/8/8/8/R7/1R5K w - - 0 1", 2),
+        ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 2),
+        ("8/8/8/8/8/5k2/7q/5K2 w - - 0 1", -1),
+    ],
+)
+def test_mates_are_proven(fen: str, moves: int) -> None:
+    info = last_info(TreeSearch(), chess.Board(fen), Limits(nodes=200_000))
+    assert info.score == Mate(moves)
+    assert info.nodes < 200_000, "a proven root ends the search"
+
+
+def test_a_proof_goes_on_for_the_other_lines() -> None:
+    board = chess.Board("7k/8/8/8/8/8/R7/1R5K w - - 0 1")
+    search = TreeSearch()
+    search.arm()
+    infos = list(search.deepen(board, Limits(nodes=5000), 2))
+    assert infos[-1].nodes == 5000
+    assert infos[-2].score == Mate(2)
+
+
+def test_stalemate_is_worth_a_draw() -> None:
+    board = chess.Board("7k/8/6K1/8/8/8/8/5Q2 w - - 0 1")
+    stalemate = chess.Move.from_uci("f1f7")
+    search = TreeSearch()
+    info = last_info(search, board, Limits(nodes=500, search_moves=(stalemate,)))
+    assert info.score == Cp(0)
+    assert last_info(search, board, Limits(nodes=5000)).score == Mate(1)
+
+
+def test_the_values_of_the_root_tend_to_those_of_alphabeta() -> None:
+    """A piece hangs: both say so, and take it."""
+    board = chess.Board("r1bqkb1r/pppp1ppp/2n5/4p3/2B1n3/2N2N2/PPPP1PPP/R1BQK2R w KQkq - 0 5")
+    search = KernelSearch()
+    search.arm()
+    *_, exact = search.deepen(board, Limits(depth=8))
+    info = last_info(TreeSearch(), board, Limits(nodes=20_000))
+    assert info.pv[0] == exact.pv[0]
+    assert isinstance(info.score, Cp)
+    assert isinstance(exact.score, Cp)
+    assert abs(info.score.value - exact.score.value) < 150
+
+
+def test_a_level_doubles_the_playouts() -> None:
+    search = TreeSearch()
+    search.arm()
+    ends = {info.depth: info.nodes for info in search.deepen(chess.Board(), Limits(depth=9))}
+    assert ends == {depth: FIRST_PLAYOUTS << depth for depth in range(1, 10)}
+
+
+@pytest.mark.parametrize("choice", ["visits", "value", "bound"])
+def test_the_final_choice_is_the_one_asked_for(choice: str) -> None:
+    search = TreeSearch(choice=choice)  # type: ignore[arg-type]
+    info = last_info(search, chess.Board(KIWIPETE), Limits(nodes=2000))
+    pool, game = pool_of(search), search._games[0]
+    children = {game.move(pool.move(child)): child for child in pool.children(ROOT)}
+    measure = {"visits": pool.visits, "value": pool.mean}.get(choice)
+    if measure:
+        assert measure(children[info.pv[0]]) == max(map(measure, children.values()))
+    assert search._ranking(ROOT)[0] == children[info.pv[0]]
+
+
+def test_the_tree_is_kept_as_far_as_the_game_goes_on_in_it() -> None:
+    search = TreeSearch()
+    board = chess.Board(KIWIPETE)
+    info = last_info(search, board, Limits(nodes=10_000))
+    board.push(info.pv[0])
+    board.push(info.pv[1])
+    search._take_root(board, Limits())
+    kept = pool_of(search).visits(ROOT)
+    assert kept > 100
+    later = last_info(search, board, Limits(nodes=1000))
+    assert later.nodes == 1000
+    assert pool_of(search).visits(ROOT) > kept
+    check_tree(search, board.copy())
+    # The same again, and on from there; but not after a new game, or on another board.
+    search._take_root(board, Limits())
+    assert pool_of(search).visits(ROOT) > kept
+    search._take_root(board, Limits(search_moves=(later.pv[0],)))
+    assert pool_of(search).visits(ROOT) == 0
+    last_info(search, board, Limits(nodes=100))
+    search._take_root(chess.Board(), Limits())
+    assert pool_of(search).visits(ROOT) == 0
+    last_info(search, board, Limits(nodes=100))
+    search.new_game()
+    search._take_root(board, Limits())
+    assert pool_of(search).visits(ROOT) == 0
+
+
+def test_a_full_pool_drops_what_was_visited_least_and_goes_on() -> None:
+    search = TreeSearch(megabytes=1)
+    capacity = (1 << 20) // NODE_BYTES
+    board = chess.Board(KIWIPETE)
+    info = last_info(search, board, Limits(nodes=3 * capacity))
+    pool = pool_of(search)
+    assert info.nodes == 3 * capacity
+    assert pool.visits(ROOT) > 2 * capacity
+    assert pool.state != FULL
+    assert check_tree(search, board.copy()) <= capacity
+    assert info.hashfull <= 1000
+    pool.make_room()
+    assert 200 < pool.permille_used() <= 500
+    check_tree(search, board.copy())
+
+
+def test_threads_grow_one_tree() -> None:
+    search = TreeSearch(threads=3)
+    board = chess.Board(KIWIPETE)
+    info = last_info(search, board, Limits(nodes=20_000))
+    pool = pool_of(search)
+    assert info.nodes == 20_000
+    assert sum(pool.visits(child) for child in pool.children(ROOT)) == 20_000
+    check_tree(search, board.copy())
+    assert not pool.columns["marks"].any()
+
+
+def test_values_that_a_failing_evaluation_left_are_not_kept() -> None:
+    calls = 0
+
+    def fail(board: chess.Board) -> int:
+        nonlocal calls
+        calls += 1
+        if calls > 200:
+            raise ZeroDivisionError
+        return 0
+
+    search = TreeSearch(evaluation=Evaluation("fail", python=fail))
+    search.arm()
+    with pytest.raises(EvaluationError):
+        list(search.deepen(chess.Board(), Limits(depth=8)))
+    search._take_root(chess.Board(), Limits())
+    assert pool_of(search).visits(ROOT) == 0

@@ -1,0 +1,168 @@
+"""The manners of UCI with the real engine, over both of its searches."""
+
+import time
+
+import chess
+import pytest
+
+from agent.engine import SEARCHES, Engine
+
+MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R5K w - - 0 1"
+CHECKMATE = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
+# Far more than any of these searches takes, and far less than a hang.
+SOON = 30.0
+
+
+@pytest.fixture(params=SEARCHES)
+def talk(request, make_conversation):
+    conversation = make_conversation(Engine)
+    conversation.say("setoption name OwnBook value false", "setoption name Hash value 4")
+    conversation.say(f"setoption name Search value {request.param}", "isready")
+    conversation.hear_until("readyok")
+    return conversation
+
+
+def field(line, name):
+    words = line.split()
+    return words[words.index(name) + 1]
+
+
+def check_answer(heard, board):
+    """The last info, with a score and a legal variation, comes directly before its bestmove."""
+    *infos, last, answer = heard
+    assert answer.startswith("bestmove ")
+    assert sum(line.startswith("bestmove") for line in heard) == 1
+    move = answer.split()[1]
+    assert " score " in last
+    assert not last.endswith("bound")
+    for line in [*infos, last]:
+        if " pv " in line:
+            replay = board.copy()
+            for text in line.split(" pv ")[1].split():
+                replay.push(replay.parse_uci(text))
+    assert last.split(" pv ")[1].split()[0] == move
+    if " ponder " in answer:
+        assert last.split(" pv ")[1].split()[1] == answer.split()[3]
+    return move
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        "depth 5",
+        "nodes 1",
+        "nodes 5000",
+        "movetime 50",
+        "wtime 500 btime 500",
+        "wtime 1 btime 1",
+        "wtime 500 btime 500 winc 10 binc 10 movestogo 2",
+        "nodes 300 searchmoves a2a3 h2h3",
+    ],
+)
+def test_a_search_is_answered_once(talk, limits):
+    board = chess.Board()
+    board.push_uci("e2e4")
+    board.push_uci("c7c5")
+    began = time.monotonic()
+    heard = talk.ask("position startpos moves e2e4 c7c5", f"go {limits}")
+    assert time.monotonic() - began < SOON
+    move = check_answer(heard, board)
+    if "searchmoves" in limits:
+        assert move in ("a2a3", "h2h3")
+    if "nodes" in limits:
+        assert int(field(heard[-2], "nodes")) <= max(int(limits.split()[1]), 2)
+    if "depth" in limits:
+        assert field(heard[-2], "depth") == "5"
+
+
+def test_mate_limit_and_score(talk):
+    heard = talk.ask(f"position fen {MATE_IN_TWO}", "go mate 2")
+    check_answer(heard, chess.Board(MATE_IN_TWO))
+    assert " score mate 2 " in heard[-2]
+
+
+def test_lines_are_different_moves(talk):
+    heard = talk.ask("setoption name MultiPV value 3", "position startpos", "go depth 6")
+    check_answer(heard, chess.Board())
+    lines = {field(line, "multipv"): line for line in heard[:-1] if " multipv " in line}
+    assert set(lines) == {"1", "2", "3"}
+    assert len({line.split(" pv ")[1].split()[0] for line in lines.values()}) == 3
+
+
+@pytest.mark.parametrize("fen", [chess.STARTING_FEN, CHECKMATE, MATE_IN_TWO])
+def test_infinite_and_ponder_wait(talk, fen):
+    for go, end in (
+        ("go infinite", "stop"),
+        ("go ponder wtime 200 btime 200", "ponderhit"),
+        ("go ponder wtime 200 btime 200", "stop"),
+        ("go infinite depth 1", "stop"),
+    ):
+        talk.say("stop", "ponderhit", f"position fen {fen}", go, "isready")
+        heard = talk.hear_until("readyok")
+        time.sleep(0.1)
+        while not talk.heard.empty():
+            heard.append(talk.heard.get())
+        assert not any(line.startswith("bestmove") for line in heard)
+        talk.say(end)
+        heard += talk.rest()
+        assert sum(line.startswith("bestmove") for line in heard) == 1
+        assert heard[-1].startswith("bestmove")
+        assert (heard[-1] == "bestmove (none)") == (fen == CHECKMATE)
+
+
+def test_a_go_during_a_search_stops_it(talk):
+    talk.say("position startpos", "go infinite", "go nodes 100")
+    heard = talk.rest()
+    assert sum(line.startswith("bestmove") for line in heard) == 2
+
+
+def test_a_game_is_played_to_its_end(talk):
+    board = chess.Board("8/8/8/8/8/2k5/1q6/K7 b - - 0 1".replace("1q6", "2q5"))
+    for _ in range(60):
+        if board.is_game_over(claim_draw=True):
+            break
+        moves = " ".join(move.uci() for move in board.move_stack)
+        heard = talk.ask(f"position fen {board.root().fen()} moves {moves}", "go nodes 3000")
+        board.push_uci(check_answer(heard, board))
+    assert board.is_checkmate()
+
+
+def test_the_search_is_changed_between_moves(make_conversation):
+    talk = make_conversation(Engine)
+    talk.say("setoption name OwnBook value false")
+    for search in (*SEARCHES, *SEARCHES):
+        heard = talk.ask(f"setoption name Search value {search}", "go nodes 2000")
+        check_answer(heard, chess.Board())
+    assert talk.ask("setoption name Search value minimax") == [
+        "info string Search takes alphabeta, mcts, not 'minimax'"
+    ]
+
+
+def test_a_users_evaluation_is_used_and_may_fail(talk, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "def corner(board):\n"
+        "    return (1 if board.turn else -1) * (500 if board.piece_at(16) else 0)\n"
+        "def broken(board):\n"
+        "    return 1 // 0\n"
+    )
+    talk.say(f"setoption name Evaluation value {path}:corner")
+    heard = talk.ask("position startpos", "go nodes 300")
+    assert check_answer(heard, chess.Board()) in ("a2a3", "b1a3")
+    heard = talk.ask(f"setoption name Evaluation value {path}:broken", "go nodes 300")
+    assert any("broken" in line and "ZeroDivisionError" in line for line in heard)
+    assert heard[-1].startswith("bestmove ")
+    heard = talk.ask("setoption name Evaluation value handcrafted", "go nodes 300")
+    check_answer(heard, chess.Board())
+
+
+def test_a_limited_strength_answers_within_its_nodes(talk):
+    talk.say("setoption name UCI_LimitStrength value true", "setoption name UCI_Elo value 1400")
+    for limits in ("go movetime 5000", "go wtime 60000 btime 60000", "go depth 30"):
+        heard = talk.ask("ucinewgame", "position startpos moves e2e4", limits)
+        board = chess.Board()
+        board.push_uci("e2e4")
+        check_answer(heard, board)
+        assert int(field(heard[-2], "nodes")) < 2000
+    heard = talk.ask("setoption name UCI_LimitStrength value false", "go nodes 5000")
+    assert int(field(heard[-2], "nodes")) > 2000
