@@ -13,7 +13,7 @@ from math import inf, log, sqrt
 from random import Random
 from typing import Any, Generic, Literal, TypeVar
 
-from agent.game import Game
+from agent.game import Game, Simulated
 from agent.search.counts import SearchStopped
 from agent.search.ending import AS_PLAYED, Ending
 from agent.search.ordering import Ordering
@@ -56,9 +56,10 @@ class UCT(Search[Move]):
 
     exploration: how much more a little-tried move is worth. threshold: the visits from which on
     a leaf is expanded. final: play the move of most visits, of the greatest mean, or of the
-    greatest upper bound. policy: the moves of a playout, at random without it. solver: keep
-    track of what is certain. rave: the visits at which a move's own mean counts as much as that
-    of the playouts in which it came later; 0 leaves these out.
+    greatest upper bound. policy: the moves of a playout; without it the game's own playouts,
+    where it has some and `depth` is beyond their end, or moves at random. solver: keep track of
+    what is certain. rave: the visits at which a move's own mean counts as much as that of the
+    playouts in which it came later; 0 leaves these out.
 
     `counts.leaves` are the playouts, `counts.peak_open` the nodes of the tree.
     """
@@ -91,8 +92,9 @@ class UCT(Search[Move]):
         self.final = final
         self.solver = solver
         self.rave = rave
-        self._policy = policy or _at_random
+        self._policy = policy
         self._random = Random(seed)
+        self._simulated: Simulated[Move] | None = None
 
     def search(self, game: Game[Move], depth: int) -> Found[Move]:
         """Return the move chosen, its mean reward, and the variation that was tried most."""
@@ -100,6 +102,7 @@ class UCT(Search[Move]):
         leaf = self._leaf(game, depth, 0)
         if leaf is not None:
             return Found(leaf, ())
+        self._simulated = game if not self._policy and isinstance(game, Simulated) else None
         root = self._tree(game)
         for _ in range(self.playouts):
             try:
@@ -158,7 +161,12 @@ class UCT(Search[Move]):
         played: list[tuple[int, Move]] = []
         ply = start = len(path) - 1
         while (value := self._leaf(game, depth - ply, ply)) is None:
-            move = self._policy(game, list(game.moves()), self._random)
+            own = self._simulated
+            if own is not None and depth - ply >= own.longest_playout:
+                return self._own_playout(own)
+            moves = list(game.moves())
+            policy = self._policy
+            move = policy(game, moves, self._random) if policy else self._random.choice(moves)
             played.append((game.turn, move))
             game.play(move)
             ply += 1
@@ -168,6 +176,14 @@ class UCT(Search[Move]):
         for _ in played:
             game.undo()
         return reward, played
+
+    def _own_playout(self, game: Simulated[Move]) -> tuple[float, list[tuple[int, Move]]]:
+        """Let the game play on; return player 0's reward, and who played which moves."""
+        utility, played = game.playout(self._random)
+        self.counts.nodes += len(played)
+        self.counts.leaves += 1
+        value = self.ending.value(utility, 0)
+        return max(-1.0, min(1.0, value / self.scale)), list(played)
 
     def _backpropagate(
         self, path: list[Node[Move]], reward: float, played: list[tuple[int, Move]]
@@ -189,6 +205,9 @@ class UCT(Search[Move]):
     def _grow(self, game: Game[Move], node: Node[Move], ply: int) -> None:
         """Give a node its children, in random order if no other is asked for."""
         moves = self._moves(game, ply)
+        if self._simulated is not None:
+            sensible = set(self._simulated.sensible())
+            moves = [move for move in moves if move in sensible]
         if self.ordering is None:
             self._random.shuffle(moves)
         node.children = [Node(move, game.turn) for move in moves]
@@ -258,7 +277,3 @@ def _prove(node: Node[Any]) -> None:
     if best >= 1 or all(child.proven is not None for child in node.children):
         mover = node.children[0].player
         node.proven = best if node.player == mover else -best
-
-
-def _at_random(game: Game[Move], moves: list[Move], random: Random) -> Move:
-    return random.choice(moves)

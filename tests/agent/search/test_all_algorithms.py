@@ -13,11 +13,12 @@ from agent.search.catalogue import algorithm, algorithms
 from agent.search.counts import SearchStopped
 from agent.search.minimax import Minimax
 from agent.search.ordering import Ordering
+from tests.support import small_game
 
 EXACT = [name for name, search in algorithms().items() if search.exact]
 WITHOUT_CHANCE = [name for name in games.names() if not isinstance(games.new_game(name), Chance)]
 # How deep each game is searched from its start and from two moves on.
-DEPTHS = {"connect-four": 3, "othello": 3, "tic-tac-toe": 4, "nim": 4}
+DEPTHS = {"connect-four": 3, "othello": 3, "tic-tac-toe": 4, "nim": 4, "go": 3}
 
 
 def worth(game, pv, evaluate):
@@ -97,7 +98,7 @@ class TestEveryExactAlgorithm:
         random = Random(7)
         depth = DEPTHS.get(game_name, 4)
         search = algorithm(name)(games.evaluation(game_name))
-        game = games.new_game(game_name)
+        game = small_game(game_name)
         assert_like_minimax(search, game, depth)
         for _ in range(2):
             for _ in range(random.randint(1, 6)):
