@@ -16,7 +16,8 @@ from agent.clock import Clock
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, load
 from agent.latch import Latch, wait_for_any
 from agent.limits import Limits
-from agent.player import Job, PlayerError, Searcher, describe
+from agent.player import PlayerError, Searcher, describe
+from agent.worker import Job
 
 if TYPE_CHECKING:
     import subprocess

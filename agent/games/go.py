@@ -45,13 +45,18 @@ class State:
 
 
 class Go:
-    """A position of Go and its history. komi: what White gets for moving second."""
+    """A position of Go and its history.
+
+    komi: what White gets for moving second. captures_all: whether sensible players go on until
+    every dead stone is off the board.
+    """
 
     def __init__(self, size: int = 9, komi: float = 7.5) -> None:
         if not 1 <= size <= LARGEST:
             raise ValueError(f"a board of size {size} cannot be; use 1 to {LARGEST}")
         self.size = size
         self.komi = komi
+        self.captures_all = False
         stones = Stones(size)
         self._shape = stones.shape
         # The positions of the game so far, as the sets of both colours.
@@ -185,9 +190,14 @@ class Go:
         return captured or -(len(self._shape.neighbours[move]) < 4)
 
     def sensible(self) -> list[int]:
-        """Return the legal moves but those that fill an own eye; PASS is always there."""
+        """Return the legal moves but those that fill an own eye.
+
+        PASS is among them, but not where all dead stones are to be captured and a move is left.
+        """
         colour, stones = self.turn + 1, self.stones
-        return [move for move in self.moves() if move == PASS or not stones.own_eye(move, colour)]
+        *stays, _ = self.moves() or [PASS]
+        found = [move for move in stays if not stones.own_eye(move, colour)]
+        return found if self.captures_all and found else [*found, PASS]
 
     @property
     def longest_playout(self) -> int:

@@ -94,16 +94,19 @@ class UCT(Search[Move]):
         self.rave = rave
         self._policy = policy
         self._random = Random(seed)
+        # The tree of the last search, or of the one that is going on, for whoever looks on.
+        self.tree: Node[Any] | None = None
         self._simulated: Simulated[Move] | None = None
 
     def search(self, game: Game[Move], depth: int) -> Found[Move]:
         """Return the move chosen, its mean reward, and the variation that was tried most."""
+        self.tree = None
         self._begin(game)
         leaf = self._leaf(game, depth, 0)
         if leaf is not None:
             return Found(leaf, ())
         self._simulated = game if not self._policy and isinstance(game, Simulated) else None
-        root = self._tree(game)
+        root = self.tree = self._tree(game)
         for _ in range(self.playouts):
             try:
                 self._playout(game, root, depth)
@@ -113,9 +116,9 @@ class UCT(Search[Move]):
                 break
         if not root.visits:
             raise SearchStopped
-        best = self._choice(root)
+        best = self.chosen(root)
         value = best.mean() if best.proven is None else best.proven
-        return Found(value, tuple(self._variation(root)))
+        return Found(value, tuple(self.line_from(root)))
 
     def _root(self, game: Game[Move], depth: int) -> float:
         return self.search(game, depth).value
@@ -232,7 +235,7 @@ class UCT(Search[Move]):
             mean += weight * (child.rave_total / child.rave_visits - mean)
         return mean + self.exploration * sqrt(log(parent.visits) / child.visits)
 
-    def _choice(self, node: Node[Move]) -> Node[Move]:
+    def chosen(self, node: Node[Move]) -> Node[Move]:
         """Return the child to play: by the final rule, but never against what is proven."""
 
         def merit(child: Node[Move]) -> tuple[bool, bool, float]:
@@ -248,10 +251,10 @@ class UCT(Search[Move]):
 
         return max(node.children, key=merit)
 
-    def _variation(self, node: Node[Move]) -> Iterator[Move]:
+    def line_from(self, node: Node[Move]) -> Iterator[Move]:
         """Generate the moves chosen from here on, as far as they were tried."""
         while node.children:
-            node = self._choice(node)
+            node = self.chosen(node)
             if not node.visits:
                 return
             yield node.move

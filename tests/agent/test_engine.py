@@ -14,8 +14,9 @@ from agent.engine import Engine
 from agent.evaluation import HANDCRAFTED, EvaluationError
 from agent.latch import Latch
 from agent.limits import Limits, SideClock
-from agent.player import Job, PlayerError
+from agent.player import PlayerError
 from agent.search.deepening import PlainSearch
+from agent.worker import Job
 
 PATIENCE = 20.0
 BLITZ = Limits(clock=SideClock(60.0))
