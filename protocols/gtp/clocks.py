@@ -82,7 +82,8 @@ class SideTime:
         main = 0.0
         if self._main > 0:
             clock = SideClock(self._main, system.increment)
-            budget = allot(Limits[None](clock=clock, moves_to_go=moves_left), OVERHEAD)
+            limits: Limits[None] = Limits(clock=clock, moves_to_go=moves_left)
+            budget = allot(limits, OVERHEAD)
             main = min(budget.soft / SOFT_SHARE, budget.hard)
         over = 0.0
         if system.period:
