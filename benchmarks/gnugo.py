@@ -50,12 +50,17 @@ class Engine:
         except (OSError, ValueError):
             self._process.kill()
         self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe:
+                pipe.close()
 
 
-def play(ours: Engine, theirs: Engine, we_are_black: bool, arguments: Any) -> dict[str, Any]:
+def play(
+    ours: Engine, theirs: Engine, we_are_black: bool, size: int, komi: float
+) -> dict[str, Any]:
     """Play one game; return what is to be known of it."""
     for engine in (ours, theirs):
-        for command in (f"boardsize {arguments.size}", "clear_board", f"komi {arguments.komi}"):
+        for command in (f"boardsize {size}", "clear_board", f"komi {komi}"):
             engine.ask(command)
     moves: list[str] = []
     slowest = 0.0
@@ -107,7 +112,7 @@ def main() -> int:
     games = []
     try:
         for number in range(arguments.games):
-            games.append(play(ours, theirs, number % 2 == 0, arguments))
+            games.append(play(ours, theirs, number % 2 == 0, arguments.size, arguments.komi))
             if sys.stderr.isatty():
                 print(f"\r{number + 1} games", end="", file=sys.stderr)
             if arguments.json:

@@ -25,7 +25,10 @@ class GameBoard:
     def __init__(self, name: str, size: int | None = None) -> None:
         self.name = name
         self._options: dict[str, Any] = {} if size is None else {"size": size}
-        self.game: Written[Any] = self._new()
+        try:
+            self.game: Written[Any] = self._new()
+        except TypeError:  # the game's class knows no size
+            raise ValueError(f"{name} has no board size") from None
         self._played: list[int] = []
 
     @property
