@@ -36,6 +36,8 @@ TABLE_ENTRIES = 500_000
 # which it came later from about so many visits on.
 RAVE = 500
 EXPLORATION = 0.3
+# A move that was not tried looks as good as if it had been tried once.
+URGENCY = 0.6
 # Outcomes differ from a draw by half a point at least: all wins are worth the same.
 WHOLE_WIN = 0.5
 
@@ -201,6 +203,7 @@ def make_search(
             scale=WHOLE_WIN,
             rave=RAVE if simulated else 0,
             exploration=EXPLORATION if simulated else sqrt(2),
+            urgency=URGENCY if simulated else inf,
             solver=not simulated,
             seed=seed,
         )

@@ -4,7 +4,7 @@ Passes (exit status 0) if no move was refused, none came later than the margin, 
 agree on every game. GNU Go plays by Chinese rules, and captures all dead stones before it passes;
 our engine does so too.
 
-    python benchmarks/gnugo.py --games 100 --seconds 0.05
+    python benchmarks/gnugo.py --games 100 --seconds 0.1
 """
 
 import argparse
@@ -102,13 +102,15 @@ def main() -> int:
     parser.add_argument("--komi", type=float, default=7.5)
     parser.add_argument("--level", type=int, default=1, help="of GNU Go, from 1 to 10")
     parser.add_argument("--seconds", type=float, default=0.05, help="for each of our moves")
+    parser.add_argument("--playouts", type=int, help="at most so many for each of our moves")
     parser.add_argument("--margin", type=float, default=2.0, help="how late a move may come")
     parser.add_argument("--gnugo", default="/usr/games/gnugo")
     parser.add_argument("--json", metavar="FILE", help="write all games to a file")
     arguments = parser.parse_args()
     options = f"--mode gtp --level {arguments.level} --chinese-rules --capture-all-dead"
     theirs = Engine([arguments.gnugo, *options.split()])
-    ours = Engine([*OURS, "--time", str(arguments.seconds)])
+    limits = ["--playouts", str(arguments.playouts)] if arguments.playouts else []
+    ours = Engine([*OURS, "--time", str(arguments.seconds), *limits])
     games = []
     try:
         for number in range(arguments.games):

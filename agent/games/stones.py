@@ -236,11 +236,39 @@ class Stones:
         by_white = self.shape.reached(white, empty)
         return black | by_black & ~by_white, white | by_white & ~by_black
 
+    def _answer(self, last: int, colour: int) -> int:
+        """Return where a colour captures the chain of the last move, or saves one from it, or PASS.
+
+        Saved is a chain that has two liberties then, or more.
+        """
+        if last == PASS:
+            return PASS
+        head, liberties = self.head, self.liberties
+        free = liberties[head[last]]
+        if not free & free - 1:
+            vertex = free.bit_length() - 1
+            if vertex != self.ko:
+                return vertex
+        for beside in self.shape.neighbours[last]:
+            if self.board[beside] == colour:
+                free = liberties[head[beside]]
+                if not free & free - 1:
+                    vertex = free.bit_length() - 1
+                    after = self.shape.around(free) & self.sets[EMPTY]
+                    for other in self.shape.neighbours[vertex]:
+                        if self.board[other] == colour:
+                            after |= liberties[head[other]]
+                    after &= ~free
+                    if after & after - 1:
+                        return vertex
+        return PASS
+
     def play_out(self, colour: int, passes: int, random: Random) -> list[tuple[int, int]]:
         """Play on to the end of the game at random; return (colour, vertex or PASS) of each move.
 
-        No player fills his own eyes, and each passes where that is all he could do. Only a ko
-        is not retaken at once; other repetitions end at LONGEST_PLAYOUT.
+        A player answers the last move where it leaves a chain in atari: he captures, or saves his
+        own. Else no player fills his own eyes, and each passes where that is all he could do. Only a
+        ko is not retaken at once; other repetitions end at LONGEST_PLAYOUT.
         """
         board, sets = self.board, self.sets
         neighbours = self.shape.neighbours
@@ -250,9 +278,9 @@ class Stones:
         rand = random.random
         while passes < 2 and len(played) < longest:
             number = len(empty)
-            start = index = int(rand() * number)
-            move = PASS
-            while number:
+            move = PASS if not played else self._answer(played[-1][1], colour)
+            start = index = int(rand() * number) if move == PASS else empty.index(move)
+            while number and move == PASS:
                 vertex = empty[index]
                 for beside in neighbours[vertex]:
                     if board[beside] == EMPTY:

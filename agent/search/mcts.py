@@ -59,7 +59,8 @@ class UCT(Search[Move]):
     greatest upper bound. policy: the moves of a playout; without it the game's own playouts,
     where it has some and `depth` is beyond their end, or moves at random. solver: keep track of
     what is certain. rave: the visits at which a move's own mean counts as much as that of the
-    playouts in which it came later; 0 leaves these out.
+    playouts in which it came later; 0 leaves these out. urgency: the bound of a move that was not
+    tried yet, above its mean in such playouts; infinite, all moves are tried once first.
 
     `counts.leaves` are the playouts, `counts.peak_open` the nodes of the tree.
     """
@@ -82,6 +83,7 @@ class UCT(Search[Move]):
         policy: Callable[[Game[Move], list[Move], Random], Move] | None = None,
         solver: bool = False,
         rave: float = 0,
+        urgency: float = inf,
         seed: int | None = None,
     ) -> None:
         super().__init__(evaluate, ending=ending, ordering=ordering, node_limit=node_limit)
@@ -92,6 +94,7 @@ class UCT(Search[Move]):
         self.final = final
         self.solver = solver
         self.rave = rave
+        self.urgency = urgency
         self._policy = policy
         self._random = Random(seed)
         # The tree of the last search, or of the one that is going on, for whoever looks on.
@@ -224,11 +227,11 @@ class UCT(Search[Move]):
         path.append(child)
 
     def _upper_bound(self, parent: Node[Move], child: Node[Move]) -> float:
-        """Return UCB1's bound of a child's mean reward: infinite until it has been tried."""
+        """Return UCB1's bound of a child's mean reward: `urgency` until it has been tried."""
         if child.proven is not None:
             return child.proven if child.proven >= 0 else -inf
         if not child.visits:
-            return inf
+            return self.urgency + (child.rave_total / child.rave_visits if child.rave_visits else 0)
         mean = child.mean()
         if self.rave and child.rave_visits:
             weight = sqrt(self.rave / (3 * child.visits + self.rave))
