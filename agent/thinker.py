@@ -35,9 +35,9 @@ TABLE_ENTRIES = 500_000
 # The settings of tree search by playouts: a move's own mean outweighs those of the playouts in
 # which it came later from about so many visits on.
 RAVE = 500
-EXPLORATION = 0.3
-# A move that was not tried looks as good as if it had been tried once.
-URGENCY = 0.6
+EXPLORATION = 0.1
+# A move that was not tried looks a little better than its mean in such playouts.
+URGENCY = 0.3
 # Outcomes differ from a draw by half a point at least: all wins are worth the same.
 WHOLE_WIN = 0.5
 

@@ -267,7 +267,7 @@ class Stones:
         """Play on to the end of the game at random; return (colour, vertex or PASS) of each move.
 
         A player answers the last move where it leaves a chain in atari: he captures, or saves his
-        own. Else no player fills his own eyes, and each passes where that is all he could do. Only a
+        own. Else nobody fills his own eyes, and each passes where that is all he could do. Only a
         ko is not retaken at once; other repetitions end at LONGEST_PLAYOUT.
         """
         board, sets = self.board, self.sets
