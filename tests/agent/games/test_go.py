@@ -373,3 +373,15 @@ def test_evaluation_counts_what_is_near():
     assert evaluate(game) == -25
     game.play(at(game, "A1"))
     assert evaluate(game) > 10
+
+
+def test_playouts_answer_atari():
+    game = from_diagram(". . . . .", ". . O . .", ". O X O .", ". . . . .", ". . . . .")
+    save = game.stones._answer(at(game, "B3"), BLACK)
+    assert game.text(save) == "C2"
+    game = from_diagram(". . . . .", ". . . . .", ". . . . X", ". . . X O", ". . . . .")
+    capture = game.stones._answer(at(game, "E2"), BLACK)
+    assert game.text(capture) == "E1"
+    # A chain that cannot be saved is given up.
+    game = from_diagram(". . . . .", ". . . . .", ". . . . O", ". . . O .", ". . . O X")
+    assert game.stones._answer(at(game, "D1"), BLACK) == PASS
