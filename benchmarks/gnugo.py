@@ -5,6 +5,7 @@ agree on every game. GNU Go plays by Chinese rules, and captures all dead stones
 our engine does so too.
 
     python benchmarks/gnugo.py --games 100 --seconds 0.1
+    python benchmarks/gnugo.py --games 100 --follow
 """
 
 import argparse
@@ -56,20 +57,22 @@ class Engine:
 
 
 def play(
-    ours: Engine, theirs: Engine, we_are_black: bool, size: int, komi: float
+    ours: Engine, theirs: Engine, colour_of_ours: str, size: int, komi: float
 ) -> dict[str, Any]:
-    """Play one game; return what is to be known of it."""
+    """Play one game; return what is to be known of it.
+
+    colour_of_ours: black or white; "" where GNU Go plays both and ours only follows and scores.
+    """
     for engine in (ours, theirs):
         for command in (f"boardsize {size}", "clear_board", f"komi {komi}"):
             engine.ask(command)
     moves: list[str] = []
     slowest = 0.0
-    game: dict[str, Any] = {"black": "kempelen" if we_are_black else "gnugo", "error": ""}
+    game: dict[str, Any] = {"colour": colour_of_ours, "error": ""}
     try:
         while len(moves) < LONGEST_GAME and moves[-2:] != ["PASS", "PASS"]:
-            black = len(moves) % 2 == 0
-            mover, other = (ours, theirs) if black == we_are_black else (theirs, ours)
-            colour = "black" if black else "white"
+            colour = "white" if len(moves) % 2 else "black"
+            mover, other = (ours, theirs) if colour == colour_of_ours else (theirs, ours)
             began = time.monotonic()
             command = "kgs-genmove_cleanup" if mover is ours else "genmove"
             move = mover.ask(f"{command} {colour}").upper()
@@ -103,6 +106,9 @@ def main() -> int:
     parser.add_argument("--level", type=int, default=1, help="of GNU Go, from 1 to 10")
     parser.add_argument("--seconds", type=float, default=0.05, help="for each of our moves")
     parser.add_argument("--playouts", type=int, help="at most so many for each of our moves")
+    parser.add_argument(
+        "--follow", action="store_true", help="GNU Go plays both colours, ours only scores"
+    )
     parser.add_argument("--margin", type=float, default=2.0, help="how late a move may come")
     parser.add_argument("--gnugo", default="/usr/games/gnugo")
     parser.add_argument("--json", metavar="FILE", help="write all games to a file")
@@ -114,7 +120,8 @@ def main() -> int:
     games = []
     try:
         for number in range(arguments.games):
-            games.append(play(ours, theirs, number % 2 == 0, arguments.size, arguments.komi))
+            colour = "" if arguments.follow else ("black", "white")[number % 2]
+            games.append(play(ours, theirs, colour, arguments.size, arguments.komi))
             if sys.stderr.isatty():
                 print(f"\r{number + 1} games", end="", file=sys.stderr)
             if arguments.json:
@@ -127,8 +134,8 @@ def main() -> int:
     late = [game for game in games if game["slowest"] > arguments.seconds + arguments.margin]
     finished = [game for game in games if not game["error"]]
     differ = [game for game in finished if not same(game["ours"], game["theirs"])]
-    won = Counter((game["theirs"][0] == "B") == (game["black"] == "kempelen") for game in finished)
-    print(f"games {len(games)}, finished {len(finished)}, won {won[True]}, lost {won[False]}")
+    won = Counter(game["theirs"][0] == game["colour"][:1].upper() for game in finished)
+    print(f"games {len(games)}, finished {len(finished)}, won {won[True]}, not won {won[False]}")
     print(f"late {len(late)}, slowest {max(game['slowest'] for game in games):.2f} s")
     print(f"scores agree in {len(finished) - len(differ)} of {len(finished)}")
     for text in errors + [f"{game['ours']} against {game['theirs']}" for game in differ]:

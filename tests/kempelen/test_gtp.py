@@ -123,7 +123,7 @@ def test_a_game_against_gnugo():
     )
     ours = gnugo.Engine([*gnugo.OURS, "--playouts", "30"])
     try:
-        game = gnugo.play(ours, theirs, True, 5, 0.5)
+        game = gnugo.play(ours, theirs, "black", 5, 0.5)
     finally:
         ours.close()
         theirs.close()
