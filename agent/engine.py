@@ -19,7 +19,8 @@ from agent.levels import FULL, LEAST_ELO, Level, WeakSearch, skill_of
 from agent.limits import Limits
 from agent.loading import Loading
 from agent.parts import ALPHABETA, MCTS
-from agent.player import Job, PlayerError, Searcher, describe
+from agent.player import PlayerError, Searcher, describe
+from agent.worker import Job
 
 if TYPE_CHECKING:
     import chess

@@ -5,13 +5,14 @@ terminal test, utility), spelled for searches that play a move, look, and take i
 object is one mutable position with its history. A game whose states are cheap to copy may keep
 a stack of them behind `play` and `undo`.
 
-`Game` is enough for every search. `Rated`, `Classed` and `Continued` are what a game may offer
-besides: hints for the order of moves, and the moves on which a leaf is continued. A game that
-people see and play is `Written` too.
+`Game` is enough for every search. `Rated`, `Classed`, `Continued` and `Simulated` are what a game
+may offer besides: hints for the order of moves, the moves on which a leaf is continued, and
+playouts of its own. A game that people see and play is `Written` too.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from enum import IntEnum
+from random import Random
 from typing import Protocol, TypeVar, runtime_checkable
 
 Move = TypeVar("Move")
@@ -109,6 +110,24 @@ class Passing(Protocol):
 
     def pass_turn(self) -> None:
         """Let the mover pass; `undo` takes it back."""
+
+
+@runtime_checkable
+class Simulated(Game[Move], Protocol[Move]):
+    """A game that plays the playouts of Monte Carlo tree search itself, faster or better."""
+
+    @property
+    def longest_playout(self) -> int:
+        """The most moves that a playout makes."""
+
+    def playout(self, random: Random) -> tuple[float, Sequence[tuple[int, Move]]]:
+        """Play on from here to an end, and leave the position as it was.
+
+        Return player 0's utility at the end, and who played which moves.
+        """
+
+    def sensible(self) -> Iterable[Move]:
+        """Generate the legal moves that a tree should hold, at least one while there are any."""
 
 
 CHANCE = 2

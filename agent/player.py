@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import traceback
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
@@ -19,6 +18,7 @@ from agent.clock import Clock
 from agent.evaluation import EvaluationError
 from agent.latch import Latch, wait_for_any
 from agent.limits import Cp, Info, Limits, Mate, Progress, Result
+from agent.worker import Job, Worker
 
 if TYPE_CHECKING:
     import chess
@@ -103,22 +103,7 @@ class PlayerError(Exception):
     """What was asked for cannot be done; the message says why."""
 
 
-class Job:
-    """What a player does after everything that was asked of it before.
-
-    stop: asked to end. overtaken: something else has been asked of the player since.
-    lengthy: it may take long, so nobody should wait for it to end.
-    """
-
-    def __init__(self, work: Callable[[Job], None], lengthy: bool) -> None:
-        self.work = work
-        self.lengthy = lengthy
-        self.stop = Latch()
-        self.overtaken = Latch()
-        self.ponderhit = Latch()
-
-
-class Player:
+class Player(Worker):
     """Plays and does other lengthy work, one thing at a time, in a thread of its own.
 
     overhead: seconds between a result and the clock that times it. patient: use the time that is
@@ -138,17 +123,7 @@ class Player:
         self._source = source
         self._listener = listener
         self._advisors = advisors
-        self._changed = threading.Condition()
-        self._jobs: deque[Job] = deque()
-        self._current: Job | None = None
-        self._closed = False
-        self._thread: threading.Thread | None = None
-
-    @property
-    def busy(self) -> bool:
-        """Whether lengthy work, such as a search, is being done or waits to be done."""
-        with self._changed:
-            return any(job.lengthy for job in self._asked())
+        super().__init__(lambda error: listener.error(describe(error)), "player")
 
     def go(self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1) -> None:
         """Think about a position, which is copied; what was going on is stopped first."""
@@ -159,70 +134,10 @@ class Player:
         self.stop()
         self._ask(Job(search.run, lengthy=True))
 
-    def do(self, work: Callable[[Job], None], lengthy: bool = False) -> None:
-        """Do `work` when everything asked before is done; what it raises is reported."""
-        self._ask(Job(work, lengthy))
-
-    def stop(self) -> None:
-        """End everything that was asked for so far, at once; it is still answered."""
-        with self._changed:
-            asked = self._asked()
-        for job in asked:
-            job.stop.set()
-
     def ponderhit(self) -> None:
         """Go on by the clock: the move that was pondered on has been played."""
-        with self._changed:
-            asked = self._asked()
-        for job in asked:
+        for job in self.asked():
             job.ponderhit.set()
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait until everything is done; return whether it is."""
-        with self._changed:
-            return self._changed.wait_for(lambda: not self._asked(), timeout)
-
-    def close(self, timeout: float) -> bool:
-        """Stop and end the thread; return whether it ended within `timeout` seconds."""
-        self.stop()
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
-        if self._thread is not None:
-            self._thread.join(timeout)
-        return self._thread is None or not self._thread.is_alive()
-
-    def _asked(self) -> list[Job]:
-        return ([self._current] if self._current else []) + list(self._jobs)
-
-    def _ask(self, job: Job) -> None:
-        with self._changed:
-            if self._closed:
-                return
-            before = self._asked()
-            self._jobs.append(job)
-            self._changed.notify_all()
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="player", daemon=True)
-                self._thread.start()
-        for earlier in before:
-            earlier.overtaken.set()
-
-    def _work(self) -> None:
-        while job := self._next():
-            try:
-                job.work(job)
-            except BaseException as error:  # noqa: BLE001 - a failure ends the job, not the player
-                self._listener.error(describe(error))
-            with self._changed:
-                self._current = None
-                self._changed.notify_all()
-
-    def _next(self) -> Job | None:
-        with self._changed:
-            self._changed.wait_for(lambda: self._jobs or self._closed)
-            self._current = self._jobs.popleft() if self._jobs else None
-            return self._current
 
 
 class _Search:

@@ -13,6 +13,7 @@ from kempelen import __version__
 # name: one line of help. The module is kempelen.<name>.
 COMMANDS = {
     "uci": "speak the UCI protocol on standard input and output",
+    "gtp": "speak the Go Text Protocol on standard input and output, for Go and every other game",
     "bench": "search a fixed set of positions and print nodes and speed",
     "perft": "count the leaves of the tree of legal moves",
     "book": "build, show, merge, prune and check opening books",
@@ -35,15 +36,20 @@ NO_READER = 141
 def main(argv: list[str] | None = None) -> int:
     """Run one sub-command and return its exit status."""
     argv = sys.argv[1:] if argv is None else argv
-    if argv in ([], ["uci"]):
-        from kempelen.uci import serve
+    if argv == ["uci"]:
+        from kempelen import uci
 
-        return serve()
+        return uci.serve()
+    if not argv:
+        from kempelen import first_line
+
+        return first_line.serve()
     import argparse
     from importlib import import_module
 
     parser = argparse.ArgumentParser(
-        prog="kempelen", description="A game-playing agent server: chess over UCI."
+        prog="kempelen",
+        description="A game-playing agent server: chess over UCI, Go and other games over GTP.",
     )
     parser.add_argument("--version", action="version", version=f"kempelen {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

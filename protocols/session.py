@@ -37,6 +37,7 @@ class Session:
         self._source = source
         self._sink = sink
         self._over = threading.Event()
+        self._broken = False
         self._lock = threading.Lock()
         self._log: IO[str] | None = None
 
@@ -62,14 +63,32 @@ class Session:
                 msvcrt.setmode(descriptor, os.O_BINARY)
         return cls(source, sink)
 
-    def run(self, protocol: LineProtocol) -> None:
-        """Carry lines until the end of the session; an interrupt from the keyboard ends it too."""
+    def run(self, protocol: LineProtocol) -> bool:
+        """Carry lines until the end of the session; an interrupt from the keyboard ends it too.
+
+        Return whether it ended by itself, with everything read.
+        """
         reader = threading.Thread(target=self._read, args=(protocol,), name="reader", daemon=True)
         reader.start()
         try:
             self._over.wait()
         except KeyboardInterrupt:
             self._over.set()
+            return False
+        return True
+
+    def heard(self) -> bool:
+        """Tell whether somebody still reads the output, as far as the system tells."""
+        if self._broken:
+            return False
+        try:
+            import select
+
+            watch = select.poll()
+        except (ImportError, AttributeError):  # as on Windows
+            return True
+        watch.register(self._sink, 0)
+        return not watch.poll(0)
 
     def send(self, line: str) -> None:
         """Write one line, whole, and flush it. From any thread; never raises."""
@@ -80,6 +99,7 @@ class Session:
                 while data:
                     data = data[os.write(self._sink, data) :]
             except OSError:
+                self._broken = True
                 self._over.set()
 
     def log_to(self, path: str) -> None:

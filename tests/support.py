@@ -4,10 +4,15 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agent.games import catalogue
+
 FAILING = str(Path(__file__).with_name("failing_engine.py"))
+
+SMALL = {"go": {"size": 3}}
 
 
 def unavailable(reason: str) -> None:
@@ -24,6 +29,11 @@ def program(name: str) -> str:
         unavailable(f"{name} is not installed: run scripts/install-debian-packages")
     assert path is not None
     return path
+
+
+def small_game(name: str) -> Any:
+    """Return a game, on a board small enough to look at every position of many games."""
+    return catalogue.new_game(name, **SMALL.get(name, {}))
 
 
 def failing(failure: str, after: int = 1) -> tuple[str, tuple[str, ...]]:

@@ -13,6 +13,7 @@ README = (Path(__file__).parents[1] / "README.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 FILES = {name: text for language, name, text in BLOCKS if language == "python"}
 TRANSCRIPTS = [text for language, _, text in BLOCKS if language == "uci"]
+GTP = [text for language, _, text in BLOCKS if language == "gtp"]
 CONSOLES = [text for language, _, text in BLOCKS if language == "console"]
 KEMPELEN = Path(sys.executable).with_name("kempelen")
 
@@ -58,6 +59,20 @@ def test_transcript(transcript: str, folder: Path) -> None:
     shown = [line for line in lines if not line.startswith("> ")]
     output = talk(folder, typed, "bestmove")
     assert pattern(shown).search(output), output
+
+
+@pytest.mark.parametrize("transcript", GTP, ids=lambda text: text.splitlines()[0])
+def test_gtp(transcript: str, folder: Path) -> None:
+    command, *lines = transcript.splitlines()
+    typed = "".join(line[2:] + "\n" for line in lines if line.startswith("> "))
+    shown = [line for line in lines if not line.startswith("> ")]
+    arguments = shlex.split(command.removeprefix("$ kempelen "))
+    run = subprocess.run(
+        [KEMPELEN, *arguments], input=typed, capture_output=True, text=True, cwd=folder, timeout=60
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    said = [line for line in run.stdout.splitlines() if line]
+    assert pattern(shown).fullmatch("".join(f"{line}\n" for line in said)), run.stdout
 
 
 @pytest.mark.parametrize("console", CONSOLES, ids=lambda text: text.splitlines()[0])

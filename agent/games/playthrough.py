@@ -4,12 +4,19 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-from agent.game import CHANCE, Written, find_move
+from agent.game import CHANCE, Simulated, Written, find_move
 
 
 def random_game(game: Written[Any], random: Random) -> list[str]:
-    """Return the moves of a game played at random from this position to its end."""
+    """Return the moves of a game played at random from this position to its end.
+
+    A game with playouts of its own is played by them.
+    """
     played: list[str] = []
+    if isinstance(game, Simulated):
+        for _, move in game.playout(random)[1]:
+            played.append(game.text(move))
+            game.play(move)
     while moves := list(game.moves()):
         move = random.choice(moves)
         played.append(game.text(move))

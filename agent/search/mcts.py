@@ -13,7 +13,7 @@ from math import inf, log, sqrt
 from random import Random
 from typing import Any, Generic, Literal, TypeVar
 
-from agent.game import Game
+from agent.game import Game, Simulated
 from agent.search.counts import SearchStopped
 from agent.search.ending import AS_PLAYED, Ending
 from agent.search.ordering import Ordering
@@ -56,9 +56,11 @@ class UCT(Search[Move]):
 
     exploration: how much more a little-tried move is worth. threshold: the visits from which on
     a leaf is expanded. final: play the move of most visits, of the greatest mean, or of the
-    greatest upper bound. policy: the moves of a playout, at random without it. solver: keep
-    track of what is certain. rave: the visits at which a move's own mean counts as much as that
-    of the playouts in which it came later; 0 leaves these out.
+    greatest upper bound. policy: the moves of a playout; without it the game's own playouts,
+    where it has some and `depth` is beyond their end, or moves at random. solver: keep track of
+    what is certain. rave: the visits at which a move's own mean counts as much as that of the
+    playouts in which it came later; 0 leaves these out. urgency: the bound of a move that was not
+    tried yet, above its mean in such playouts; infinite, all moves are tried once first.
 
     `counts.leaves` are the playouts, `counts.peak_open` the nodes of the tree.
     """
@@ -81,6 +83,7 @@ class UCT(Search[Move]):
         policy: Callable[[Game[Move], list[Move], Random], Move] | None = None,
         solver: bool = False,
         rave: float = 0,
+        urgency: float = inf,
         seed: int | None = None,
     ) -> None:
         super().__init__(evaluate, ending=ending, ordering=ordering, node_limit=node_limit)
@@ -91,16 +94,22 @@ class UCT(Search[Move]):
         self.final = final
         self.solver = solver
         self.rave = rave
-        self._policy = policy or _at_random
+        self.urgency = urgency
+        self._policy = policy
         self._random = Random(seed)
+        # The tree of the last search, or of the one that is going on, for whoever looks on.
+        self.tree: Node[Any] | None = None
+        self._simulated: Simulated[Move] | None = None
 
     def search(self, game: Game[Move], depth: int) -> Found[Move]:
         """Return the move chosen, its mean reward, and the variation that was tried most."""
+        self.tree = None
         self._begin(game)
         leaf = self._leaf(game, depth, 0)
         if leaf is not None:
             return Found(leaf, ())
-        root = self._tree(game)
+        self._simulated = game if not self._policy and isinstance(game, Simulated) else None
+        root = self.tree = self._tree(game)
         for _ in range(self.playouts):
             try:
                 self._playout(game, root, depth)
@@ -110,9 +119,9 @@ class UCT(Search[Move]):
                 break
         if not root.visits:
             raise SearchStopped
-        best = self._choice(root)
+        best = self.chosen(root)
         value = best.mean() if best.proven is None else best.proven
-        return Found(value, tuple(self._variation(root)))
+        return Found(value, tuple(self.line_from(root)))
 
     def _root(self, game: Game[Move], depth: int) -> float:
         return self.search(game, depth).value
@@ -158,7 +167,12 @@ class UCT(Search[Move]):
         played: list[tuple[int, Move]] = []
         ply = start = len(path) - 1
         while (value := self._leaf(game, depth - ply, ply)) is None:
-            move = self._policy(game, list(game.moves()), self._random)
+            own = self._simulated
+            if own is not None and depth - ply >= own.longest_playout:
+                return self._own_playout(own)
+            moves = list(game.moves())
+            policy = self._policy
+            move = policy(game, moves, self._random) if policy else self._random.choice(moves)
             played.append((game.turn, move))
             game.play(move)
             ply += 1
@@ -168,6 +182,14 @@ class UCT(Search[Move]):
         for _ in played:
             game.undo()
         return reward, played
+
+    def _own_playout(self, game: Simulated[Move]) -> tuple[float, list[tuple[int, Move]]]:
+        """Let the game play on; return player 0's reward, and who played which moves."""
+        utility, played = game.playout(self._random)
+        self.counts.nodes += len(played)
+        self.counts.leaves += 1
+        value = self.ending.value(utility, 0)
+        return max(-1.0, min(1.0, value / self.scale)), list(played)
 
     def _backpropagate(
         self, path: list[Node[Move]], reward: float, played: list[tuple[int, Move]]
@@ -189,6 +211,9 @@ class UCT(Search[Move]):
     def _grow(self, game: Game[Move], node: Node[Move], ply: int) -> None:
         """Give a node its children, in random order if no other is asked for."""
         moves = self._moves(game, ply)
+        if self._simulated is not None:
+            sensible = set(self._simulated.sensible())
+            moves = [move for move in moves if move in sensible]
         if self.ordering is None:
             self._random.shuffle(moves)
         node.children = [Node(move, game.turn) for move in moves]
@@ -202,18 +227,18 @@ class UCT(Search[Move]):
         path.append(child)
 
     def _upper_bound(self, parent: Node[Move], child: Node[Move]) -> float:
-        """Return UCB1's bound of a child's mean reward: infinite until it has been tried."""
+        """Return UCB1's bound of a child's mean reward: `urgency` until it has been tried."""
         if child.proven is not None:
             return child.proven if child.proven >= 0 else -inf
         if not child.visits:
-            return inf
+            return self.urgency + (child.rave_total / child.rave_visits if child.rave_visits else 0)
         mean = child.mean()
         if self.rave and child.rave_visits:
             weight = sqrt(self.rave / (3 * child.visits + self.rave))
             mean += weight * (child.rave_total / child.rave_visits - mean)
         return mean + self.exploration * sqrt(log(parent.visits) / child.visits)
 
-    def _choice(self, node: Node[Move]) -> Node[Move]:
+    def chosen(self, node: Node[Move]) -> Node[Move]:
         """Return the child to play: by the final rule, but never against what is proven."""
 
         def merit(child: Node[Move]) -> tuple[bool, bool, float]:
@@ -229,10 +254,10 @@ class UCT(Search[Move]):
 
         return max(node.children, key=merit)
 
-    def _variation(self, node: Node[Move]) -> Iterator[Move]:
+    def line_from(self, node: Node[Move]) -> Iterator[Move]:
         """Generate the moves chosen from here on, as far as they were tried."""
         while node.children:
-            node = self._choice(node)
+            node = self.chosen(node)
             if not node.visits:
                 return
             yield node.move
@@ -258,7 +283,3 @@ def _prove(node: Node[Any]) -> None:
     if best >= 1 or all(child.proven is not None for child in node.children):
         mover = node.children[0].player
         node.proven = best if node.player == mover else -best
-
-
-def _at_random(game: Game[Move], moves: list[Move], random: Random) -> Move:
-    return random.choice(moves)

@@ -17,7 +17,8 @@ from agent.clock import allot
 from agent.engine import FINAL_CHOICES, SEARCHES, Engine
 from agent.levels import FULL, LEAST_ELO, MOST_ELO
 from agent.limits import Info, Limits, Progress, Result, SideClock
-from agent.player import Job, Player, PlayerError, describe
+from agent.player import Player, PlayerError, describe
+from agent.worker import Job
 from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
 from protocols.uci.options import Option, find
 from protocols.uci.position import CurrentPosition, read_move
@@ -100,6 +101,10 @@ class Uci:
     def overlong_line(self) -> Replies:
         """Say that a line was dropped."""
         yield say("a line was too long and is ignored")
+
+    def drain(self, timeout: float | None = None) -> bool:
+        """Do nothing: the end of input ends every search."""
+        return True
 
     def close(self, timeout: float) -> bool:
         """Stop everything; return whether all threads ended within about `timeout` seconds."""

@@ -15,8 +15,9 @@ from agent.evaluation import HANDCRAFTED, EvaluationError
 from agent.latch import Latch
 from agent.levels import LEAST_ELO, MOST_ELO, Level, WeakSearch, skill_of
 from agent.limits import Limits, SideClock
-from agent.player import Job, PlayerError
+from agent.player import PlayerError
 from agent.search.deepening import PlainSearch
+from agent.worker import Job
 
 PATIENCE = 20.0
 BLITZ = Limits(clock=SideClock(60.0))

@@ -15,11 +15,20 @@ from agent.search.counts import SearchStopped
 from agent.search.minimax import Minimax
 from agent.search.ordering import Ordering
 from agent.search.patterns import Patterns
+from tests.support import small_game
 
 EXACT = [name for name, search in algorithms().items() if search.exact]
 WITHOUT_CHANCE = [name for name in games.built_in() if not isinstance(games.new_game(name), Chance)]
 # How deep each game is searched from its start and from two moves on.
-DEPTHS = {"checkers": 3, "chess": 2, "connect-four": 3, "othello": 3, "tic-tac-toe": 4, "nim": 4}
+DEPTHS = {
+    "checkers": 3,
+    "chess": 2,
+    "connect-four": 3,
+    "go": 3,
+    "nim": 4,
+    "othello": 3,
+    "tic-tac-toe": 4,
+}
 
 
 def worth(game, pv, evaluate):
@@ -99,7 +108,7 @@ class TestEveryExactAlgorithm:
         random = Random(7)
         depth = DEPTHS.get(game_name, 4)
         search = algorithm(name)(games.evaluation(game_name))
-        game = games.new_game(game_name)
+        game = small_game(game_name)
         assert_like_minimax(search, game, depth)
         for _ in range(2):
             for _ in range(random.randint(1, 6)):
@@ -117,7 +126,7 @@ class TestEveryExactAlgorithm:
     @pytest.mark.parametrize("game_name", ["checkers", "chess", "tic-tac-toe"])
     def test_with_every_technique_twice(self, name, game_name):
         """The second search has what the first one learned, and the same value."""
-        evaluate, game = games.evaluation(game_name), games.new_game(game_name)
+        evaluate, game = games.evaluation(game_name), small_game(game_name)
         ordering = Ordering(
             ratings=True,
             classes=True,

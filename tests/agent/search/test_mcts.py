@@ -182,3 +182,12 @@ def test_a_finished_game_has_its_value():
     game.play(Take(0, 1))
     result = UCT(evaluate).search(game, END)
     assert (result.value, result.move) == (-1, None)
+
+
+def test_with_urgency_not_every_move_is_tried_first():
+    root = UCT(evaluate, playouts=60, seed=1, urgency=0.1, exploration=0.1)
+    root.search(Othello(), END)
+    assert sum(child.visits for child in root.tree.children) == 60
+    flat = UCT(evaluate, playouts=7, seed=1, urgency=-5, exploration=0)
+    flat.search(ConnectFour(), END)
+    assert sorted(child.visits for child in flat.tree.children) == [0, 0, 0, 0, 0, 0, 7]

@@ -1,0 +1,272 @@
+"""Go on a board of any size to 19: surround the larger area.
+
+The rules: area scoring, all stones that stay on the board counting as alive; positional superko;
+no suicide; two passes in a row end the game. The utility is Black's area less White's and less
+komi. Player 0 is Black. Moves are vertices of agent.games.stones, or PASS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from random import Random
+
+from agent.games.stones import (
+    BLACK,
+    EMPTY,
+    LONGEST_PLAYOUT,
+    NOWHERE,
+    PASS,
+    WHITE,
+    Stones,
+    members,
+)
+
+COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+LARGEST = 19
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One position of a game with what the rules remember of the way to it.
+
+    passes: how many moves in a row were passes. repeatable: something was captured, so that an
+    earlier position may come again. history: a number that stands for the set of the positions
+    so far, in any order. new: the position was not there before, and is the history's now.
+    """
+
+    stones: Stones
+    turn: int
+    passes: int
+    repeatable: bool
+    history: int
+    new: bool
+    move: int | None = None
+
+
+class Go:
+    """A position of Go and its history.
+
+    komi: what White gets for moving second. captures_all: whether sensible players go on until
+    every dead stone is off the board.
+    """
+
+    def __init__(self, size: int = 9, komi: float = 7.5) -> None:
+        if not 1 <= size <= LARGEST:
+            raise ValueError(f"a board of size {size} cannot be; use 1 to {LARGEST}")
+        self.size = size
+        self.komi = komi
+        self.captures_all = False
+        stones = Stones(size)
+        self._shape = stones.shape
+        # The positions of the game so far, as the sets of both colours.
+        self._seen = {_position(stones)}
+        self._states = [State(stones, 0, 0, False, hash(_position(stones)), True)]
+
+    @property
+    def turn(self) -> int:
+        """The player to move: 0 is Black, 1 is White."""
+        return self._states[-1].turn
+
+    @property
+    def stones(self) -> Stones:
+        """The stones on the board; not to be changed."""
+        return self._states[-1].stones
+
+    @property
+    def last_move(self) -> int | None:
+        """The last move; None at the start, and after stones that were set up."""
+        return self._states[-1].move
+
+    def moves(self) -> list[int]:
+        """Return the vertices where the mover may put a stone, and PASS; none when it is over."""
+        if self.over():
+            return []
+        player = self.turn
+        legal = [move for move in members(self.stones.sets[EMPTY]) if self._may(player, move)]
+        legal.append(PASS)
+        return legal
+
+    def allows(self, player: int, move: int) -> bool:
+        """Tell whether the rules allow a player a move here, whoever's turn it is."""
+        if move == PASS:
+            return True
+        return self.stones.board[move] == EMPTY and self._may(player, move)
+
+    def _may(self, player: int, vertex: int) -> bool:
+        """Tell whether a player may put a stone on an empty vertex."""
+        state = self._states[-1]
+        stones, colour = state.stones, player + 1
+        if stones.suicide(vertex, colour):
+            return False
+        if not state.repeatable:
+            return True
+        sets = list(_position(stones))
+        sets[player] |= 1 << vertex
+        sets[1 - player] &= ~stones.captured_by(vertex, colour)
+        return tuple(sets) not in self._seen
+
+    def play(self, move: int) -> None:
+        """Put a stone and take off what it captures, or pass."""
+        self.play_as(self.turn, move)
+
+    def play_as(self, player: int, move: int) -> None:
+        """Let a player move, whoever's turn it is; the other is to move then."""
+        state = self._states[-1]
+        if move == PASS:
+            stones = state.stones
+            if stones.ko != NOWHERE:
+                stones = stones.copy()
+                stones.ko = NOWHERE
+            passes = min(state.passes, 1) + 1
+            self._states.append(
+                replace(state, stones=stones, turn=1 - player, passes=passes, new=False, move=PASS)
+            )
+            return
+        stones = state.stones.copy()
+        taken = stones.put(move, player + 1)
+        self._enter(stones, 1 - player, state.repeatable or bool(taken), move)
+
+    def hand_to(self, player: int) -> None:
+        """Give a player the turn, also after the end; `undo` takes it back."""
+        self._states.append(replace(self._states[-1], turn=player, passes=0, new=False))
+
+    def set_up(self, player: int, vertices: Iterable[int]) -> None:
+        """Put stones of a player on empty vertices, as handicap or to begin from a position.
+
+        `undo` takes all of them back. Raises ValueError, and changes nothing, if a vertex is
+        not empty or a chain would be without liberties.
+        """
+        stones = self.stones.copy()
+        for vertex in vertices:
+            if stones.board[vertex] != EMPTY:
+                raise ValueError(f"{self.text(vertex)} is not empty")
+            if stones.suicide(vertex, player + 1) or stones.put(vertex, player + 1):
+                raise ValueError(f"a stone on {self.text(vertex)} leaves a chain without liberties")
+        stones.ko = NOWHERE
+        self._enter(stones, self.turn, True, None)
+
+    def _enter(self, stones: Stones, turn: int, repeatable: bool, move: int | None) -> None:
+        position = _position(stones)
+        new = position not in self._seen
+        history = self._states[-1].history
+        if new:
+            self._seen.add(position)
+            history ^= hash(position)
+        self._states.append(State(stones, turn, 0, repeatable, history, new, move))
+
+    def undo(self) -> None:
+        """Take the last move back."""
+        state = self._states.pop()
+        if state.new:
+            self._seen.remove(_position(state.stones))
+
+    def over(self) -> bool:
+        """Tell whether both players have passed."""
+        return self._states[-1].passes == 2
+
+    def outcome(self) -> float | None:
+        """Return Black's area less White's and komi once both players have passed."""
+        return self.score() if self.over() else None
+
+    def score(self, dead: int = 0) -> float:
+        """Return Black's area less White's and komi, without the set of dead stones."""
+        stones = self.stones
+        if dead:
+            stones = without(stones, dead)
+        black, white = stones.areas()
+        return black.bit_count() - white.bit_count() - self.komi
+
+    def key(self) -> Hashable:
+        """Return the stones, the turn, the passes, and the positions that may not come again."""
+        state = self._states[-1]
+        return state.turn, state.passes, _position(state.stones), state.history
+
+    def rating(self, move: int) -> float:
+        """Rate moves by the stones that they capture; the first line and passing come late."""
+        if move == PASS:
+            return -2
+        captured = self.stones.captured_by(move, self.turn + 1).bit_count()
+        return captured or -(len(self._shape.neighbours[move]) < 4)
+
+    def sensible(self) -> list[int]:
+        """Return the legal moves but those that fill an own eye.
+
+        PASS is among them, but not where all dead stones are to be captured and a move is left.
+        """
+        colour, stones = self.turn + 1, self.stones
+        *stays, _ = self.moves() or [PASS]
+        found = [move for move in stays if not stones.own_eye(move, colour)]
+        return found if self.captures_all and found else [*found, PASS]
+
+    @property
+    def longest_playout(self) -> int:
+        """The most moves that a playout makes."""
+        return LONGEST_PLAYOUT * self.size**2
+
+    def playout(self, random: Random) -> tuple[float, list[tuple[int, int]]]:
+        """Play on at random, without filling eyes; return the score and (player, move) of each.
+
+        The position stays as it is. Of repetitions only those of a simple ko are kept from.
+        """
+        state = self._states[-1]
+        stones = state.stones.copy()
+        played = stones.play_out(state.turn + 1, state.passes, random)
+        black, white = stones.areas()
+        score = black.bit_count() - white.bit_count() - self.komi
+        return score, [(colour - 1, vertex) for colour, vertex in played]
+
+    def text(self, move: int) -> str:
+        """Return a vertex by its column's letter (there is no I) and row from below, or "pass"."""
+        if move == PASS:
+            return "pass"
+        column, row = self._shape.place(move)
+        return f"{COLUMNS[column]}{row + 1}"
+
+    def __str__(self) -> str:
+        signs = {EMPTY: ".", BLACK: "X", WHITE: "O"}
+        letters = "   " + " ".join(COLUMNS[: self.size])
+        rows = [
+            f"{row + 1:2} "
+            + " ".join(
+                signs[self.stones.board[self._shape.vertex(column, row)]]
+                for column in range(self.size)
+            )
+            for row in reversed(range(self.size))
+        ]
+        return "\n".join([*rows, letters])
+
+
+def without(stones: Stones, dead: int) -> Stones:
+    """Return a position without some of its stones."""
+    rest = Stones(stones.shape.size)
+    for colour in (BLACK, WHITE):
+        for vertex in members(stones.sets[colour] & ~dead):
+            rest.put(vertex, colour)
+    return rest
+
+
+def evaluate(game: Go) -> float:
+    """Return the mover's points less the other's: stones, and what is nearer to his than to theirs.
+
+    Vertices as near to both colours count for nobody.
+    """
+    _, black, white = game.stones.sets
+    around = game.stones.shape.around
+    free = game.stones.sets[EMPTY]
+    while free:
+        by_black, by_white = around(black) & free, around(white) & free
+        if not by_black | by_white:
+            break
+        black |= by_black & ~by_white
+        white |= by_white & ~by_black
+        free &= ~(by_black | by_white)
+    points = black.bit_count() - white.bit_count() - game.komi
+    return -points if game.turn else points
+
+
+def _position(stones: Stones) -> tuple[int, int]:
+    return stones.sets[BLACK], stones.sets[WHITE]
+
+
+GAME = Go

@@ -1,0 +1,314 @@
+"""Stones on a Go board: chains, liberties, captures, areas, and fast playouts.
+
+A vertex is an index into a flat board with a border: rows from below, each one longer than the
+board is wide, so that a step right from the last column meets the border. A set of vertices is
+an integer with one bit a vertex. A colour is BLACK or WHITE; 0 is an empty vertex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+
+EMPTY, BLACK, WHITE, BORDER = range(4)
+NOWHERE = 0  # a vertex of the border
+PASS = -1
+# The most moves of a playout, as a multiple of the vertices: playouts know ko, but no superko.
+LONGEST_PLAYOUT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is the same for all boards of one size.
+
+    step: from one row to the next. vertices: in order, rows from below. neighbours, diagonals:
+    the vertices on the board beside and across each vertex.
+    """
+
+    size: int
+    step: int
+    vertices: tuple[int, ...]
+    on_board: int
+    neighbours: tuple[tuple[int, ...], ...]
+    diagonals: tuple[tuple[int, ...], ...]
+
+    def vertex(self, column: int, row: int) -> int:
+        """Return the vertex of a column and a row, both from 0 at the lower left."""
+        return (row + 1) * self.step + column + 1
+
+    def place(self, vertex: int) -> tuple[int, int]:
+        """Return the column and the row of a vertex, from 0."""
+        row, column = divmod(vertex, self.step)
+        return column - 1, row - 1
+
+    def around(self, vertices: int) -> int:
+        """Return the vertices beside a set; some may belong to it."""
+        step = self.step
+        return (vertices << 1 | vertices >> 1 | vertices << step | vertices >> step) & self.on_board
+
+    def reached(self, vertices: int, through: int) -> int:
+        """Return the vertices of `through` that are connected, through it, with a set."""
+        found = 0
+        edge = self.around(vertices) & through
+        while edge:
+            found |= edge
+            edge = self.around(edge) & through & ~found
+        return found
+
+
+@cache
+def shape(size: int) -> Shape:
+    """Return the shape of the boards of one size."""
+    step = size + 1
+    vertices = tuple((row + 1) * step + column + 1 for row in range(size) for column in range(size))
+    on_board = set(vertices)
+
+    def beside(vertex: int, steps: Iterable[int]) -> tuple[int, ...]:
+        if vertex not in on_board:
+            return ()
+        return tuple(vertex + by for by in steps if vertex + by in on_board)
+
+    everywhere = range((size + 2) * step + 1)
+    return Shape(
+        size,
+        step,
+        vertices,
+        sum(1 << vertex for vertex in vertices),
+        tuple(beside(vertex, (step, 1, -1, -step)) for vertex in everywhere),
+        tuple(beside(vertex, (step - 1, step + 1, -step - 1, 1 - step)) for vertex in everywhere),
+    )
+
+
+def members(vertices: int) -> Iterable[int]:
+    """Generate the vertices of a set, in order."""
+    while vertices:
+        lowest = vertices & -vertices
+        yield lowest.bit_length() - 1
+        vertices ^= lowest
+
+
+class Stones:
+    """The stones of one position. Cheap to copy; never taken back.
+
+    board: the colour of each vertex. sets: the vertices of each colour. head: for a stone, the
+    vertex that stands for its chain; liberties and chains: by that vertex, the chain's set of
+    liberties and its stones. ko: where the last capture forbids to take back, or NOWHERE.
+    """
+
+    __slots__ = ("board", "chains", "head", "ko", "liberties", "sets", "shape")
+
+    def __init__(self, size: int) -> None:
+        self.shape = shape(size)
+        length = len(self.shape.neighbours)
+        self.board = [BORDER] * length
+        for vertex in self.shape.vertices:
+            self.board[vertex] = EMPTY
+        self.sets = [self.shape.on_board, 0, 0]
+        self.head = [NOWHERE] * length
+        self.liberties = [0] * length
+        self.chains: list[tuple[int, ...]] = [()] * length
+        self.ko = NOWHERE
+
+    def copy(self) -> Stones:
+        """Return the same position, to be changed on its own."""
+        stones = Stones.__new__(Stones)
+        stones.shape = self.shape
+        stones.board = self.board[:]
+        stones.sets = self.sets[:]
+        stones.head = self.head[:]
+        stones.liberties = self.liberties[:]
+        stones.chains = self.chains[:]
+        stones.ko = self.ko
+        return stones
+
+    def put(self, vertex: int, colour: int) -> tuple[int, ...]:
+        """Put a stone on an empty vertex and take off what it captures; return what was taken.
+
+        The stone must have a liberty then: see `suicide`.
+        """
+        board, head, liberties, chains = self.board, self.head, self.liberties, self.chains
+        bit = 1 << vertex
+        board[vertex] = colour
+        self.sets[colour] |= bit
+        self.sets[EMPTY] &= ~bit
+        free = 0
+        stones: tuple[int, ...] = (vertex,)
+        largest, joined = vertex, []
+        taken: tuple[int, ...] = ()
+        for beside in self.shape.neighbours[vertex]:
+            met = board[beside]
+            if met == EMPTY:
+                free |= 1 << beside
+            elif met == colour:
+                chain = head[beside]
+                if chain not in joined:
+                    joined.append(chain)
+                    if len(chains[chain]) > len(chains[largest]):
+                        largest = chain
+            else:
+                chain = head[beside]
+                liberties[chain] &= ~bit
+                if not liberties[chain]:
+                    taken += self._take(chain)
+        for chain in joined:
+            free |= liberties[chain]
+            stones += chains[chain]
+            if chain != largest:
+                for stone in chains[chain]:
+                    head[stone] = largest
+        head[vertex] = largest
+        chains[largest] = stones
+        liberties[largest] = free & ~bit
+        if taken:
+            self._free(taken)
+        alone = len(taken) == 1 and len(stones) == 1 and liberties[largest] == 1 << taken[0]
+        self.ko = taken[0] if alone else NOWHERE
+        return taken
+
+    def _take(self, chain: int) -> tuple[int, ...]:
+        """Take a chain off the board."""
+        stones = self.chains[chain]
+        gone = 0
+        for stone in stones:
+            gone |= 1 << stone
+            self.board[stone] = EMPTY
+        colour = WHITE if self.sets[WHITE] & gone else BLACK
+        self.sets[colour] &= ~gone
+        self.sets[EMPTY] |= gone
+        return stones
+
+    def _free(self, vertices: tuple[int, ...]) -> None:
+        """Give the chains around vertices that have become empty their liberties."""
+        board, head, liberties = self.board, self.head, self.liberties
+        for vertex in vertices:
+            for beside in self.shape.neighbours[vertex]:
+                if board[beside] != EMPTY:
+                    liberties[head[beside]] |= 1 << vertex
+
+    def suicide(self, vertex: int, colour: int) -> bool:
+        """Tell whether a stone on an empty vertex would capture nothing and have no liberty."""
+        for beside in self.shape.neighbours[vertex]:
+            met = self.board[beside]
+            if met == EMPTY:
+                return False
+            free = self.liberties[self.head[beside]]
+            # Another liberty saves an own chain and with it the stone; a chain of the other is
+            # captured with its last.
+            if (met == colour) == bool(free & free - 1):
+                return False
+        return True
+
+    def captured_by(self, vertex: int, colour: int) -> int:
+        """Return the set of stones that a stone on an empty vertex would capture."""
+        bit = 1 << vertex
+        captured = 0
+        for beside in self.shape.neighbours[vertex]:
+            if self.board[beside] == 3 - colour:
+                chain = self.head[beside]
+                if self.liberties[chain] == bit:
+                    for stone in self.chains[chain]:
+                        captured |= 1 << stone
+        return captured
+
+    def own_eye(self, vertex: int, colour: int) -> bool:
+        """Tell whether an empty vertex looks like an eye of that colour.
+
+        All neighbours are its stones, and at most one diagonal, at the edge none, the other's.
+        """
+        board = self.board
+        for beside in self.shape.neighbours[vertex]:
+            if board[beside] != colour:
+                return False
+        diagonals = self.shape.diagonals[vertex]
+        other = 3 - colour
+        enemies = 0
+        for across in diagonals:
+            if board[across] == other:
+                enemies += 1
+        return enemies < (2 if len(diagonals) == 4 else 1)
+
+    def areas(self) -> tuple[int, int]:
+        """Return Black's and White's area: stones, and what only they reach, as sets."""
+        empty, black, white = self.sets
+        by_black = self.shape.reached(black, empty)
+        by_white = self.shape.reached(white, empty)
+        return black | by_black & ~by_white, white | by_white & ~by_black
+
+    def _answer(self, last: int, colour: int) -> int:
+        """Return where a colour captures the chain of the last move, or saves one from it, or PASS.
+
+        Saved is a chain that has two liberties then, or more.
+        """
+        if last == PASS:
+            return PASS
+        head, liberties = self.head, self.liberties
+        free = liberties[head[last]]
+        if not free & free - 1:
+            vertex = free.bit_length() - 1
+            if vertex != self.ko:
+                return vertex
+        for beside in self.shape.neighbours[last]:
+            if self.board[beside] == colour:
+                free = liberties[head[beside]]
+                if not free & free - 1:
+                    vertex = free.bit_length() - 1
+                    after = self.shape.around(free) & self.sets[EMPTY]
+                    for other in self.shape.neighbours[vertex]:
+                        if self.board[other] == colour:
+                            after |= liberties[head[other]]
+                    after &= ~free
+                    if after & after - 1:
+                        return vertex
+        return PASS
+
+    def play_out(self, colour: int, passes: int, random: Random) -> list[tuple[int, int]]:
+        """Play on to the end of the game at random; return (colour, vertex or PASS) of each move.
+
+        A player answers the last move where it leaves a chain in atari: he captures, or saves his
+        own. Else nobody fills his own eyes, and each passes where that is all he could do. Only a
+        ko is not retaken at once; other repetitions end at LONGEST_PLAYOUT.
+        """
+        board, sets = self.board, self.sets
+        neighbours = self.shape.neighbours
+        empty = list(members(sets[EMPTY]))
+        played: list[tuple[int, int]] = []
+        longest = LONGEST_PLAYOUT * len(self.shape.vertices)
+        rand = random.random
+        while passes < 2 and len(played) < longest:
+            number = len(empty)
+            move = PASS if not played else self._answer(played[-1][1], colour)
+            start = index = int(rand() * number) if move == PASS else empty.index(move)
+            while number and move == PASS:
+                vertex = empty[index]
+                for beside in neighbours[vertex]:
+                    if board[beside] == EMPTY:
+                        move = vertex
+                        break
+                else:
+                    if (
+                        vertex != self.ko
+                        and not self.own_eye(vertex, colour)
+                        and not self.suicide(vertex, colour)
+                    ):
+                        move = vertex
+                if move != PASS:
+                    break
+                index += 1
+                if index == number:
+                    index = 0
+                if index == start:
+                    break
+            played.append((colour, move))
+            if move == PASS:
+                passes += 1
+                self.ko = NOWHERE
+            else:
+                passes = 0
+                last = empty.pop()
+                if index < number - 1:
+                    empty[index] = last
+                empty.extend(self.put(move, colour))
+            colour = 3 - colour
+        return played

@@ -1,0 +1,1 @@
+"""The Go Text Protocol, version 2, for Go and for every other game."""

@@ -1,0 +1,118 @@
+"""Lines of GTP parsed into values, and answers written as lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import isfinite
+
+# The largest number that a command may hold: seconds, stones, moves.
+MOST = 10**9
+LONGEST_MESSAGE = 300
+SYNTAX_ERROR = "syntax error"
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_LINE = re.compile(r"(?:(\d+)(?:\s+|$))?(\S*)\s*(.*)", re.DOTALL)
+_PLAYERS = {"b": 0, "black": 0, "w": 1, "white": 1}
+COLOURS = ("black", "white")
+
+
+class GtpError(Exception):
+    """A command cannot be carried out; the message is what GTP says of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One command as it came: its id or "", its name, and its arguments."""
+
+    id: str
+    name: str
+    arguments: tuple[str, ...]
+
+
+def parse_line(line: str) -> Call | None:
+    """Parse a line; None if it holds no command: it is empty, or a comment."""
+    line = _CONTROL.sub("", line.partition("#")[0]).replace("\t", " ").strip()
+    if not line:
+        return None
+    match = _LINE.fullmatch(line)
+    assert match is not None
+    return Call(match[1] or "", match[2], tuple(match[3].split()))
+
+
+def success(call: Call, text: str = "") -> str:
+    """Return a successful answer but for its last line end; it holds no empty line.
+
+    A text that begins with a line end is shown below the first line.
+    """
+    lines = "\n".join(line for line in text.splitlines() if line.strip())
+    gap = "\n" if text.startswith("\n") else " "
+    return f"={call.id}{gap}{lines}".rstrip() + "\n"
+
+
+def failure(call: Call, message: str) -> str:
+    """Return the answer that reports an error."""
+    return f"?{call.id} {' '.join(message.split())[:LONGEST_MESSAGE]}\n"
+
+
+class Arguments:
+    """The arguments of a command, taken one by one; GtpError where they are not as they should."""
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        self._left = list(words)
+
+    def __bool__(self) -> bool:
+        return bool(self._left)
+
+    def word(self) -> str:
+        """Take any word."""
+        if not self._left:
+            raise GtpError(SYNTAX_ERROR)
+        return self._left.pop(0)
+
+    def rest(self) -> list[str]:
+        """Take all that is left."""
+        left, self._left = self._left, []
+        return left
+
+    def player(self) -> int:
+        """Take a colour: 0 is Black, 1 is White."""
+        player = self.player_if_any()
+        if player is None:
+            raise GtpError(SYNTAX_ERROR)
+        return player
+
+    def player_if_any(self) -> int | None:
+        """Take a colour if there is one."""
+        if self._left and self._left[0].lower() in _PLAYERS:
+            return _PLAYERS[self._left.pop(0).lower()]
+        return None
+
+    def number(self) -> int:
+        """Take a whole number from 0."""
+        word = self.word()
+        if not re.fullmatch(r"\+?[0-9]{1,20}", word):
+            raise GtpError(SYNTAX_ERROR)
+        return min(int(word), MOST)
+
+    def real(self) -> float:
+        """Take a number, which may have a fraction."""
+        try:
+            number = float(self.word())
+        except ValueError:
+            raise GtpError(SYNTAX_ERROR) from None
+        if not isfinite(number):
+            raise GtpError(SYNTAX_ERROR)
+        return max(-MOST, min(MOST, number))
+
+    def seconds(self) -> float:
+        """Take a time, not below 0."""
+        seconds = self.real()
+        if seconds < 0:
+            raise GtpError(SYNTAX_ERROR)
+        return seconds
+
+    def end(self) -> None:
+        """Make sure that nothing is left."""
+        if self._left:
+            raise GtpError(SYNTAX_ERROR)

@@ -1,0 +1,387 @@
+from itertools import product
+from random import Random
+
+import pytest
+
+from agent.game import find_move
+from agent.games.go import Go, evaluate
+from agent.games.perft import count_positions, perft
+from agent.games.stones import BLACK, EMPTY, PASS, WHITE, Stones, members, shape
+from agent.search.mcts import UCT
+
+
+def at(game, text):
+    column, row = "ABCDEFGHJKLMNOPQRST".index(text[0]), int(text[1:]) - 1
+    return game.stones.shape.vertex(column, row)
+
+
+def played(moves, size=5, komi=0):
+    game = Go(size, komi)
+    for text in moves.split():
+        game.play(find_move(game, text))
+    return game
+
+
+def from_diagram(*rows, komi=0):
+    """A position as it is printed, Black to move."""
+    game = Go(len(rows), komi)
+    for player, sign in enumerate("XO"):
+        vertices = [
+            game.stones.shape.vertex(column, len(rows) - 1 - line)
+            for line, row in enumerate(rows)
+            for column, found in enumerate(row.split())
+            if found == sign
+        ]
+        game.set_up(player, vertices)
+    return game
+
+
+def legal(game):
+    return {game.text(move) for move in game.moves()}
+
+
+class Slow:
+    """The rules again, as plainly as can be: positions are dictionaries of stones."""
+
+    def __init__(self, size):
+        self.points = list(product(range(size), repeat=2))
+        self.stones = {}
+        self.seen = [{}]
+        self.turn = 0
+        self.passes = 0
+
+    def beside(self, point):
+        column, row = point
+        around = ((column + 1, row), (column - 1, row), (column, row + 1), (column, row - 1))
+        return [other for other in around if other in self.points]
+
+    def chain(self, stones, point):
+        chain, free, edge = {point}, set(), [point]
+        while edge:
+            for other in self.beside(edge.pop()):
+                if other not in stones:
+                    free.add(other)
+                elif stones[other] == stones[point] and other not in chain:
+                    chain.add(other)
+                    edge.append(other)
+        return chain, free
+
+    def after(self, point):
+        stones = {**self.stones, point: self.turn}
+        for other in self.beside(point):
+            if stones.get(other) == 1 - self.turn:
+                chain, free = self.chain(stones, other)
+                if not free:
+                    stones = {at: player for at, player in stones.items() if at not in chain}
+        return stones
+
+    def moves(self):
+        if self.passes == 2:
+            return []
+        found = []
+        for point in self.points:
+            if point not in self.stones:
+                stones = self.after(point)
+                if self.chain(stones, point)[1] and stones not in self.seen:
+                    found.append(point)
+        return [*found, None]
+
+    def play(self, move):
+        self.passes = self.passes + 1 if move is None else 0
+        if move is not None:
+            self.stones = self.after(move)
+            self.seen.append(self.stones)
+        self.turn = 1 - self.turn
+
+    def score(self):
+        score = 0
+        for point in self.points:
+            reached = {self.stones[point]} if point in self.stones else set()
+            if point not in self.stones:
+                region, edge = {point}, [point]
+                while edge:
+                    for other in self.beside(edge.pop()):
+                        if other in self.stones:
+                            reached.add(self.stones[other])
+                        elif other not in region:
+                            region.add(other)
+                            edge.append(other)
+            score += (reached == {0}) - (reached == {1})
+        return score
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+def test_games_go_as_by_the_plainest_rules(size):
+    random = Random(size)
+    for _ in range(6):
+        game, slow = Go(size, komi=0), Slow(size)
+        place = game.stones.shape.place
+        for _ in range(80):
+            expected = [move for move in slow.moves() if move is not None]
+            moves = [move for move in game.moves() if move != PASS]
+            assert {place(move) for move in moves} == set(expected)
+            assert game.score() == slow.score()
+            if game.over():
+                break
+            # Passing is rare, so that there is much to capture.
+            move = random.choice(moves) if moves and random.random() < 0.97 else PASS
+            game.play(move)
+            slow.play(None if move == PASS else place(move))
+            stones = {
+                place(vertex): player
+                for player in (0, 1)
+                for vertex in members(game.stones.sets[player + 1])
+            }
+            assert stones == slow.stones
+
+
+@pytest.mark.parametrize(("size", "count"), [(1, 1), (2, 57), (3, 12_675)])
+def test_number_of_legal_positions(size, count):
+    vertices = shape(size).vertices
+    found = 0
+    for colours in product((EMPTY, BLACK, WHITE), repeat=len(vertices)):
+        stones = Stones(size)
+        for vertex, colour in zip(vertices, colours, strict=True):
+            # Stones without liberties on the way do no harm: nothing is taken before the end.
+            stones.board[vertex] = colour
+        found += all(
+            stones.board[vertex] == EMPTY or has_liberty(stones, vertex) for vertex in vertices
+        )
+    assert found == count
+
+
+def has_liberty(stones, vertex):
+    same = sum(1 << at for at in stones.shape.vertices if stones.board[at] == stones.board[vertex])
+    empty = sum(1 << at for at in stones.shape.vertices if stones.board[at] == EMPTY)
+    chain = stones.shape.reached(1 << vertex, same) | 1 << vertex
+    return bool(stones.shape.around(chain) & empty)
+
+
+def test_every_legal_position_of_the_smallest_board_is_reached():
+    found = set()
+
+    def below(stones, colour):
+        if (key := (tuple(stones.sets), colour)) in found:
+            return
+        found.add(key)
+        for vertex in members(stones.sets[EMPTY]):
+            if not stones.suicide(vertex, colour):
+                after = stones.copy()
+                after.put(vertex, colour)
+                below(after, 3 - colour)
+        below(stones, 3 - colour)
+
+    below(Stones(2), BLACK)
+    assert len({sets for sets, _ in found}) == 57
+
+
+def slow_perft(slow, depth):
+    if depth == 0:
+        return 1
+    count = 0
+    for move in slow.moves():
+        after = Slow(2)
+        after.points, after.stones, after.seen = slow.points, slow.stones, slow.seen[:]
+        after.turn, after.passes = slow.turn, slow.passes
+        after.play(move)
+        count += slow_perft(after, depth - 1)
+    return count
+
+
+def test_perft():
+    for size, depth in ((2, 5), (3, 3)):
+        assert perft(Go(size), depth) == slow_perft(Slow(size), depth)
+    assert [perft(Go(1), depth) for depth in (1, 2, 3)] == [1, 1, 0]
+    # 19x19: 361 vertices and pass, then one fewer after each stone.
+    assert perft(Go(19), 2) == 361 * 361 + 362
+    assert count_positions(Go(3), 1) == [1, 10]
+
+
+def test_a_chain_is_captured_whole():
+    game = played("A3 A1 B2 B1 C1")  # White's chain A1 B1 has one liberty left, A2
+    assert game.stones.board[at(game, "A1")] == WHITE
+    game.play(at(game, "E5"))
+    game.play(at(game, "A2"))
+    assert game.stones.board[at(game, "A1")] == game.stones.board[at(game, "B1")] == EMPTY
+    game.undo()
+    assert game.stones.board[at(game, "B1")] == WHITE
+
+
+def test_suicide_is_forbidden_and_capturing_is_not_suicide():
+    game = from_diagram(". X . . .", "X . X . .", ". X . . .", ". . . . .", ". . . . .")
+    game.hand_to(1)
+    assert not {"A5", "B4"} & legal(game)
+    game = from_diagram(". X O . .", "X O . . .", "O . . . .", ". . . . .", ". . . . .")
+    game.hand_to(1)
+    assert "A5" in legal(game)
+    game.play(at(game, "A5"))
+    assert str(game).splitlines()[:2] == [" 5 O . O . .", " 4 . O . . ."]
+
+
+def test_ko_is_not_retaken_at_once():
+    game = from_diagram(". X O . .", "X . X O .", ". X O . .", ". . . . .", ". . . . .")
+    game.hand_to(1)
+    game.play(at(game, "B4"))
+    assert game.stones.board[at(game, "C4")] == EMPTY
+    assert "C4" not in legal(game)
+    for text in ("E1", "E2"):
+        game.play(at(game, text))
+    assert "C4" in legal(game)
+
+
+def test_a_position_never_comes_again():
+    random = Random(1)
+    for _ in range(20):
+        game = Go(3)
+        seen = {tuple(game.stones.sets)}
+        while moves := game.moves():
+            move = random.choice(moves[:-1] or moves)
+            game.play(move)
+            if move != PASS:
+                assert tuple(game.stones.sets) not in seen
+                seen.add(tuple(game.stones.sets))
+
+
+def test_two_passes_end_the_game():
+    game = played("C3 pass")
+    assert game.outcome() is None
+    game.play(PASS)
+    assert game.moves() == []
+    assert game.outcome() == 25
+    assert Go(5, komi=2.5).score() == -2.5
+
+
+def test_seki_counts_stones_and_own_eyes_only():
+    game = from_diagram(
+        ". X . O X X",
+        "X X O O X .",
+        ". X . O X X",
+        "X X O O X X",
+        "X O O X X X",
+        "X O . X X .",
+    )
+    # Nobody owns what both reach.
+    black, white = game.stones.areas()
+    shared = [at(game, "C6"), at(game, "C4"), at(game, "C1")]
+    assert not any((black | white) >> vertex & 1 for vertex in shared)
+    assert game.score() == black.bit_count() - white.bit_count()
+    owned = [at(game, "A6"), at(game, "A4"), at(game, "F5"), at(game, "F1")]
+    assert all(black >> vertex & 1 for vertex in owned)
+
+
+def test_score_without_dead_stones():
+    game = from_diagram(". X . .", "X X . .", "O . X X", ". . X .")
+    assert game.score() == 11
+    assert game.score(dead=1 << at(game, "A2")) == 16
+
+
+def test_players_may_move_out_of_turn_and_after_the_end():
+    game = Go(5, komi=0)
+    game.play_as(0, at(game, "C3"))
+    game.play_as(0, at(game, "D4"))
+    assert game.stones.sets[BLACK].bit_count() == 2
+    game.play_as(1, PASS)
+    game.play_as(0, PASS)
+    assert game.over()
+    game.hand_to(1)
+    assert not game.over()
+    assert game.turn == 1
+    game.undo()
+    assert game.over()
+    for _ in range(4):
+        game.undo()
+    assert str(game) == str(Go(5))
+    assert game.key() == Go(5).key()
+
+
+def test_set_up_stones_must_have_liberties():
+    game = Go(3)
+    before = game.key()
+    for vertices in ([at(game, "A1"), at(game, "A1")], list(game.stones.shape.vertices)):
+        with pytest.raises(ValueError, match=r"not empty|without liberties"):
+            game.set_up(0, vertices)
+    assert game.key() == before
+
+
+@pytest.mark.parametrize("size", [0, 20, -3])
+def test_impossible_boards_are_refused(size):
+    with pytest.raises(ValueError, match=f"size {size}"):
+        Go(size)
+
+
+def test_vertices_skip_the_letter_i():
+    game = Go(19)
+    assert game.text(game.stones.shape.vertex(8, 0)) == "J1"
+    assert game.text(game.stones.shape.vertex(18, 18)) == "T19"
+    assert str(Go(2)) == " 2 . .\n 1 . .\n   A B"
+
+
+def test_eyes():
+    # A5 at the corner, E5 with an enemy across at the edge, C3 with one enemy across in the middle.
+    game = from_diagram(". X . X .", "X X . O X", ". X . X X", ". O X X .", ". . . X X")
+    eyes = {
+        game.text(vertex)
+        for vertex in members(game.stones.sets[EMPTY])
+        if game.stones.own_eye(vertex, BLACK)
+    }
+    assert eyes == {"A5", "E2"}
+    game = from_diagram(". . . . .", ". . X O .", ". X . X .", ". . X . .", ". . . . .")
+    assert game.stones.own_eye(at(game, "C3"), BLACK)
+    game.set_up(1, [at(game, "B2")])
+    assert not game.stones.own_eye(at(game, "C3"), BLACK)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 9])
+def test_playouts_end_with_a_score_and_leave_the_position(size):
+    game, random = Go(size, komi=0), Random(2)
+    before = game.key()
+    for _ in range(50):
+        score, moves = game.playout(random)
+        assert game.key() == before
+        assert len(moves) <= game.longest_playout
+        assert all(player == number % 2 for number, (player, _) in enumerate(moves))
+        replay = game.stones.copy()
+        for player, vertex in moves:
+            if vertex != PASS:
+                assert not replay.suicide(vertex, player + 1)
+                assert not replay.own_eye(vertex, player + 1)
+                replay.put(vertex, player + 1)
+        black, white = replay.areas()
+        assert score == black.bit_count() - white.bit_count()
+
+
+def test_search_uses_the_games_playouts_and_keeps_its_eyes():
+    game = from_diagram(". X . X .", "X X X X X", ". X O O O", "X O . O .", "X O O O O", komi=7.5)
+    search = UCT(evaluate, playouts=300, scale=0.5, rave=100, seed=1)
+    found = search.search(game, 10**6)
+    assert game.text(found.move) not in ("A5", "C5", "E5")
+    assert search.counts.leaves == 300
+
+
+def test_search_takes_what_is_in_atari():
+    game = from_diagram(". . . . .", ". X O X .", ". X O X .", ". X . X .", ". . . . .", komi=7.5)
+    game.play(at(game, "E1"))
+    game.hand_to(0)
+    found = UCT(evaluate, playouts=2000, scale=0.5, rave=100, seed=1).search(game, 10**6)
+    assert found.value > 0
+
+
+def test_evaluation_counts_what_is_near():
+    game = Go(5, komi=0)
+    assert evaluate(game) == 0
+    game.play(at(game, "C3"))
+    assert evaluate(game) == -25
+    game.play(at(game, "A1"))
+    assert evaluate(game) > 10
+
+
+def test_playouts_answer_atari():
+    game = from_diagram(". . . . .", ". . O . .", ". O X O .", ". . . . .", ". . . . .")
+    save = game.stones._answer(at(game, "B3"), BLACK)
+    assert game.text(save) == "C2"
+    game = from_diagram(". . . . .", ". . . . .", ". . . . X", ". . . X O", ". . . . .")
+    capture = game.stones._answer(at(game, "E2"), BLACK)
+    assert game.text(capture) == "E1"
+    # A chain that cannot be saved is given up.
+    game = from_diagram(". . . . .", ". . . . .", ". . . . O", ". . . O .", ". . . O X")
+    assert game.stones._answer(at(game, "D1"), BLACK) == PASS

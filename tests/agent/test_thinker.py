@@ -1,0 +1,77 @@
+import time
+
+import pytest
+
+from agent.game import find_move
+from agent.games import catalogue
+from agent.games.go import Go
+from agent.games.pig import Pig
+from agent.games.tic_tac_toe import TicTacToe
+from agent.latch import Latch
+from agent.search.catalogue import algorithms
+from agent.thinker import MCTS, Plan, Thinker, default_algorithm, draw_event, make_search
+
+
+def thinker(game, name, game_name):
+    reports = []
+    search = make_search(name, game, catalogue.evaluation(game_name), seed=1)
+    return Thinker(search, reports.append), reports
+
+
+@pytest.mark.parametrize("name", [MCTS, *algorithms()])
+def test_every_algorithm_takes_the_win_in_time(name):
+    game = TicTacToe()
+    for text in ("a3", "a2", "b3", "b2"):
+        game.play(find_move(game, text))
+    before = game.key()
+    thinks, reports = thinker(game, name, "tic-tac-toe")
+    thought = thinks.think(game, Plan(seconds=20.0, playouts=500), Latch())
+    assert game.text(thought.move) == "c3"
+    assert game.key() == before
+    assert reports == []
+
+
+@pytest.mark.parametrize("name", [MCTS, "alpha-beta"])
+def test_stops_at_once_with_a_legal_move(name):
+    game = Go(19)
+    thinks, _ = thinker(game, name, "go")
+    stop = Latch()
+    stop.set()
+    began = time.monotonic()
+    assert thinks.think(game, Plan(), stop).move in game.moves()
+    assert time.monotonic() - began < 30
+
+
+def test_time_ends_the_search():
+    game = Go(9)
+    thinks, _ = thinker(game, MCTS, "go")
+    began = time.monotonic()
+    thinks.think(game, Plan(seconds=0.1), Latch())
+    assert 0.1 <= time.monotonic() - began < 20
+
+
+def test_listeners_hear_the_best_moves_first():
+    heard = []
+    game = Go(5)
+    thinks, _ = thinker(game, MCTS, "go")
+    thought = thinks.think(game, Plan(playouts=300), Latch(), heard.append)
+    assert heard[-1][0] == thought
+    assert [entry.visits for entry in heard[-1]] == sorted(
+        (entry.visits for entry in heard[-1]), reverse=True
+    )
+    assert sum(entry.visits for entry in heard[-1]) == 300
+
+
+def test_defaults():
+    assert default_algorithm(Go(5)) == MCTS
+    assert default_algorithm(TicTacToe()) == "alpha-beta"
+    assert default_algorithm(Pig()) == "expectiminimax"
+    with pytest.raises(ValueError, match="expectiminimax does"):
+        make_search("alpha-beta", Pig(), lambda game: 0)
+
+
+def test_chance_draws_by_probability():
+    game = Pig()
+    game.play("roll")
+    assert [draw_event(game, number / 6 + 0.01) for number in range(6)] == list("123456")
+    assert draw_event(game, 1.0) == "6"

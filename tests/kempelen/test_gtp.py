@@ -1,0 +1,132 @@
+"""GTP on the command line: the process, its options, and a game against GNU Go."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support import program
+
+PATIENCE = 120
+
+
+def gtp(text, *arguments, command=("gtp",)):
+    line = [sys.executable, "-m", "kempelen.cli", *command, *arguments]
+    return subprocess.run(line, input=text, capture_output=True, text=True, timeout=PATIENCE)
+
+
+def test_everything_is_answered_after_the_end_of_input():
+    done = gtp("boardsize 5\n1 genmove b\n2 lz-analyze w\n3 genmove w\n", "--time", "0.1")
+    assert (done.returncode, done.stderr) == (0, "")
+    answers = [line for line in done.stdout.splitlines() if line.startswith(("=", "?"))]
+    assert [answer.split(" ")[0] for answer in answers] == ["=", "=1", "=2", "=3"]
+
+
+def test_go_on_19x19_without_arguments():
+    done = gtp("showboard\nquit\nname\n", "--playouts", "1")
+    assert done.stdout.splitlines()[1].startswith("19 . . .")
+    assert "Kempelen" not in done.stdout
+
+
+def test_options():
+    done = gtp(
+        "gogui-rules_board_size\nfinal_score\ngenmove b\n",
+        *["--boardsize", "5", "--komi", "0.5", "--playouts", "3", "--seed", "1", "--time", "60"],
+    )
+    assert done.stdout.split("\n\n")[:2] == ["= 5", "= W+0.5"]
+    again = gtp(
+        "genmove b\n", *["--boardsize", "5", "--komi", "0.5", "--playouts", "3", "--seed", "1"]
+    )
+    assert again.stdout.strip() == done.stdout.split("\n\n")[2]
+
+
+def test_another_game_with_a_users_evaluation(tmp_path):
+    file = tmp_path / "corner.py"
+    file.write_text("def value(game):\n    return -(game.discs(0) >> 19 & 1)\n", encoding="utf-8")
+    options = ["--game", "othello", "--depth", "1", "--evaluation", f"{file}:value"]
+    done = gtp("genmove b\n", *options)
+    assert (done.stdout, done.stderr) == ("= d3\n\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--game", "chequers"], "there is no game 'chequers'; there are connect-four"),
+        (["--algorithm", "luck"], "there is no algorithm 'luck'"),
+        (["--boardsize", "20"], "a board of size 20 cannot be"),
+        (["--game", "nim", "--boardsize", "3"], "nim has no board size"),
+        (["--evaluation", "missing.py:f"], "missing.py does not exist"),
+        (["--time", "0"], "expected seconds above 0"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments, message):
+    done = gtp("name\n", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("protocol_version", "= 2"),
+        ("8 name", "=8 Kempelen"),
+        ("boardsize 9", "="),
+        ("uci", "id name Kempelen"),
+        ("isready", "readyok"),
+        ("joho debug on", ""),
+    ],
+)
+def test_alone_it_speaks_the_protocol_of_the_first_line(warm_cache, line, answer):
+    done = gtp(f"\n{line}\nquit\n", command=())
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[:1] == [answer] or done.stdout.startswith(answer)
+
+
+def test_nothing_heavy_is_imported_for_go():
+    code = "import sys, kempelen.gtp as g; from protocols.gtp.protocol import Gtp\n"
+    code += "Gtp('', '', print, print)\n"
+    code += "sys.exit(' '.join(n for n in ('numba', 'numpy', 'rich') if n in sys.modules) or 0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it cannot be told there who reads")
+def test_it_ends_when_nobody_reads_the_answer_any_more():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kempelen.cli", "gtp", "--time", "1000"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    process.stdin.write(b"name\ngenmove b\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == b"= Kempelen\n"
+    time.sleep(0.5)
+    process.stdin.close()
+    process.stdout.close()
+    assert process.wait(PATIENCE) == 0
+
+
+def test_a_game_against_gnugo():
+    sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+    try:
+        import gnugo
+    finally:
+        sys.path.pop(0)
+    theirs = gnugo.Engine(
+        [
+            program("gnugo"),
+            *["--mode", "gtp", "--level", "1", "--chinese-rules", "--capture-all-dead"],
+        ]
+    )
+    ours = gnugo.Engine([*gnugo.OURS, "--playouts", "30"])
+    try:
+        game = gnugo.play(ours, theirs, "black", 5, 0.5)
+    finally:
+        ours.close()
+        theirs.close()
+    assert game["error"] == ""
+    assert gnugo.same(game["ours"], game["theirs"])
+    assert game["plies"] > 5

@@ -1,0 +1,161 @@
+import time
+
+import pytest
+
+from agent.games import catalogue
+from agent.games.stones import PASS
+from protocols.gtp.protocol import ANALYZE_COMMANDS, COMMANDS, MOST_WAITING
+
+
+def test_every_answer_ends_with_one_empty_line(start):
+    talk = start(size=5, playouts=10)
+    assert talk.answer("name") == "= Kempelen\n\n"
+    assert talk.answer("3 komi 0.5") == "=3\n\n"
+    assert talk.answer("4 fly") == "?4 unknown command\n\n"
+    assert talk.answer("showboard") == (
+        "=\n 5 . . . . .\n 4 . . . . .\n 3 . . . . .\n 2 . . . . .\n 1 . . . . .\n   A B C D E\n\n"
+    )
+    for line in ("genmove b", "lz-genmove_analyze w", "kata-analyze b 1"):
+        text = talk.answer(line)
+        assert text.endswith("\n\n")
+        assert "\n\n" not in text[:-2]
+
+
+def test_every_command_has_a_transcript():
+    from tests.protocols.gtp.test_gtp_transcripts import CASES
+
+    said = " ".join(line for case in CASES.values() for line in case if line.startswith(">"))
+    for command in COMMANDS:
+        assert f" {command}" in said, f"no transcript says {command}"
+
+
+def test_analyze_commands_are_known():
+    assert {line.split("/")[2].split()[0] for line in ANALYZE_COMMANDS} <= set(COMMANDS)
+
+
+def test_games_but_go_do_not_list_the_commands_of_go(start):
+    listed = start(game="nim").answer("list_commands").removeprefix("= ").split()
+    assert "genmove" in listed
+    assert "komi" in listed  # required of every engine
+    assert not {"loadsgf", "fixed_handicap", "final_status_list"} & set(listed)
+
+
+def test_analysis_goes_on_until_input(start):
+    talk = start(size=5)
+    talk.say("lz-analyze b 2")
+    assert talk.hear() == "="
+    infos = [talk.hear() for _ in range(3)]
+    visits = [sum(map(int, info.split("visits ")[1].split()[:1])) for info in infos]
+    assert visits == sorted(visits)
+    assert all(info.startswith("info move ") for info in infos)
+    talk.say("")
+    assert talk.gtp.drain(30)
+    assert talk.answer("name").endswith("= Kempelen\n\n")
+
+
+def test_an_analysis_that_has_found_everything_still_waits(start):
+    talk = start(game="tic-tac-toe")
+    talk.say("lz-analyze 1")
+    assert talk.hear() == "="
+    assert talk.hear().startswith("info move ")
+    time.sleep(0.1)
+    assert talk.gtp._worker.busy
+    talk.say("name")
+    assert talk.rest()[-1] == "= Kempelen"
+
+
+def test_gogui_interrupts_a_long_search(start):
+    talk = start(seconds=1000.0)
+    talk.say("genmove b")
+    while not talk.gtp._worker.asked() or talk.gtp._thinker._search.counts.nodes == 0:
+        time.sleep(0.01)
+    talk.say("# interrupt")
+    assert talk.hear().startswith("= ")
+
+
+def test_many_lines_at_once_are_all_answered(start):
+    talk = start()
+    number = 3 * MOST_WAITING
+    for line in range(number):
+        talk.say(f"{line} name")
+    assert talk.rest() == [f"={line} Kempelen" for line in range(number)]
+
+
+def test_a_move_comes_in_the_time_that_settings_give(start):
+    talk = start(seconds=1000.0, size=9)
+    talk.say("time_settings 30 0 0", "time_left b 3 0")
+    assert talk.gtp.drain(10)
+    began = time.monotonic()
+    talk.say("genmove b")
+    assert talk.gtp.drain(60)
+    assert time.monotonic() - began < 30
+
+
+def test_a_failing_evaluation_costs_no_move(start):
+    def breaks(game):
+        raise ZeroDivisionError("broken")
+
+    talk = start(game="othello", evaluate=breaks)
+    assert talk.answer("genmove b").strip("= \n") in {"d3", "c4", "f5", "e6"}
+    assert any("broken" in report for report in talk.reports)
+
+
+def test_a_users_evaluation_decides(start):
+    talk = start(game="othello", depth=1, evaluate=lambda game: -(game.discs(0) >> 19 & 1))
+    # A position that White is to move in is worth -1 to White with a disc of Black's on d3.
+    assert talk.answer("genmove b") == "= d3\n\n"
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["mcts", "ucb1", "alpha-beta", "mtd-f", "sss-star", "minimax"]
+)
+def test_algorithms_by_name(start, algorithm):
+    talk = start(game="connect-four", algorithm=algorithm, depth=2)
+    assert talk.answer("genmove b").strip("= \n") in set("1234567")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"game": "chequers"}, "no game 'chequers'"),
+        ({"algorithm": "thinking"}, "no algorithm 'thinking'"),
+        ({"size": 20}, "size 20"),
+        ({"game": "pig", "algorithm": "mcts"}, "mcts plays no games of chance"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(start, options, message):
+    with pytest.raises(ValueError, match=message):
+        start(**options)
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_every_game_is_played_to_its_end(start, name):
+    options = {"go": {"size": 4}, "pig": {}, "othello": {"size": 4}}.get(name, {})
+    talk = start(game=name, playouts=5, depth=1, **options)
+    board = talk.gtp.board
+    for _ in range(2000):
+        if not list(board.game.moves()):
+            break
+        colour = talk.answer("gogui-rules_side_to_move").strip("= \n")
+        legal = talk.answer("gogui-rules_legal_moves").strip("= \n").split()
+        assert talk.answer(f"genmove {colour}").strip("= \n") in legal
+    assert board.game.outcome() is not None
+    assert talk.answer("gogui-rules_legal_moves") == "=\n\n"
+    assert talk.answer("gogui-rules_final_result").startswith(("= Black", "= White", "= draw"))
+
+
+def test_cleaning_up_captures_the_dead_before_passing(start):
+    talk = start(size=5, playouts=100, komi=0)
+    for row in "12345":
+        talk.say(f"play b B{row}", f"play b D{row}")
+    talk.say("play w E3")
+    assert talk.gtp.drain(30)
+    talk.rest()
+    talk._heard.clear()
+    for _ in range(12):
+        move = talk.answer("kgs-genmove_cleanup b").strip("= \n")
+        if move == "pass":
+            break
+        talk.answer("play w pass")
+    assert talk.gtp.board.game.stones.sets[2] == 0
+    assert talk.gtp.board.game.last_move == PASS
