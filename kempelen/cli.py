@@ -15,7 +15,7 @@ COMMANDS = {
     "uci": "speak the UCI protocol on standard input and output",
     "bench": "search a fixed set of positions and print nodes and speed",
     "perft": "count the leaves of the tree of legal moves",
-    "book": "build, show, merge, prune and check opening books",
+    "book": "build, show, merge, prune, check and extend opening books",
     "warmup": "compile the kernels and fill the cache",
     "match": "play engines against each other, with everything on the command line",
     "tournament": "play the tournament that a YAML file describes",
