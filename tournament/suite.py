@@ -39,7 +39,7 @@ class Problem:
             return False
         if self.mate is not None and score != Mate(self.mate):
             return False
-        return move not in self.avoid and bool(move)
+        return move not in self.avoid
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +173,8 @@ def _judge(problem: Problem, answer: Answer) -> Attempt:
     info = answer.info
     move = answer.move.lower()
     score = info.score if info else None
+    if not _is_legal(problem.fen, move):
+        return Attempt(problem, solved=False, move=move, error=f"no legal move: {move[:20]!r}")
     return Attempt(
         problem,
         problem.is_solved_by(move, score),
@@ -182,3 +184,10 @@ def _judge(problem: Problem, answer: Answer) -> Attempt:
         info.nodes if info else 0,
         answer.elapsed,
     )
+
+
+def _is_legal(fen: str, move: str) -> bool:
+    try:
+        return bool(chess.Board(fen).parse_uci(move))
+    except ValueError:
+        return False
