@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from openings.growing import Grower
     from openings.polyglot import Entry
 
-# The depth and the loss, in centipawns, at which `check` finds fault.
+# The depths and the loss, in centipawns, at which `check` suspects a move and finds fault.
 DEPTH = 10
+CONFIRM = 18
 MARGIN = 150
 # Of `extend`: how much is learned unless something else is asked for, and how often it is saved.
 POSITIONS = 100
@@ -66,6 +67,12 @@ def configure(parser: ArgumentParser) -> None:
     check.add_argument("--depth", type=positive, default=DEPTH, help="plies to search")
     check.add_argument(
         "--margin", type=positive, default=MARGIN, help="centipawns that may be lost"
+    )
+    check.add_argument(
+        "--confirm",
+        type=positive,
+        default=CONFIRM,
+        help=f"plies to search again what seems to lose (default {CONFIRM})",
     )
     check.set_defaults(act=_check)
     extend = actions.add_parser("extend", help="grow a book by self-play and search where it ends")
@@ -437,26 +444,32 @@ def _check(arguments: Namespace) -> int:
     with polyglot.reading(arguments.book) as reader:
         walk = checking.walk(reader)
     warm_up()
-    judged = checking.judge(walk.visits, _searching(arguments.depth))
-    scores = with_progress(judged, len(walk.visits), f"searching to depth {arguments.depth}")
-    losing = [
-        {"line": visit.san(), "score": checking.centipawns(score)}
-        for visit, score in scores
-        if checking.centipawns(score) < -arguments.margin
+
+    def losing(visits: list[checking.Visit], depth: int) -> Iterator[tuple[checking.Visit, int]]:
+        judged = checking.judge(visits, _searching(depth))
+        for visit, score in with_progress(judged, len(visits), f"searching to depth {depth}"):
+            if (value := checking.centipawns(score)) < -arguments.margin:
+                yield visit, value
+
+    suspects = [visit for visit, _ in losing(walk.visits, arguments.depth)]
+    confirmed = [
+        {"line": visit.san(), "score": value}
+        for visit, value in losing(suspects, max(arguments.confirm, arguments.depth))
     ]
     found: dict[str, object] = {
         "moves": len(walk.visits),
         "illegal": walk.illegal,
         "unreachable": walk.unreachable,
-        "losing": losing,
+        "suspected": len(suspects),
+        "losing": confirmed,
     }
-    text = [f"loses {-int(str(each['score'])) / 100:.2f}: {each['line']}" for each in losing]
+    text = [f"loses {-int(str(each['score'])) / 100:.2f}: {each['line']}" for each in confirmed]
     text.append(
-        f"{len(walk.visits)} moves searched, {len(losing)} losing, {walk.illegal} illegal, "
-        f"{walk.unreachable} not reachable from the start"
+        f"{len(walk.visits)} moves searched, {len(suspects)} suspected, {len(confirmed)} losing, "
+        f"{walk.illegal} illegal, {walk.unreachable} not reachable from the start"
     )
     _say(arguments, found, "\n".join(text))
-    return 1 if losing or walk.illegal else 0
+    return 1 if confirmed or walk.illegal else 0
 
 
 def _searching(depth: int) -> Callable[[chess.Board], Score]:

@@ -41,10 +41,11 @@ def test_check_finds_the_losing_move(tmp_path):
     (tmp_path / "a.yaml").write_text("- {moves: e4 f6 d4 g5 Nc3}\n", "utf-8")
     built = tmp_path / "a.bin"
     book("build", tmp_path / "a.yaml", "-o", built)
-    done = book("check", built, "--depth", 3, "--json")
+    done = book("check", built, "--depth", 3, "--confirm", 5, "--json")
     found = json.loads(done.stdout)
     assert done.returncode == 1
     assert [each["line"] for each in found["losing"]] == ["1. e4 f6 2. d4 g5"]
+    assert found["suspected"] == 1
     assert found["illegal"] == found["unreachable"] == 0
 
 
