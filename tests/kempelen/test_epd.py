@@ -1,10 +1,16 @@
 import json
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 
+import chess
 import pytest
 
 from tests.support import failing
+from tournament.suite import read
+
+MATES = Path(__file__).parents[1] / "data" / "mates.epd"
 
 MATE = '6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - bm Rd8#; dm 1; id "back rank";\n'
 TOO_LONG = '6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - bm Rd8#; dm 2; id "too long";\n'
@@ -59,3 +65,53 @@ def test_failures_are_told(files, tmp_path):
         done = epd(*words)
         assert (done.returncode, done.stdout) == (2, "")
         assert reason in done.stderr
+
+
+def test_the_mates_are_many_distinct_and_varied():
+    problems = read(MATES)
+    lengths = Counter(problem.mate for problem in problems)
+    assert sorted(lengths) == [2, 3, 4, 5]
+    assert min(lengths.values()) >= 25
+    assert len({problem.fen for problem in problems}) == len(problems)
+    pieces = [chess.popcount(chess.Board(problem.fen).occupied) for problem in problems]
+    assert min(pieces) <= 4
+    assert max(pieces) >= 16
+
+
+def forces(board, move, moves):
+    """Whether a move mates in at most so many moves, by the chess package and nothing clever."""
+    board.push(move)
+    replies = list(board.legal_moves)
+    answer = bool(replies) or board.is_check()
+    if replies and moves == 1:
+        answer = False
+    for reply in replies if answer else ():
+        board.push(reply)
+        answer = any(forces(board, attack, moves - 1) for attack in list(board.legal_moves))
+        board.pop()
+        if not answer:
+            break
+    board.pop()
+    return answer
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [each for each in read(MATES) if each.mate == 2][::2],
+    ids=lambda problem: problem.name,
+)
+def test_the_mates_in_two_are_what_they_say(problem):
+    board = chess.Board(problem.fen)
+    moves = list(board.legal_moves)
+    assert not any(forces(board, move, 1) for move in moves)
+    assert {move.uci() for move in moves if forces(board, move, 2)} == set(problem.best)
+
+
+def test_a_sample_of_the_mates_is_solved_with_their_exact_length(tmp_path, warm_cache):
+    sample = tmp_path / "sample.epd"
+    sample.write_text("\n".join(MATES.read_text("utf-8").splitlines()[1::15]), "utf-8")
+    done = epd(sample, "--nodes", 2_000_000, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["files"][0]["positions"] == 8
+    assert [row["id"] for row in found["positions"] if not row["solved"]] == []
