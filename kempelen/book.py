@@ -176,8 +176,12 @@ def _build(arguments: Namespace) -> int:
     pgn = [path for path in arguments.sources if path.suffix.lower() == ".pgn"]
     analysed = [path for path in arguments.sources if path.suffix.lower() == ".epd"]
     written = [path for path in arguments.sources if path not in pgn and path not in analysed]
+    _check_output(arguments.output)
+    for path in pgn:
+        games.check(path)
     lines = repertoire.read(written)
     built = repertoire.build(lines)
+    positions = epd.read(analysed, arguments.min_score)
     filter_ = games.Filter(
         arguments.min_elo or 0, arguments.player, arguments.since or "", arguments.until or ""
     )
@@ -185,18 +189,17 @@ def _build(arguments: Namespace) -> int:
         collector = games.Collector(tally, arguments.depth, filter_)
         for path in pgn:
             _collect(path, collector)
-        books = [
-            built.entries(),
-            games.entries(tally, arguments.min_games),
-            epd.read(analysed, arguments.min_score),
-        ]
-        merged = polyglot.merge(books)
-        first = next(merged, None)
-        if first is None:
-            raise polyglot.BookError(
-                f"{arguments.output} is not written: nothing was kept ({_counts(collector.games)})"
-            )
-        moves = polyglot.write(arguments.output, itertools.chain([first], merged))
+        played = games.entries(tally, arguments.min_games)
+        merged = polyglot.merge([built.entries(), played, positions])
+        with progress("writing", None) as show:
+            first = next(merged, None)
+            if first is None:
+                why = _counts(collector.games)
+                raise polyglot.BookError(
+                    f"{arguments.output} is not written: nothing was kept ({why})"
+                )
+            entries = _counted(itertools.chain([first], merged), show)
+            moves = polyglot.write(arguments.output, entries)
     if built.names:
         names.write(arguments.output.with_suffix(names.SUFFIX), built.names)
     found: dict[str, object] = {}
@@ -209,6 +212,14 @@ def _build(arguments: Namespace) -> int:
     return _say(arguments, found, f"{arguments.output}: {_counts(found)}")
 
 
+def _check_output(path: Path) -> None:
+    """Raise BookError where a book could not be written in the end."""
+    from openings.polyglot import BookError
+
+    if not path.absolute().parent.is_dir():
+        raise BookError(f"{path} cannot be written: its folder does not exist")
+
+
 def _counts(found: Mapping[str, object]) -> str:
     return ", ".join(f"{count} {what}" for what, count in found.items()) or "no games"
 
@@ -216,8 +227,7 @@ def _counts(found: Mapping[str, object]) -> str:
 def _collect(path: Path, collector: games.Collector) -> None:
     from openings.games import collect
 
-    size = path.stat().st_size if path.exists() else 0
-    with progress(f"reading {path.name}", size) as show:
+    with progress(f"reading {path.name}", path.stat().st_size) as show:
         collect(path, collector, show)
 
 
@@ -339,6 +349,7 @@ def _extend(arguments: Namespace) -> int:
     from openings import growing, polyglot, repertoire
 
     output: Path = arguments.output
+    _check_output(output)
     as_lines = output.suffix.lower() in repertoire.SUFFIXES
     if as_lines and output in arguments.sources:
         raise polyglot.BookError(

@@ -24,8 +24,8 @@ def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Ite
 
 
 @contextmanager
-def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Give a function that is told how much of `total` is done, and shows it."""
+def progress(label: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """Give a function that is told how much of `total`, if it is known, is done."""
     if not sys.stderr.isatty():
         yield lambda done: None
         return

@@ -307,6 +307,14 @@ class Collector:
         return played
 
 
+def check(path: Path) -> None:
+    """Raise BookError if a file cannot be opened, before long work on others."""
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise BookError(f"cannot read {path}: {error.strerror}") from None
+
+
 def collect(
     path: Path, collector: Collector, progress: Callable[[int], None] = lambda _: None
 ) -> None:

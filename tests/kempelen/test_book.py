@@ -35,6 +35,20 @@ def test_mistakes_are_told(tmp_path):
     done = book("show", "e5")
     assert done.returncode == 2
     assert "illegal move 'e5'" in done.stderr
+    (tmp_path / "a.yaml").write_text("- moves: e4\n", "utf-8")
+    for words, named in (
+        (
+            ("build", tmp_path / "a.yaml", tmp_path / "none.pgn", "-o", tmp_path / "a.bin"),
+            "none.pgn",
+        ),
+        (("build", tmp_path / "a.yaml", "-o", tmp_path / "none" / "a.bin"), "folder"),
+        (("extend", tmp_path / "a.yaml", "-o", tmp_path / "none" / "a.bin"), "folder"),
+        (("extend", tmp_path / "none.bin", "-o", tmp_path / "a.bin"), "none.bin"),
+    ):
+        done = book(*words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert named in done.stderr
+    assert not (tmp_path / "a.bin").exists()
 
 
 def test_check_finds_the_losing_move(tmp_path):
