@@ -2,9 +2,9 @@
 
 Each step walks from the start by the book's own moves, chosen by chance in the proportion of
 their weights, to a position that it does not know. A search names the moves worth playing there.
-Where it finds that side to be lost, the book's last move of that side is to be avoided; where it
-finds it winning, the other side's. Then a quick game of self-play goes on to the end, and each
-of the book's moves on its way gains or loses weight by the result.
+Where it finds that side to be lost, and a longer search confirms it, the book's last move of that
+side is to be avoided; where it finds it winning, the other side's. Then a quick game of self-play
+goes on to the end, and each of the book's moves on its way gains or loses weight by the result.
 
 What is learned is added to a Polyglot book, or written as lines of a repertoire of its own.
 """
@@ -33,6 +33,7 @@ LINES = 3
 LOSING = 150  # centipawns: who stands so badly does not go there again
 DECIDED = 600  # centipawns: a game of self-play is over
 MOST_PLIES = 160  # after so many plies of self-play a game is a draw
+_CONFIRM = 20  # times the nodes, before a move of the book is condemned
 _PLAY_SHARE = 20  # a move of self-play gets this part of the nodes
 _ATTEMPTS = 200  # walks in a row that end at nothing new
 
@@ -164,10 +165,8 @@ class Grower:
                 comment = f"{_text(info)} by {self.nodes} nodes"
                 moves[raw_move] = Known(move, weight, 0, path, comment)
                 new = True
-        if best <= -LOSING:
-            self._avoid(walk, 2, found[0])
-        elif best >= LOSING:
-            self._avoid(walk, 1, found[0])
+        if abs(best) >= LOSING:
+            self._condemn(board, walk)
         if new:
             first = found[0].pv[0]
             way = [*walk, (key, pack(board, first), first)]
@@ -175,7 +174,18 @@ class Grower:
             self._count(way, self._play(board))
         return new
 
-    def _avoid(self, walk: Walk, back: int, info: Info[chess.Move]) -> None:
+    def _condemn(self, board: chess.Board, walk: Walk) -> None:
+        """Search longer, and avoid the move of the book that led a side to a lost position."""
+        nodes = self.nodes * _CONFIRM
+        info = self.search(board, nodes, 1)[0]
+        score = centipawns(info.score)
+        if abs(score) >= LOSING:
+            comment = f"loses: {_text(info)} for the other side by {nodes} nodes"
+            if score < 0:
+                comment = f"loses: {_text(info)} two plies later by {nodes} nodes"
+            self._avoid(walk, 1 if score > 0 else 2, comment)
+
+    def _avoid(self, walk: Walk, back: int, comment: str) -> None:
         """Note that the move so many plies ago loses."""
         if len(walk) < back:
             return
@@ -183,7 +193,7 @@ class Grower:
         known = self.book[key][raw_move]
         known.move, known.weight = move, 0
         known.path = tuple(each for _, _, each in walk[:-back])
-        known.comment = f"loses: {_text(info)} {back} plies later by {self.nodes} nodes"
+        known.comment = comment
 
     def _play(self, board: chess.Board) -> float:
         """Play a game to its end; return White's points."""

@@ -81,11 +81,25 @@ def test_the_result_of_self_play_moves_the_weights_on_its_way():
 
 def test_a_move_that_loses_is_avoided():
     for score, loser in ((300, "e4"), (-300, "")):
-        grown = grower(Search((score, 0), white_wins_after=2), "e4 e5")
+        search = Search((score, 0), white_wins_after=2)
+        grown = grower(search, "e4 e5")
         grown.step()
+        assert search.asked[:2] == [(2, 1000), (2, 20_000)]
         known = next(iter(book_moves(grown, loser).values()))
         assert (known.weight, known.learned) == (0, True)
         assert "loses" in known.comment
+
+
+def test_a_longer_search_may_acquit_a_move():
+    search = Search((300, 0), white_wins_after=2)
+
+    def wiser(board, nodes, lines):
+        found = search(board, nodes, lines)
+        return [Info(1, Cp(20), found[0].pv)] if nodes == 20_000 else found
+
+    grown = grower(wiser, "e4 e5")
+    grown.step()
+    assert book_moves(grown, "e4")["e7e5"].weight > 0
 
 
 def test_a_book_that_is_complete_is_told():
