@@ -332,14 +332,16 @@ def _counted(entries: Iterator[Entry], show: Callable[[int], None]) -> Iterator[
         yield entry
 
 
-def _carry_names(books: list[Path], output: Path) -> None:
-    """Write beside a book the names of those that it is made of; the first counts."""
-    from openings import names
+def _carry_names(sources: list[Path], output: Path) -> None:
+    """Write beside a book the names of what it is made of; the first source counts."""
+    from openings import names, repertoire
 
     known: dict[int, names.Name] = {}
-    for book in reversed(books):
-        beside = book.with_suffix(names.SUFFIX)
-        if beside.exists():
+    for source in reversed(sources):
+        beside = source.with_suffix(names.SUFFIX)
+        if not _is_binary(source):
+            known.update(repertoire.build(repertoire.read([source])).names)
+        elif beside.exists():
             known.update(names.read(beside))
     if known:
         names.write(output.with_suffix(names.SUFFIX), known)
@@ -392,8 +394,7 @@ def _extend(arguments: Namespace) -> int:
     finally:
         save()
         if not as_lines:
-            binaries = [path for path in arguments.sources if _is_binary(path)]
-            _carry_names([*binaries, output], output)
+            _carry_names([*arguments.sources, output], output)
     avoided = sum(not known.weight for known in grower.learned())
     found: dict[str, object] = {
         "learned": learned,

@@ -100,7 +100,7 @@ def test_names_go_along(tmp_path):
 
 
 def test_extend_goes_on_from_what_it_has_learned(tmp_path):
-    (tmp_path / "a.yaml").write_text("- moves: e4 e5\n", "utf-8")
+    (tmp_path / "a.yaml").write_text("- {moves: e4 e5, name: Ours}\n", "utf-8")
     for output in ("learned.yaml", "book.bin"):
         sizes = []
         for _ in range(2):
@@ -113,4 +113,9 @@ def test_extend_goes_on_from_what_it_has_learned(tmp_path):
             sizes.append((found["before"], found["learned"], found["positions"]))
         assert sizes == [(2, 2, 4), (4, 2, 6)]
     done = book("extend", tmp_path / "a.yaml", "-o", tmp_path / "a.yaml")
-    assert (done.returncode, (tmp_path / "a.yaml").read_text()) == (2, "- moves: e4 e5\n")
+    assert (done.returncode, (tmp_path / "a.yaml").read_text()) == (
+        2,
+        "- {moves: e4 e5, name: Ours}\n",
+    )
+    shown = book("show", "e4", "e5", "--book", tmp_path / "book.bin").stdout
+    assert shown.startswith("Ours")
