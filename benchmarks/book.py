@@ -1,12 +1,8 @@
-r"""How long a book move takes, as a front end measures it; passes if the slowest took under 5 ms.
+"""How long a book move takes, as a front end measures it; passes if the slowest took under 5 ms.
 
     python benchmarks/book.py --moves 200
 
-What the book is worth is measured by a match of the engine with itself:
-
-    kempelen match --engine cmd=kempelen,args=uci,name=book,option.OwnBook=true \
-        --engine cmd=kempelen,args=uci,name=bare,option.OwnBook=false \
-        --tc 2+0.02 --games 300 --concurrency 2
+What the book is worth: `python benchmarks/book_match.py`.
 """
 
 from __future__ import annotations

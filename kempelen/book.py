@@ -1,18 +1,23 @@
 """`kempelen book`: build opening books from what people write and play, look into them, check them.
 
-`build` compiles YAML repertoires; `show`, `merge`, `prune` and `check` take any Polyglot book.
+`build` compiles YAML repertoires, PGN collections and EPD files; `show`, `merge`, `prune`, `check`
+and `extend` take any Polyglot book.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
+import re
 import sys
+import time
 from argparse import ArgumentTypeError
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kempelen.console import warm_up, with_progress
+from kempelen.console import progress, warm_up, with_progress
 from kempelen.numbers import positive
 
 if TYPE_CHECKING:
@@ -20,11 +25,19 @@ if TYPE_CHECKING:
 
     import chess
 
-    from agent.limits import Score
+    from agent.limits import Info, Score
+    from openings import games
+    from openings.growing import Grower
+    from openings.polyglot import Entry
 
-# The depth and the loss, in centipawns, at which `check` finds fault.
+# The depths and the loss, in centipawns, at which `check` suspects a move and finds fault.
 DEPTH = 10
+CONFIRM = 18
 MARGIN = 150
+# Of `extend`: how much is learned unless something else is asked for, and how often it is saved.
+POSITIONS = 100
+NODES = 50_000
+SAVE_EVERY = 10.0
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -32,10 +45,8 @@ def configure(parser: ArgumentParser) -> None:
     from openings.advisor import SHIPPED_BOOK
 
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    build = actions.add_parser("build", help="compile YAML repertoires to a Polyglot book")
-    build.add_argument("sources", nargs="+", type=Path, metavar="YAML", help="files or folders")
-    build.add_argument("-o", "--output", type=Path, required=True, metavar="BOOK")
-    build.set_defaults(act=_build)
+    build = actions.add_parser("build", help="compile repertoires, games and EPD to a book")
+    _configure_build(build)
     show = actions.add_parser("show", help="print what a book knows of a position")
     show.add_argument("position", nargs="*", help="a FEN, or moves from the start (SAN or UCI)")
     show.add_argument("--book", type=Path, default=SHIPPED_BOOK, help="default: the shipped book")
@@ -57,9 +68,72 @@ def configure(parser: ArgumentParser) -> None:
     check.add_argument(
         "--margin", type=positive, default=MARGIN, help="centipawns that may be lost"
     )
+    check.add_argument(
+        "--confirm",
+        type=positive,
+        default=CONFIRM,
+        help=f"plies to search again what seems to lose (default {CONFIRM})",
+    )
     check.set_defaults(act=_check)
-    for action in (build, show, merge, prune, check):
+    extend = actions.add_parser("extend", help="grow a book by self-play and search where it ends")
+    _configure_extend(extend)
+    for action in (build, show, merge, prune, check, extend):
         action.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _configure_build(build: ArgumentParser) -> None:
+    build.add_argument(
+        "sources",
+        nargs="+",
+        type=Path,
+        metavar="SOURCE",
+        help="YAML files or folders of them, .pgn and .epd files; where several know a position, "
+        "YAML counts before games and games before EPD",
+    )
+    build.add_argument("-o", "--output", type=Path, required=True, metavar="BOOK")
+    games = build.add_argument_group("games (PGN)")
+    games.add_argument("--depth", type=positive, default=24, help="plies of a game (default 24)")
+    games.add_argument(
+        "--min-games",
+        type=positive,
+        default=3,
+        help="leave out moves played less often (default 3)",
+    )
+    games.add_argument("--min-elo", type=positive, help="of both players")
+    games.add_argument("--player", default="", metavar="NAME", help="only this player's moves")
+    for name, word in (("--since", "not before"), ("--until", "not after")):
+        games.add_argument(name, type=_date, metavar="DATE", help=f"{word} YYYY.MM.DD")
+    build.add_argument(
+        "--min-score", type=int, metavar="CP", help="EPD: leave out positions of a lower ce"
+    )
+    build.set_defaults(act=_build)
+
+
+def _configure_extend(extend: ArgumentParser) -> None:
+    extend.add_argument(
+        "sources", nargs="+", type=Path, metavar="SOURCE", help="Polyglot books or YAML files"
+    )
+    extend.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        help="a .bin for the whole book, or a .yaml for what was learned; if it is there, the "
+        "work goes on from it",
+    )
+    extend.add_argument(
+        "--positions", type=positive, default=POSITIONS, help=f"to learn (default {POSITIONS})"
+    )
+    extend.add_argument(
+        "--nodes", type=positive, default=NODES, help=f"for each position (default {NODES})"
+    )
+    extend.add_argument("--time", type=positive, metavar="SECONDS", help="stop after so long")
+    extend.add_argument("--depth", type=positive, default=30, help="plies at most (default 30)")
+    extend.add_argument(
+        "--margin", type=positive, default=30, help="centipawns that a move may be worse by"
+    )
+    extend.add_argument("--seed", type=int, help="for the same book each time")
+    extend.set_defaults(act=_extend)
 
 
 def run(arguments: Namespace) -> int:
@@ -90,21 +164,71 @@ def _say(arguments: Namespace, found: dict[str, object], text: str) -> int:
     return 0
 
 
-def _build(arguments: Namespace) -> int:
-    from openings import names, polyglot, repertoire
+def _date(text: str) -> str:
+    if not re.fullmatch(r"\d{4}(\.\d\d(\.\d\d)?)?", text):
+        raise ArgumentTypeError(f"expected a date like 2024 or 2024.03.01, not {text!r}")
+    return text
 
-    lines = repertoire.read(arguments.sources)
+
+def _build(arguments: Namespace) -> int:
+    from openings import epd, games, names, polyglot, repertoire
+
+    pgn = [path for path in arguments.sources if path.suffix.lower() == ".pgn"]
+    analysed = [path for path in arguments.sources if path.suffix.lower() == ".epd"]
+    written = [path for path in arguments.sources if path not in pgn and path not in analysed]
+    _check_output(arguments.output)
+    for path in pgn:
+        games.check(path)
+    lines = repertoire.read(written)
     built = repertoire.build(lines)
-    moves = polyglot.write(arguments.output, built.entries())
-    names.write(arguments.output.with_suffix(names.SUFFIX), built.names)
-    found: dict[str, object] = {
-        "lines": len(lines),
-        "positions": len(built.weights),
-        "moves": moves,
-        "names": len(built.names),
-    }
-    counts = ", ".join(f"{count} {what}" for what, count in found.items())
-    return _say(arguments, found, f"{arguments.output}: {counts}")
+    positions = epd.read(analysed, arguments.min_score)
+    filter_ = games.Filter(
+        arguments.min_elo or 0, arguments.player, arguments.since or "", arguments.until or ""
+    )
+    with games.Tally() as tally:
+        collector = games.Collector(tally, arguments.depth, filter_)
+        for path in pgn:
+            _collect(path, collector)
+        played = games.entries(tally, arguments.min_games)
+        merged = polyglot.merge([built.entries(), played, positions])
+        with progress("writing", None) as show:
+            first = next(merged, None)
+            if first is None:
+                why = _counts(collector.games)
+                raise polyglot.BookError(
+                    f"{arguments.output} is not written: nothing was kept ({why})"
+                )
+            entries = _counted(itertools.chain([first], merged), show)
+            moves = polyglot.write(arguments.output, entries)
+    if built.names:
+        names.write(arguments.output.with_suffix(names.SUFFIX), built.names)
+    found: dict[str, object] = {}
+    if written:
+        found.update(lines=len(lines), positions=len(built.weights), names=len(built.names))
+    if pgn:
+        found.update(games=collector.games["used"])
+        found.update({f"games {what}": collector.games[what] for what in ("left out", "damaged")})
+    found.update(moves=moves)
+    return _say(arguments, found, f"{arguments.output}: {_counts(found)}")
+
+
+def _check_output(path: Path) -> None:
+    """Raise BookError where a book could not be written in the end."""
+    from openings.polyglot import BookError
+
+    if not path.absolute().parent.is_dir():
+        raise BookError(f"{path} cannot be written: its folder does not exist")
+
+
+def _counts(found: Mapping[str, object]) -> str:
+    return ", ".join(f"{count} {what}" for what, count in found.items()) or "no games"
+
+
+def _collect(path: Path, collector: games.Collector) -> None:
+    from openings.games import collect
+
+    with progress(f"reading {path.name}", path.stat().st_size) as show:
+        collect(path, collector, show)
 
 
 def _board(words: list[str]) -> chess.Board:
@@ -175,18 +299,155 @@ def _merge(arguments: Namespace) -> int:
 
     for book in arguments.books:
         polyglot.open_book(book).close()
-    books = map(polyglot.read, arguments.books)
-    moves = polyglot.write(arguments.output, polyglot.merge(books, add=arguments.add))
+    with progress("merging", sum(map(_size, arguments.books))) as show:
+        books = [_counted(polyglot.read(book), show) for book in arguments.books]
+        moves = polyglot.write(arguments.output, polyglot.merge(books, add=arguments.add))
+    _carry_names(arguments.books, arguments.output)
     return _say(arguments, {"moves": moves}, f"{arguments.output}: {moves} moves")
 
 
 def _prune(arguments: Namespace) -> int:
     from openings import polyglot
 
-    entries = polyglot.read(arguments.book)
-    kept = polyglot.prune(entries, arguments.best, arguments.min_share)
-    moves = polyglot.write(arguments.output, kept)
+    with progress("pruning", _size(arguments.book)) as show:
+        entries = _counted(polyglot.read(arguments.book), show)
+        kept = polyglot.prune(entries, arguments.best, arguments.min_share)
+        moves = polyglot.write(arguments.output, kept)
+    _carry_names([arguments.book], arguments.output)
     return _say(arguments, {"moves": moves}, f"{arguments.output}: {moves} moves")
+
+
+def _size(book: Path) -> int:
+    """Return how many entries a book has, for a progress bar."""
+    from openings.polyglot import reading
+
+    with reading(book) as reader:
+        return len(reader)
+
+
+def _counted(entries: Iterator[Entry], show: Callable[[int], None]) -> Iterator[Entry]:
+    for number, entry in enumerate(entries):
+        if number % 1000 == 0:
+            show(number)
+        yield entry
+
+
+def _carry_names(sources: list[Path], output: Path) -> None:
+    """Write beside a book the names of what it is made of; the first source counts."""
+    from openings import names, repertoire
+
+    known: dict[int, names.Name] = {}
+    for source in reversed(sources):
+        beside = source.with_suffix(names.SUFFIX)
+        if not _is_binary(source):
+            known.update(repertoire.build(repertoire.read([source])).names)
+        elif beside.exists():
+            known.update(names.read(beside))
+    if known:
+        names.write(output.with_suffix(names.SUFFIX), known)
+
+
+def _extend(arguments: Namespace) -> int:
+    from openings import growing, polyglot, repertoire
+
+    output: Path = arguments.output
+    _check_output(output)
+    as_lines = output.suffix.lower() in repertoire.SUFFIXES
+    if as_lines and output in arguments.sources:
+        raise polyglot.BookError(
+            f"{output} is a source: what is learned goes to a YAML file of its own"
+        )
+    grower = growing.Grower(
+        _analysing(),
+        random.Random(arguments.seed),
+        arguments.nodes,
+        arguments.depth,
+        arguments.margin,
+    )
+    _take_sources(grower, arguments.sources, output, as_lines)
+    before = len(grower.book)
+    warm_up()
+
+    def save() -> None:
+        if as_lines:
+            growing.write_lines(output, grower.learned())
+        else:
+            polyglot.write(output, grower.entries())
+
+    learned = 0
+    stopped = "asked for"
+    began = saved = time.monotonic()
+    try:
+        with progress("learning", arguments.positions) as show:
+            while learned < arguments.positions:
+                if arguments.time and time.monotonic() - began >= arguments.time:
+                    stopped = "time is up"
+                    break
+                if not grower.step():
+                    stopped = f"the book is complete to {arguments.depth} plies"
+                    break
+                learned += 1
+                show(learned)
+                if time.monotonic() - saved >= SAVE_EVERY:
+                    save()
+                    saved = time.monotonic()
+    finally:
+        save()
+        if not as_lines:
+            _carry_names([*arguments.sources, output], output)
+    avoided = sum(not known.weight for known in grower.learned())
+    found: dict[str, object] = {
+        "learned": learned,
+        "positions": len(grower.book),
+        "before": before,
+        "avoided": avoided,
+        "stopped": stopped,
+    }
+    text = (
+        f"{output}: {learned} positions learned ({stopped}), {len(grower.book)} in all, "
+        f"{avoided} moves found to lose"
+    )
+    return _say(arguments, found, text)
+
+
+def _take_sources(grower: Grower, sources: list[Path], output: Path, as_lines: bool) -> None:
+    from openings import polyglot, repertoire
+
+    books = list(sources)
+    if output.exists() and not as_lines and output not in sources:
+        books.append(output)
+    for path in books:
+        if _is_binary(path):
+            grower.take(polyglot.read(path))
+        else:
+            grower.take(repertoire.build(repertoire.read([path])).entries())
+    if as_lines and output.exists():
+        grower.take_lines(repertoire.read([output]))
+
+
+def _is_binary(path: Path) -> bool:
+    from openings.repertoire import SUFFIXES
+
+    return not path.is_dir() and path.suffix.lower() not in SUFFIXES
+
+
+def _analysing() -> Callable[[chess.Board, int, int], list[Info[chess.Move]]]:
+    """Return a search to so many nodes, that gives so many lines, best first."""
+    from agent.chess.search import KernelSearch
+    from agent.limits import Limits
+
+    search = KernelSearch()
+
+    def analyse(board: chess.Board, nodes: int, lines: int) -> list[Info[chess.Move]]:
+        search.arm()
+        levels: dict[int, list[Info[chess.Move]]] = {}
+        for info in search.deepen(board, Limits(nodes=nodes), lines):
+            levels.setdefault(info.depth, []).append(info)
+        most = max(map(len, levels.values()))
+        *_, last = (level for level in levels.values() if len(level) == most)
+        return last
+
+    return analyse
 
 
 def _check(arguments: Namespace) -> int:
@@ -195,26 +456,32 @@ def _check(arguments: Namespace) -> int:
     with polyglot.reading(arguments.book) as reader:
         walk = checking.walk(reader)
     warm_up()
-    judged = checking.judge(walk.visits, _searching(arguments.depth))
-    scores = with_progress(judged, len(walk.visits), f"searching to depth {arguments.depth}")
-    losing = [
-        {"line": visit.san(), "score": checking.centipawns(score)}
-        for visit, score in scores
-        if checking.centipawns(score) < -arguments.margin
+
+    def losing(visits: list[checking.Visit], depth: int) -> Iterator[tuple[checking.Visit, int]]:
+        judged = checking.judge(visits, _searching(depth))
+        for visit, score in with_progress(judged, len(visits), f"searching to depth {depth}"):
+            if (value := checking.centipawns(score)) < -arguments.margin:
+                yield visit, value
+
+    suspects = [visit for visit, _ in losing(walk.visits, arguments.depth)]
+    confirmed = [
+        {"line": visit.san(), "score": value}
+        for visit, value in losing(suspects, max(arguments.confirm, arguments.depth))
     ]
     found: dict[str, object] = {
         "moves": len(walk.visits),
         "illegal": walk.illegal,
         "unreachable": walk.unreachable,
-        "losing": losing,
+        "suspected": len(suspects),
+        "losing": confirmed,
     }
-    text = [f"loses {-int(str(each['score'])) / 100:.2f}: {each['line']}" for each in losing]
+    text = [f"loses {-int(str(each['score'])) / 100:.2f}: {each['line']}" for each in confirmed]
     text.append(
-        f"{len(walk.visits)} moves searched, {len(losing)} losing, {walk.illegal} illegal, "
-        f"{walk.unreachable} not reachable from the start"
+        f"{len(walk.visits)} moves searched, {len(suspects)} suspected, {len(confirmed)} losing, "
+        f"{walk.illegal} illegal, {walk.unreachable} not reachable from the start"
     )
     _say(arguments, found, "\n".join(text))
-    return 1 if losing or walk.illegal else 0
+    return 1 if confirmed or walk.illegal else 0
 
 
 def _searching(depth: int) -> Callable[[chess.Board], Score]:

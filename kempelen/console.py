@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -20,6 +21,20 @@ def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Ite
     yield from track(
         items, description=label, total=total, console=Console(stderr=True), transient=True
     )
+
+
+@contextmanager
+def progress(label: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """Give a function that is told how much of `total`, if it is known, is done."""
+    if not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bars:
+        bar = bars.add_task(label, total=total)
+        yield lambda done: bars.update(bar, completed=done)
 
 
 def warm_up(*parts: str) -> None:

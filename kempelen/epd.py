@@ -1,0 +1,171 @@
+"""`kempelen epd`: put test suites to an engine: positions with best moves or mates, in EPD."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import chess
+from rich.console import Console
+from rich.table import Table
+
+from agent.limits import Mate, Score
+from kempelen.console import progress, warm_up
+from kempelen.match import ENGINE_HELP, engine_entries, parse_entries
+from kempelen.numbers import positive
+from tournament import suite
+from tournament.player import check_command
+from tournament.settings import EngineProtocol, EngineSettings, TimeControl
+from tournament.values import SettingsError, decode, encode
+
+# What a search may take beyond its limit, in seconds, before the engine counts as hung.
+PATIENCE = 600.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="EPD: bm, am, dm, id")
+    parser.add_argument("--engine", metavar="SPEC", help=f"default: Kempelen; {ENGINE_HELP}")
+    parser.add_argument("--movetime", type=float, help="seconds for each position")
+    parser.add_argument("--nodes", type=positive, help="nodes for each position")
+    parser.add_argument("--depth", type=positive, help="plies for each position")
+    parser.add_argument(
+        "--concurrency", type=positive, default=os.cpu_count() or 1, help="engines at once (cores)"
+    )
+    parser.add_argument(
+        "--patience", type=float, default=PATIENCE, help="seconds until an engine counts as hung"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Solve; the exit status is 1 if an engine failed to answer, 2 if nothing could begin."""
+    try:
+        problems = [problem for path in arguments.files for problem in suite.read(path)]
+        engine = _engine(arguments.engine)
+        limits = TimeControl(
+            movetime=arguments.movetime,
+            nodes=arguments.nodes,
+            depth=arguments.depth,
+            patience=arguments.patience,
+        )
+        with progress("solving", len(problems)) as show:
+            attempts = asyncio.run(
+                suite.solve(problems, engine, limits, arguments.concurrency, show)
+            )
+    except SettingsError as error:
+        print(f"kempelen epd: {error}", file=sys.stderr)
+        return 2
+    files = [_total(name, attempts) for name in dict.fromkeys(each.file for each in problems)]
+    if arguments.json:
+        found = {"engine": engine.name, "limits": encode(limits), "files": files}
+        print(json.dumps({**found, "positions": [_row(attempt) for attempt in attempts]}))
+    else:
+        _print(files, attempts)
+    return 1 if any(attempt.error for attempt in attempts) else 0
+
+
+def _engine(spec: str | None) -> EngineSettings:
+    if spec is None:
+        warm_up()
+        return EngineSettings(
+            sys.executable, "Kempelen", ("-m", "kempelen.cli", "uci"), start_limit=120
+        )
+    entries = engine_entries(parse_entries(spec, "--engine"))
+    if entries.pop("time", None):
+        raise SettingsError("--engine: the limits are given once, by --movetime, --nodes, --depth")
+    engine = decode(EngineSettings, {"name": Path(entries["command"]).stem, **entries})
+    if engine.protocol is EngineProtocol.MQTT:
+        raise SettingsError("--engine: a test suite is for programs, not for bots behind a broker")
+    check_command(engine)
+    return engine
+
+
+def _total(file: str, attempts: list[suite.Attempt]) -> dict[str, Any]:
+    own = [attempt for attempt in attempts if attempt.problem.file == file]
+    return {
+        "file": file,
+        "positions": len(own),
+        "solved": sum(attempt.solved for attempt in own),
+        "failed": sum(bool(attempt.error) for attempt in own),
+        "nodes": sum(attempt.nodes for attempt in own),
+        "seconds": round(sum(attempt.seconds for attempt in own), 3),
+    }
+
+
+def _row(attempt: suite.Attempt) -> dict[str, Any]:
+    problem = attempt.problem
+    return {
+        "file": problem.file,
+        "id": problem.name,
+        "fen": problem.fen,
+        "best": problem.best,
+        "avoid": problem.avoid,
+        "dm": problem.mate,
+        "solved": attempt.solved,
+        "move": attempt.move,
+        "score": _text(attempt.score),
+        "depth": attempt.depth,
+        "nodes": attempt.nodes,
+        "seconds": round(attempt.seconds, 3),
+        "error": attempt.error,
+    }
+
+
+def _text(score: Score | None) -> str:
+    if score is None:
+        return ""
+    return f"#{score.moves}" if isinstance(score, Mate) else f"{score.value / 100:+.2f}"
+
+
+def _print(files: list[dict[str, Any]], attempts: list[suite.Attempt]) -> None:
+    console = Console()
+    missed = [attempt for attempt in attempts if not attempt.solved]
+    if missed:
+        table = Table("not solved", "asked for", "answered", "score", box=None)
+        for attempt in missed:
+            table.add_row(
+                attempt.problem.name,
+                _asked(attempt.problem),
+                attempt.error or _san(attempt.problem.fen, attempt.move),
+                _text(attempt.score),
+            )
+        console.print(table)
+    table = Table(box=None)
+    for heading in ("file", "solved", "of", "", "failed", "nodes", "seconds"):
+        table.add_column(heading, justify="left" if heading == "file" else "right")
+    for total in files if len(files) == 1 else [*files, _sum(files)]:
+        table.add_row(
+            total["file"],
+            str(total["solved"]),
+            str(total["positions"]),
+            f"{total['solved'] / total['positions']:.1%}",
+            str(total["failed"]),
+            f"{total['nodes']:,}",
+            f"{total['seconds']:.1f}",
+        )
+    console.print(table)
+
+
+def _sum(files: list[dict[str, Any]]) -> dict[str, Any]:
+    counts = ("positions", "solved", "failed", "nodes", "seconds")
+    return {"file": "all"} | {name: sum(total[name] for total in files) for name in counts}
+
+
+def _asked(problem: suite.Problem) -> str:
+    parts = [_san(problem.fen, move) for move in problem.best]
+    parts += [f"not {_san(problem.fen, move)}" for move in problem.avoid]
+    return " ".join([*parts, *([f"#{problem.mate}"] if problem.mate else [])])
+
+
+def _san(fen: str, move: str) -> str:
+    board = chess.Board(fen)
+    try:
+        return board.san(board.parse_uci(move))
+    except ValueError:
+        return move or "nothing"

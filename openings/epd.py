@@ -1,0 +1,87 @@
+"""Positions with analysis, in EPD, as entries of a book.
+
+The opcodes that say something of moves: `bm` names the best; where it is missing, `sm` (supplied
+move), `pm` (predicted move) and the first move of `pv` stand for it, in this order; moves of `am`
+are known but not to be played. `acd` is the depth of the analysis and `ce` its score in
+centipawns: where a position comes twice, the deeper analysis counts, then the later one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import chess
+from chess.polyglot import zobrist_hash
+
+from openings.polyglot import BookError, Entry, pack
+from openings.repertoire import DEFAULT_WEIGHT
+
+_MOVES = ("bm", "sm", "pm", "pv")
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What one line says. moves: raw moves and their weights; score: centipawns, if given."""
+
+    depth: int
+    score: int | None
+    moves: dict[int, int]
+
+
+def read(paths: Iterable[Path], min_score: int | None = None) -> list[Entry]:
+    """Return the entries of EPD files, sorted by key; raises BookError where a line is wrong.
+
+    min_score: positions whose `ce` is lower are left out: the side to move should not get there.
+    """
+    found: dict[int, Analysis] = {}
+    for path in paths:
+        for key, analysis in _read_file(path):
+            if min_score is not None and (analysis.score or 0) < min_score:
+                continue
+            if key not in found or analysis.depth >= found[key].depth:
+                found[key] = analysis
+    return [
+        Entry(key, raw_move, weight)
+        for key, analysis in sorted(found.items())
+        for raw_move, weight in analysis.moves.items()
+    ]
+
+
+def _read_file(path: Path) -> Iterator[tuple[int, Analysis]]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip() and not line.startswith("#"):
+                    yield _analysis(line, f"{path}, line {number}")
+    except OSError as error:
+        raise BookError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BookError(f"cannot read {path}: it is not UTF-8 text") from None
+
+
+def _analysis(line: str, where: str) -> tuple[int, Analysis]:
+    try:
+        board, parsed = chess.Board.from_epd(line)
+    except (ValueError, IndexError) as error:
+        raise BookError(f"{where}: {error}") from None
+    operations: dict[str, Any] = dict(parsed)
+    if not board.is_valid():
+        raise BookError(f"{where}: not a legal chess position ({board.status()!r})")
+    given: Any = next((operations[code] for code in _MOVES if operations.get(code)), [])
+    best = given if "bm" in operations else _first(given)
+    weights = {pack(board, move): DEFAULT_WEIGHT for move in best}
+    weights.update((pack(board, move), 0) for move in operations.get("am") or ())
+    score = operations.get("ce")
+    depth = _number(operations.get("acd"))
+    return zobrist_hash(board), Analysis(depth or 0, _number(score), weights)
+
+
+def _first(given: Any) -> list[chess.Move]:
+    return [given] if isinstance(given, chess.Move) else list(given)[:1]
+
+
+def _number(value: Any) -> int | None:
+    return int(value) if isinstance(value, int | float) else None

@@ -1,0 +1,117 @@
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import chess
+import pytest
+
+from tests.support import failing
+from tournament.suite import read
+
+MATES = Path(__file__).parents[1] / "data" / "mates.epd"
+
+MATE = '6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - bm Rd8#; dm 1; id "back rank";\n'
+TOO_LONG = '6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - bm Rd8#; dm 2; id "too long";\n'
+
+
+def epd(*arguments):
+    command = [sys.executable, "-m", "kempelen.cli", "epd", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
+
+
+@pytest.fixture
+def files(tmp_path):
+    good, bad = tmp_path / "good.epd", tmp_path / "bad.epd"
+    good.write_text(MATE, "utf-8")
+    bad.write_text(TOO_LONG, "utf-8")
+    return good, bad
+
+
+def test_a_table_shows_totals_and_what_is_not_solved(files, warm_cache):
+    done = epd(*files, "--depth", 4, "--concurrency", 2)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert ["good.epd", "1", "1", "100.0%", "0"] in [line[:5] for line in lines]
+    assert ["all", "1", "2", "50.0%", "0"] in [line[:5] for line in lines]
+    assert ["too", "long", "Rd8#", "#2", "Rd8#", "#1"] in lines
+
+
+def test_json_and_an_engine_of_the_users(files):
+    command, arguments = failing("none")
+    words = " ".join(arguments)
+    engine = f"cmd={command},args={words},name=first"
+    done = epd(files[0], "--engine", engine, "--nodes", 1, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["engine"] == "first"
+    assert (found["files"][0]["solved"], found["files"][0]["positions"]) == (0, 1)
+    assert (found["positions"][0]["move"], found["positions"][0]["dm"]) == ("d1a1", 1)
+
+
+def test_failures_are_told(files, tmp_path):
+    command, arguments = failing("dies")
+    engine = f"cmd={command},args={' '.join(arguments)}"
+    done = epd(files[0], "--engine", engine, "--nodes", 1)
+    assert done.returncode == 1
+    assert "cannot go on" in done.stdout
+    for words, reason in (
+        ([files[0]], "movetime, nodes or depth"),
+        ([tmp_path / "none.epd", "--depth", 1], "none.epd"),
+        ([files[0], "--depth", 1, "--engine", "cmd=no-such-engine"], "no-such-engine"),
+        ([files[0], "--depth", 1, "--engine", "cmd=bot,proto=mqtt"], "not for bots"),
+    ):
+        done = epd(*words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert reason in done.stderr
+
+
+def test_the_mates_are_many_distinct_and_varied():
+    problems = read(MATES)
+    lengths = Counter(problem.mate for problem in problems)
+    assert sorted(lengths) == [2, 3, 4, 5]
+    assert min(lengths.values()) >= 25
+    assert len({problem.fen for problem in problems}) == len(problems)
+    pieces = [chess.popcount(chess.Board(problem.fen).occupied) for problem in problems]
+    assert min(pieces) <= 4
+    assert max(pieces) >= 16
+
+
+def forces(board, move, moves):
+    """Whether a move mates in at most so many moves, by the chess package and nothing clever."""
+    board.push(move)
+    replies = list(board.legal_moves)
+    answer = bool(replies) or board.is_check()
+    if replies and moves == 1:
+        answer = False
+    for reply in replies if answer else ():
+        board.push(reply)
+        answer = any(forces(board, attack, moves - 1) for attack in list(board.legal_moves))
+        board.pop()
+        if not answer:
+            break
+    board.pop()
+    return answer
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [each for each in read(MATES) if each.mate == 2][::2],
+    ids=lambda problem: problem.name,
+)
+def test_the_mates_in_two_are_what_they_say(problem):
+    board = chess.Board(problem.fen)
+    moves = list(board.legal_moves)
+    assert not any(forces(board, move, 1) for move in moves)
+    assert {move.uci() for move in moves if forces(board, move, 2)} == set(problem.best)
+
+
+def test_a_sample_of_the_mates_is_solved_with_their_exact_length(tmp_path, warm_cache):
+    sample = tmp_path / "sample.epd"
+    sample.write_text("\n".join(MATES.read_text("utf-8").splitlines()[1::15]), "utf-8")
+    done = epd(sample, "--nodes", 2_000_000, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["files"][0]["positions"] == 8
+    assert [row["id"] for row in found["positions"] if not row["solved"]] == []

@@ -1,0 +1,143 @@
+import random
+
+import chess
+from chess.polyglot import zobrist_hash
+
+from agent.limits import Cp, Info, Mate
+from openings import repertoire
+from openings.growing import Grower, Known, write_lines
+from openings.polyglot import Entry, Statistics, pack
+
+
+def entries(*lines):
+    lines = [repertoire.Line(moves=played(line)) for line in lines]
+    return repertoire.build(lines).entries()
+
+
+def played(text):
+    board = chess.Board()
+    return tuple(board.push_san(san) for san in text.split())
+
+
+def after(text):
+    board = chess.Board()
+    for move in played(text):
+        board.push(move)
+    return board
+
+
+class Search:
+    """Gives the first legal moves in the order of their names, with the scores that it is told."""
+
+    def __init__(self, scores=(20, 0, -40), white_wins_after=None):
+        self.scores = scores
+        self.white_wins_after = white_wins_after
+        self.asked = []
+
+    def __call__(self, board, nodes, lines):
+        self.asked.append((board.ply(), nodes))
+        if self.white_wins_after is not None and board.ply() > self.white_wins_after:
+            score = Mate(3) if board.turn else Mate(-3)
+            return [Info(1, score, (next(iter(board.legal_moves)),))]
+        moves = sorted(board.legal_moves, key=chess.Move.uci)[:lines]
+        return [
+            Info(1, Cp(score), (move,)) for score, move in zip(self.scores, moves, strict=False)
+        ]
+
+
+def grower(search, *lines, **options):
+    made = Grower(search, random.Random(1), nodes=1000, **options)
+    made.take(entries(*lines))
+    return made
+
+
+def book_moves(grown, text):
+    return {known.move.uci(): known for known in grown.book[zobrist_hash(after(text))].values()}
+
+
+def contents(grown):
+    return {(each.path, each.move): (each.weight, each.comment) for each in grown.learned()}
+
+
+def test_moves_near_the_best_are_learned_where_the_book_ends():
+    search = Search(white_wins_after=2)
+    grown = grower(search, "e4 e5")
+    assert grown.step()
+    moves = book_moves(grown, "e4 e5")
+    assert list(moves) == ["a2a3", "a2a4"]  # the third is too much worse
+    assert moves["a2a3"].weight > moves["a2a4"].weight > 0
+    assert "+0.20" in moves["a2a3"].comment
+    assert search.asked[0] == (2, 1000)
+
+
+def test_the_result_of_self_play_moves_the_weights_on_its_way():
+    grown = grower(Search(white_wins_after=2), "e4 e5")
+    grown.step()
+    first, reply = book_moves(grown, "")["e2e4"], book_moves(grown, "e4")["e7e5"]
+    assert Statistics.unpack(first.learn) == Statistics(1, 1.0)
+    assert Statistics.unpack(reply.learn) == Statistics(1, 0.0)
+    assert (first.weight, reply.weight) == (11, 9)
+
+
+def test_a_move_that_loses_is_avoided():
+    for score, loser in ((300, "e4"), (-300, "")):
+        search = Search((score, 0), white_wins_after=2)
+        grown = grower(search, "e4 e5")
+        grown.step()
+        assert search.asked[:2] == [(2, 1000), (2, 20_000)]
+        known = next(iter(book_moves(grown, loser).values()))
+        assert (known.weight, known.learned) == (0, True)
+        assert "loses" in known.comment
+
+
+def test_a_longer_search_may_acquit_a_move():
+    search = Search((300, 0), white_wins_after=2)
+
+    def wiser(board, nodes, lines):
+        found = search(board, nodes, lines)
+        return [Info(1, Cp(20), found[0].pv)] if nodes == 20_000 else found
+
+    grown = grower(wiser, "e4 e5")
+    grown.step()
+    assert book_moves(grown, "e4")["e7e5"].weight > 0
+
+
+def test_a_book_that_is_complete_is_told():
+    grown = grower(Search(white_wins_after=2), "e4 e5", plies=3)
+    assert grown.step()
+    assert not grown.step()
+
+
+def test_what_was_learned_is_written_as_lines_and_read_again(tmp_path):
+    path = tmp_path / "learned.yaml"
+    first = grower(Search(white_wins_after=2), "e4 e5", "d4 d5")
+    assert all(first.step() for _ in range(4))
+    assert write_lines(path, first.learned()) == len(first.learned())
+    lines = repertoire.read([path])
+    again = grower(Search(white_wins_after=2), "e4 e5", "d4 d5")
+    again.take_lines(lines)
+    assert contents(again) == contents(first)
+    weights = repertoire.build(lines).weights
+    assert weights[zobrist_hash(after("e4 e5"))] == {
+        raw_move: known.weight
+        for raw_move, known in first.book[zobrist_hash(after("e4 e5"))].items()
+    }
+
+
+def test_foreign_entries_are_kept(tmp_path):
+    board = after("e4")
+    illegal = Entry(zobrist_hash(board), pack(chess.Board(), chess.Move.from_uci("a2a3")), 5)
+    grown = grower(Search(white_wins_after=1), "e4")
+    grown.take([illegal, Entry(7, 7, 7, 7)])
+    grown.step()
+    assert Entry(7, 7, 7, 7) in grown.entries()
+    assert illegal in grown.entries()
+
+
+def test_weights_stay_above_zero_and_those_of_zero_stay():
+    known, avoided = Known(chess.Move.null(), 1), Known(chess.Move.null(), 0)
+    for each in (known, avoided):
+        each.count(0)
+        each.count(1)
+        each.count(0.5)
+    assert (known.weight, avoided.weight) == (2, 0)

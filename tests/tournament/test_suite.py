@@ -1,0 +1,91 @@
+import pytest
+
+from agent.limits import Cp, Mate
+from tests.tournament.support import engine
+from tournament.settings import TimeControl
+from tournament.suite import Problem, read, solve
+from tournament.values import SettingsError
+
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
+
+
+@pytest.mark.parametrize(
+    ("problem", "move", "score", "solved"),
+    [
+        (Problem("", "", "", best=("e2e4", "d2d4")), "d2d4", None, True),
+        (Problem("", "", "", best=("e2e4", "d2d4")), "c2c4", None, False),
+        (Problem("", "", "", avoid=("f2f3",)), "e2e4", Cp(0), True),
+        (Problem("", "", "", avoid=("f2f3",)), "f2f3", Cp(0), False),
+        (Problem("", "", "", mate=3), "e2e4", Mate(3), True),
+        (Problem("", "", "", mate=3), "e2e4", Mate(4), False),
+        (Problem("", "", "", mate=3), "e2e4", Mate(2), False),
+        (Problem("", "", "", mate=3), "e2e4", Cp(3), False),
+        (Problem("", "", "", best=("d2d4",), mate=3), "e2e4", Mate(3), False),
+    ],
+)
+def test_every_condition_that_is_given_counts(problem, move, score, solved):
+    assert problem.is_solved_by(move, score) is solved
+
+
+def test_opcodes_are_read(tmp_path):
+    path = tmp_path / "a.epd"
+    path.write_text(f'# remark\n{START} bm e4 d4; am f3; id "one"; dm 4;\n\n{START} am g4;\n')
+    one, two = read(path)
+    assert (one.name, one.best, one.avoid, one.mate) == (
+        "one",
+        ("e2e4", "d2d4"),
+        ("f2f3",),
+        4,
+    )
+    assert (two.name, two.best, two.mate) == ("a.epd:4", (), None)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("nonsense", "expected 8 rows"),
+        (f"{START} bm e5;", "illegal san"),
+        (f"{START} dm 0;", "dm"),
+        (f'{START} id "nothing asked";', "asks for nothing"),
+        ("8/8/8/8/8/8/8/8 w - - dm 1;", "not a legal"),
+    ],
+)
+def test_a_wrong_line_is_named(tmp_path, line, reason):
+    path = tmp_path / "a.epd"
+    path.write_text(f"{START} bm e4;\n{line}\n", "utf-8")
+    with pytest.raises(SettingsError, match=rf"a.epd, line 2: .*{reason}"):
+        read(path)
+
+
+def test_a_file_that_is_not_there_or_empty_is_named(tmp_path):
+    with pytest.raises(SettingsError, match=r"none.epd"):
+        read(tmp_path / "none.epd")
+    (tmp_path / "empty.epd").write_text("# nothing\n", "utf-8")
+    with pytest.raises(SettingsError, match=r"no positions"):
+        read(tmp_path / "empty.epd")
+
+
+async def test_an_engine_that_dies_loses_one_position_and_no_more():
+    problems = [Problem("f", str(n), START + " 0 1", avoid=("h2h4",)) for n in range(6)]
+    told = []
+    attempts = await solve(problems, engine("dies", 2), TimeControl(nodes=1), 2, told.append)
+    assert [attempt.problem for attempt in attempts] == problems
+    assert told == [1, 2, 3, 4, 5, 6]
+    failed = [attempt for attempt in attempts if attempt.error]
+    assert failed
+    assert all(attempt.solved for attempt in attempts if not attempt.error)
+    assert len(failed) <= len(attempts) / 2
+
+
+async def test_an_option_that_the_engine_lacks_ends_it_all():
+    problems = [Problem("f", "1", START + " 0 1", avoid=("h2h4",))]
+    with pytest.raises(SettingsError, match="no option Nothing"):
+        await solve(problems, engine(options={"Nothing": 1}), TimeControl(nodes=1), 1)
+
+
+@pytest.mark.parametrize("failure", ["illegal", "null-move", "no-move", "empty-bestmove"])
+async def test_no_legal_move_solves_nothing(failure):
+    problems = [Problem("f", "1", START + " 0 1", avoid=("h2h4",))]
+    (attempt,) = await solve(problems, engine(failure), TimeControl(nodes=1), 1)
+    assert not attempt.solved
+    assert "no legal move" in attempt.error

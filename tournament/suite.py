@@ -1,0 +1,193 @@
+"""Test suites: positions with known answers, in EPD, put to an engine.
+
+`bm` names the best moves, `am` moves to avoid, `dm` the number of moves to a forced mate, `id` the
+position. One is solved if the engine's move is one of `bm` and none of `am`, and if its last
+score is a mate in exactly `dm`; each condition counts where it is given.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import chess
+
+from agent.limits import Mate, Score
+from protocols.client.process import EngineError, EngineNotFoundError
+from protocols.client.uci import Answer, EngineOptionError, SearchRequest
+from tournament.player import UciPlayer
+from tournament.settings import EngineSettings, TimeControl
+from tournament.values import SettingsError
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A position and what solves it; moves in UCI. mate: moves to the mate, None if not asked."""
+
+    file: str
+    name: str
+    fen: str
+    best: tuple[str, ...] = ()
+    avoid: tuple[str, ...] = ()
+    mate: int | None = None
+
+    def is_solved_by(self, move: str, score: Score | None) -> bool:
+        """Judge an engine's move and last score."""
+        if self.best and move not in self.best:
+            return False
+        if self.mate is not None and score != Mate(self.mate):
+            return False
+        return move not in self.avoid
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What an engine made of a problem. error: what went wrong, if it gave no answer."""
+
+    problem: Problem
+    solved: bool
+    move: str = ""
+    score: Score | None = None
+    depth: int = 0
+    nodes: int = 0
+    seconds: float = 0.0
+    error: str = ""
+
+
+def read(path: Path) -> list[Problem]:
+    """Return the problems of an EPD file; raises SettingsError, naming the line, for a bad one."""
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except OSError as error:
+        raise SettingsError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"cannot read {path}: it is not UTF-8 text") from None
+    problems = [
+        _problem(line, path.name, number)
+        for number, line in enumerate(lines, 1)
+        if line.strip() and not line.startswith("#")
+    ]
+    if not problems:
+        raise SettingsError(f"{path}: no positions in it")
+    return problems
+
+
+def _problem(line: str, file: str, number: int) -> Problem:
+    where = f"{file}, line {number}"
+    try:
+        board, operations = chess.Board.from_epd(line)
+    except (ValueError, IndexError) as error:
+        raise SettingsError(f"{where}: {error}") from None
+    if not board.is_valid():
+        raise SettingsError(f"{where}: not a legal chess position ({board.status()!r})")
+    mate = operations.get("dm")
+    if mate is not None and (not isinstance(mate, int) or mate < 1):
+        raise SettingsError(f"{where}: dm is a number of moves, not {mate!r}")
+    best, avoid = (_moves(operations.get(code)) for code in ("bm", "am"))
+    if not best and not avoid and mate is None:
+        raise SettingsError(f"{where}: it asks for nothing: bm, am or dm is needed")
+    name = str(operations.get("id") or f"{file}:{number}")
+    return Problem(file, name, board.fen(), best, avoid, mate)
+
+
+def _moves(given: object) -> tuple[str, ...]:
+    moves = given if isinstance(given, list) else []
+    return tuple(move.uci() for move in moves if isinstance(move, chess.Move))
+
+
+async def solve(
+    problems: list[Problem],
+    engine: EngineSettings,
+    limits: TimeControl,
+    concurrency: int,
+    report: Callable[[int], None] = lambda done: None,
+) -> list[Attempt]:
+    """Put problems to so many processes of an engine at once; return the attempts in their order.
+
+    report: is told how many are done. An engine that fails is started anew for the next problem.
+    Raises SettingsError if it cannot be started, or has not an option.
+    """
+    attempts: dict[int, Attempt] = {}
+    waiting = iter(enumerate(problems))
+
+    async def work() -> None:
+        solver = Solver(engine, limits)
+        try:
+            for place, problem in waiting:
+                attempts[place] = await solver.attempt(problem)
+                report(len(attempts))
+        finally:
+            await solver.close()
+
+    workers = [asyncio.create_task(work()) for _ in range(max(min(concurrency, len(problems)), 1))]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+    return [attempts[place] for place in range(len(problems))]
+
+
+class Solver:
+    """One engine that tries problems, started when it is needed."""
+
+    def __init__(self, engine: EngineSettings, limits: TimeControl) -> None:
+        self._engine = engine
+        self._limits = limits
+        self._player: UciPlayer | None = None
+
+    async def attempt(self, problem: Problem) -> Attempt:
+        """Put a problem to the engine, with all forgotten that came before."""
+        limits = self._limits
+        request = SearchRequest(
+            problem.fen, movetime=limits.movetime, nodes=limits.nodes, depth=limits.depth
+        )
+        try:
+            player = await self._ready()
+            await player.new_game()
+            answer = await player.search(request, (limits.movetime or 0) + limits.patience)
+        except (EngineOptionError, EngineNotFoundError) as error:
+            raise SettingsError(f"engine {self._engine.name}: {error}") from None
+        except EngineError as error:
+            await self.close()
+            return Attempt(problem, solved=False, error=str(error))
+        return _judge(problem, answer)
+
+    async def close(self) -> None:
+        """End the engine; it is started again when it is needed."""
+        player, self._player = self._player, None
+        if player is not None:
+            await asyncio.shield(player.close())
+
+    async def _ready(self) -> UciPlayer:
+        if self._player is None:
+            self._player = UciPlayer(self._engine, chess960=False, log=None)
+            await self._player.start()
+        return self._player
+
+
+def _judge(problem: Problem, answer: Answer) -> Attempt:
+    info = answer.info
+    move = answer.move.lower()
+    score = info.score if info else None
+    if not _is_legal(problem.fen, move):
+        return Attempt(problem, solved=False, move=move, error=f"no legal move: {move[:20]!r}")
+    return Attempt(
+        problem,
+        problem.is_solved_by(move, score),
+        move,
+        score,
+        info.depth if info else 0,
+        info.nodes if info else 0,
+        answer.elapsed,
+    )
+
+
+def _is_legal(fen: str, move: str) -> bool:
+    try:
+        return bool(chess.Board(fen).parse_uci(move))
+    except ValueError:
+        return False
