@@ -19,6 +19,7 @@ COMMANDS = {
     "warmup": "compile the kernels and fill the cache",
     "match": "play engines against each other, with everything on the command line",
     "tournament": "play the tournament that a YAML file describes",
+    "tune": "find better constants of the search by games against itself",
     "ratings": "rate the players of PGN files",
     "sprt": "judge a match by its counts: Elo, likelihood of superiority, SPRT",
     "watch": "show a running tournament from its MQTT broker",

@@ -16,6 +16,8 @@ from protocols.uci.protocol import Uci
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from protocols.uci.options import Option
+
 # How long the end of the program waits for its threads, in seconds.
 GRACE = 0.7
 # How long a thread may run before another gets its turn, in seconds.
@@ -23,22 +25,39 @@ SWITCH_INTERVAL = 0.001
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments: there are none."""
+    """Declare the arguments."""
+    parser.add_argument(
+        "--tune",
+        action="store_true",
+        help="make every constant of the search an option, for tuners; start later for it",
+    )
 
 
 def run(arguments: Namespace) -> int:
     """Serve until `quit` or the end of input."""
-    return serve()
+    return serve(arguments.tune)
 
 
-def serve() -> int:
+def serve(tune: bool = False) -> int:
     """Speak UCI until `quit`, the end of input, or a closed output."""
     # The clock's thread must get its turn soon while Python code is searching.
     sys.setswitchinterval(SWITCH_INTERVAL)
     session = Session.standard()
-    uci = Uci(f"Kempelen {__version__}", "The Kempelen authors", session.send, session.log_to)
+    uci = Uci(
+        f"Kempelen {__version__}",
+        "The Kempelen authors",
+        session.send,
+        session.log_to,
+        more_options=_tuning_options() if tune else (),
+    )
     session.run(uci)
     if not uci.close(GRACE):
         # A thread is in a user's evaluation, a compiler or an import, which cannot be cut short.
         os._exit(0)
     return 0
+
+
+def _tuning_options() -> tuple[Option[Uci], ...]:
+    from protocols.uci.tuning import tuning_options
+
+    return tuning_options()
