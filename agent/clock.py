@@ -18,11 +18,11 @@ from agent.limits import Cp, Limits, Score, SideClock
 Move = TypeVar("Move")
 
 # The share of the clock that one move may plan for, when no number of moves is prescribed.
-MOVES_LEFT = 30
+MOVES_LEFT = 20
 # How much of the increment a move spends: the rest lets the clock recover.
-INCREMENT_SHARE = 0.75
+INCREMENT_SHARE = 0.8
 # An iteration takes as long as all before it together, so none is begun late in the share.
-SOFT_SHARE = 0.6
+SOFT_SHARE = 0.75
 HARD_SHARE = 3.0
 # The most of a clock that one move takes, unless the next time control is so near that an equal
 # share is more. A search that always uses the most of it settles where this is the increment.

@@ -61,6 +61,7 @@ from agent.chess.parameters import (
     singular_margin,
     singular_table_plies,
     table_estimate,
+    upcoming,
 )
 from agent.chess.position import is_insufficient, is_repetition, make, make_null
 from agent.chess.records import (
@@ -82,6 +83,7 @@ from agent.chess.records import (
     frame_at,
     position_at,
 )
+from agent.chess.repetition import can_repeat
 from agent.chess.table import (
     EXACT,
     LOWER,
@@ -281,6 +283,12 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         return _DRAW
     if ply >= MAX_PLY:
         return evaluate(worker, ply)
+
+    # 3. Upcoming repetition: whoever can repeat has at least a draw.
+    if selective and alpha < _DRAW and upcoming() and can_repeat(worker, ply):
+        alpha = numba.int64(_DRAW)
+        if alpha >= beta:
+            return alpha
 
     # 3. Mate distance: no line from here beats a mate that is already certain nearer the root.
     alpha = max(alpha, ply - MATE)

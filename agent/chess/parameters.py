@@ -139,6 +139,7 @@ quiet_evasions = _parameter("QuietEvasions", 0, 0, 1)
 # Evaluation in the search.
 table_estimate = _parameter("TableEstimate", 0, 0, 1)
 fifty_scale = _parameter("FiftyScale", 99999, 110, 99999)
+upcoming = _parameter("Upcoming", 0, 0, 1)
 draw_noise = _parameter("DrawNoise", 0, 0, 4)
 reverse_mean = _parameter("ReverseMean", 0, 0, 1)
 

@@ -34,7 +34,7 @@ from agent.chess.records import (
 from agent.kernel import kernel
 
 # Where each part of Polyglot's list of random numbers begins.
-_CASTLING_KEYS, _EN_PASSANT_KEYS, _TURN_KEY = 768, 772, 780
+_CASTLING_KEYS, _EN_PASSANT_KEYS, TURN_KEY = 768, 772, 780
 
 _FIRST_RANK = (U64(0x00000000000000FF), U64(0xFF00000000000000))
 _DARK = U64(0xAA55AA55AA55AA55)
@@ -130,7 +130,7 @@ def refresh(position: Position) -> None:
             pieces &= pieces - U64(1)
     position.key ^= _castling_key(position)
     if position.turn == 0:
-        position.key ^= zobrist(_TURN_KEY)
+        position.key ^= zobrist(TURN_KEY)
     target = position.en_passant
     position.en_passant = NO_SQUARE
     legal = target != NO_SQUARE and _set_en_passant(position, target)
@@ -224,7 +224,7 @@ def make(worker: Worker, ply: int, move: int) -> None:
         position.board[target] = kind
 
     position.turn = 1 - side
-    position.key ^= zobrist(_TURN_KEY)
+    position.key ^= zobrist(TURN_KEY)
     position.move = move
     legal = jumped != NO_SQUARE and _set_en_passant(position, jumped)
     _set_repetition_key(position, legal)
@@ -240,7 +240,7 @@ def make_null(worker: Worker, ply: int) -> None:
         position.key ^= zobrist(_EN_PASSANT_KEYS + (position.en_passant & 7))
         position.en_passant = NO_SQUARE
     position.turn = 1 - position.turn
-    position.key ^= zobrist(_TURN_KEY)
+    position.key ^= zobrist(TURN_KEY)
     position.halfmoves += 1
     position.reversible = 0
     position.move = NO_MOVE
