@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -20,6 +22,50 @@ def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Ite
     yield from track(
         items, description=label, total=total, console=Console(stderr=True), transient=True
     )
+
+
+@contextmanager
+def counting(total: int, label: str) -> Iterator[Callable[[int], None]]:
+    """Lend a function that shows how much of `total` there is, with the speed."""
+    if not sys.stderr.isatty():
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{(task.speed or 0) * 3600:,.0f} an hour")
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate())
+    with Progress(
+        *columns,
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        speed_estimate_period=120,
+    ) as progress:
+        bar = progress.add_task(label, total=total)
+        yield lambda count: progress.update(bar, completed=count)
+
+
+def load_extra(module: str) -> None:
+    """Load the kernel and a module that only some commands need; say so if it is compiled."""
+    from agent import kernel
+
+    warm_up()
+    if not kernel.is_cached(module):
+        print("kempelen: compiling what this command needs, once", file=sys.stderr)
+    import_module(module)
 
 
 def warm_up() -> None:
