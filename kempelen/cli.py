@@ -17,6 +17,7 @@ COMMANDS = {
     "perft": "count the leaves of the tree of legal moves",
     "book": "build, show, merge, prune and check opening books",
     "selfplay": "play games against itself and keep the positions, to train with",
+    "tune": "fit the evaluation's weights to positions of self-play",
     "warmup": "compile the kernels and fill the cache",
     "match": "play engines against each other, with everything on the command line",
     "tournament": "play the tournament that a YAML file describes",
