@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MISSING = "tuning needs more packages: pip install 'kempelen[train]'"
 POSITIONS = 2_000_000
-ITERATIONS = 150
+ITERATIONS = 250
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -68,12 +68,15 @@ def run(arguments: Namespace) -> int:
 
 def _tune(arguments: Namespace, dataset: Dataset) -> int:
     from training import texel
+    from training.positions import TRAINING, VALIDATION, PositionsError
 
     load_extra("agent.chess.tracing")
+    if len(dataset) == 0:
+        raise PositionsError(f"{arguments.files[0]}: no positions in it")
     with counting(arguments.iterations, "fitting") as show:
         fit = texel.fit(
-            dataset,
-            arguments.positions,
+            texel.read(dataset, TRAINING, arguments.positions),
+            texel.read(dataset, VALIDATION, arguments.positions),
             arguments.iterations,
             lambda iteration, loss: show(iteration),
         )

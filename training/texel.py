@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.weights import WEIGHTS, Term
-from training.positions import TRAINING, VALIDATION, Dataset
+from training.positions import Dataset
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -23,8 +23,8 @@ Floats = npt.NDArray[np.float64]
 
 CHUNK = 1 << 15  # positions that are traced at a time
 RESULT_SHARE = 0.6  # of the game's result in the target; the rest is the search's
-PRIOR = 2e-7  # weight of the squared distance, in centipawns, from the weights before tuning
-ITERATIONS = 150
+PRIOR = 1e-3  # loss, of all positions together, of a weight's distance from before: 1 centipawn
+ITERATIONS = 250
 
 
 @dataclass(frozen=True)
@@ -107,19 +107,17 @@ def fit_scale(evaluations: Floats, results: Floats) -> float:
 
 
 def fit(
-    dataset: Dataset,
-    limit: int,
+    training: Sample,
+    validation: Sample,
     iterations: int = ITERATIONS,
     report: Callable[[int, float], None] = lambda iteration, loss: None,
 ) -> Fit:
-    """Fit all weights to at most `limit` training positions.
+    """Fit all weights to the training sample, and judge them by the other.
 
     report: called after each iteration with its number and the training loss.
     """
     from scipy.optimize import minimize
 
-    training = read(dataset, TRAINING, limit)
-    validation = read(dataset, VALIDATION, limit)
     start = start_weights()
     scale = fit_scale(training.evaluate(start), training.results)
     targets = _targets(training, scale)
@@ -128,6 +126,7 @@ def fit(
     units = 1 / np.maximum(squares, 1e-3)[:, None]
     transposed = training.counts.T.tocsr()
     size = len(targets)
+    prior = PRIOR / size
     done = 0
 
     def objective(flat: Floats) -> tuple[float, Floats]:
@@ -135,8 +134,8 @@ def fit(
         evaluations = training.evaluate(start + change)
         error = (expected(evaluations, scale) - targets) / (scale * size)
         sides = np.column_stack([error * training.phases, error * (1 - training.phases)])
-        gradient = np.asarray(transposed @ sides) + 2 * PRIOR * change
-        value = loss(evaluations, targets, scale) + PRIOR * float(np.sum(change**2))
+        gradient = np.asarray(transposed @ sides) + 2 * prior * change
+        value = loss(evaluations, targets, scale) + prior * float(np.sum(change**2))
         return value, (gradient * units).ravel()
 
     def after_iteration(intermediate_result: Any) -> None:
