@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -24,17 +25,47 @@ def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Ite
 
 
 @contextmanager
-def progress_bar(label: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar as long as the context lasts; yield what tells it how many are done."""
+def counting(total: int, label: str) -> Iterator[Callable[[int], None]]:
+    """Lend a function that shows how much of `total` there is, with the speed."""
     if not sys.stderr.isatty():
-        yield lambda done: None
+        yield lambda count: None
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(label, total=total)
-        yield lambda done: progress.update(task, completed=done)
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{(task.speed or 0) * 3600:,.0f} an hour")
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate())
+    with Progress(
+        *columns,
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        speed_estimate_period=120,
+    ) as progress:
+        bar = progress.add_task(label, total=total)
+        yield lambda count: progress.update(bar, completed=count)
+
+
+def load_extra(module: str) -> None:
+    """Load the kernel and a module that only some commands need; say so if it is compiled."""
+    from agent import kernel
+
+    warm_up()
+    if not kernel.is_cached(module):
+        print("kempelen: compiling what this command needs, once", file=sys.stderr)
+    import_module(module)
 
 
 def warm_up() -> None:

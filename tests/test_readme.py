@@ -102,3 +102,12 @@ def test_every_file_that_is_named_exists() -> None:
     root = Path(__file__).parents[1]
     for name in re.findall(r"`((?:agent|benchmarks|scripts|tests)/[\w/.-]+)`", README):
         assert (root / name).exists(), name
+
+
+def test_read_positions(folder: Path) -> None:
+    played = [KEMPELEN, "selfplay", "positions.bin", "--positions", "2000", "--nodes", "50"]
+    subprocess.run(played, check=True, cwd=folder, capture_output=True)
+    run = subprocess.run(
+        [sys.executable, "read.py"], capture_output=True, text=True, cwd=folder, check=True
+    )
+    assert len(run.stdout.split()) > 5

@@ -101,7 +101,7 @@ prob_cut_margin = _parameter("ProbCutMargin", 180, 50, 400)
 internal_reduction_depth = _parameter("InternalReductionDepth", 4, 2, 12)
 
 # Singular extension.
-singular_depth = _parameter("SingularDepth", 99, 4, 99)
+singular_depth = _parameter("SingularDepth", 6, 4, 99)
 singular_table_plies = _parameter("SingularTablePlies", 3, 1, 6)
 singular_margin = _parameter("SingularMargin", 16, 4, 64)  # eighths of a centipawn per ply
 double_margin = _parameter("DoubleMargin", 20, 0, 100)

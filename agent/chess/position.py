@@ -19,6 +19,7 @@ from agent.chess.records import (
     FLAG,
     KING,
     KNIGHT,
+    MAX_PAST,
     NO_MOVE,
     NO_SQUARE,
     PAWN,
@@ -229,6 +230,20 @@ def make(worker: Worker, ply: int, move: int) -> None:
     legal = jumped != NO_SQUARE and _set_en_passant(position, jumped)
     _set_repetition_key(position, legal)
     _see_checks(position)
+
+
+@kernel
+def advance(worker: Worker, move: int) -> None:
+    """Make a legal move on the root position, which becomes part of the game before the root."""
+    root = position_at(worker, 0)
+    if worker.past_count == MAX_PAST:
+        for i in range(MAX_PAST - 1):
+            worker.past[i] = worker.past[i + 1]
+        worker.past_count -= 1
+    worker.past[worker.past_count] = root.repetition_key
+    worker.past_count += 1
+    make(worker, 0, move)
+    copy_position(root, position_at(worker, 1))
 
 
 @kernel

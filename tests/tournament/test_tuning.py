@@ -87,7 +87,8 @@ def test_options_that_are_no_numbers_are_refused():
 
 def test_our_constants_are_tuned_by_games_and_a_second_run_goes_on(tmp_path, capsys):
     state = tmp_path / "state.json"
-    command = ["tune", "FutilityMargin", "RazoringBase=40", "--nodes", "40", "--pairs", "3"]
+    command = ["tune", "search", "FutilityMargin", "RazoringBase=40"]
+    command += ["--nodes", "40", "--pairs", "3"]
     command += ["--state", str(state), "--json"]
     assert cli.main(command) == 0
     result = json.loads(capsys.readouterr().out)
@@ -100,7 +101,7 @@ def test_our_constants_are_tuned_by_games_and_a_second_run_goes_on(tmp_path, cap
 
 def test_what_cannot_be_tuned_is_said(capsys):
     spec = f"cmd={sys.executable},args=-c pass"
-    assert cli.main(["tune", "Hash", "--engine", spec]) == 2
+    assert cli.main(["tune", "search", "Hash", "--engine", spec]) == 2
     assert "kempelen: engine" in capsys.readouterr().err
-    assert cli.main(["tune", "--engine", f"cmd={program('stockfish')}"]) == 2
+    assert cli.main(["tune", "search", "--engine", f"cmd={program('stockfish')}"]) == 2
     assert "name the options" in capsys.readouterr().err
