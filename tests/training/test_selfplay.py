@@ -48,13 +48,15 @@ def test_a_file_is_sound_and_its_games_can_be_played_again(played: Path) -> None
 
 def test_positions_are_quiet_and_labelled_for_the_side_to_move(played: Path) -> None:
     with Dataset(played) as dataset:
-        wins = dataset[:]
-    assert not any(board_of(packed).is_check() for packed in wins[::7])
-    assert {-1, 0, 1} == set(wins["result"].tolist())
-    clear = wins[np.abs(wins["score"]) > 800]
+        everything = dataset[:]
+    assert not any(board_of(packed).is_check() for packed in everything[::7])
+    assert {-1, 0, 1} == set(everything["result"].tolist())
+    # So few nodes do not win every won game, but they lose none.
+    decided = everything[everything["result"] != 0]
+    clear = decided[np.abs(decided["score"]) > 800]
     agree = np.sign(clear["score"]) == clear["result"]
     assert len(clear) > 100
-    assert agree.mean() > 0.65
+    assert agree.mean() > 0.95
 
 
 def test_several_processes_make_the_same_file(played: Path, tmp_path: Path) -> None:
@@ -148,6 +150,12 @@ def test_an_evaluation_that_fails_ends_the_run_with_its_reason(tmp_path: Path) -
     module.write_text("def evaluate(board):\n    return 1 / 0\n")
     with pytest.raises(SelfPlayError, match="ZeroDivisionError"):
         play(tmp_path / "file", Plan(RULES, evaluation=f"{module}:evaluate"), processes=1)
+
+
+def test_openings_that_leave_no_game_end_the_run_with_the_reason(tmp_path: Path) -> None:
+    lost = "4k3/8/8/8/8/8/8/QQQQK3 w - - 0 1"
+    with pytest.raises(SelfPlayError, match="of 1000 openings none"):
+        play(tmp_path / "file", Plan(RULES, openings=(lost,)), processes=1)
 
 
 def test_random_access_equals_reading_in_order(played: Path) -> None:
