@@ -3,6 +3,10 @@
 from dataclasses import dataclass
 
 
+class OpeningsError(Exception):
+    """No game can begin: all openings end or decide it; the message names the remedy."""
+
+
 @dataclass(frozen=True)
 class Rules:
     """Settings of every game. Scores are centipawns, lengths plies."""

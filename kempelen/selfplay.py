@@ -47,7 +47,7 @@ def configure(parser: ArgumentParser) -> None:
     game.add_argument("--openings", metavar="FILE", help="EPD, PGN or YAML; default: the start")
     game.add_argument(
         "--random-plies",
-        type=int,
+        type=_count,
         default=rules.random_plies,
         help="random moves before the game, and in every second one more",
     )
@@ -80,9 +80,16 @@ def run(arguments: Namespace) -> int:
     except (EvaluationError, PositionsError, SelfPlayError, SettingsError) as error:
         print(f"kempelen selfplay: {error}", file=sys.stderr)
         return 2
+    except OSError as error:  # a full disk
+        print(f"kempelen selfplay: {arguments.file}: {error.strerror}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("kempelen selfplay: interrupted; the same line goes on from here", file=sys.stderr)
         raise
+
+
+def _count(text: str) -> int:
+    return 0 if text == "0" else positive(text)
 
 
 def _plan(arguments: Namespace) -> Plan:

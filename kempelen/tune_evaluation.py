@@ -54,6 +54,9 @@ def run(arguments: Namespace) -> int:
     except ImportError:
         print(f"kempelen tune: {MISSING}", file=sys.stderr)
         return 2
+    if not arguments.output.absolute().parent.is_dir():
+        print(f"kempelen tune: {arguments.output}: its folder does not exist", file=sys.stderr)
+        return 2
     try:
         with Dataset(*arguments.files) as dataset:
             return _tune(arguments, dataset)

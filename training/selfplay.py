@@ -22,7 +22,7 @@ import numpy as np
 from agent.evaluation import EvaluationError, load
 from agent.kernel import sources_digest
 from agent.packed import packed_dtype
-from agent.selfplay import Rules
+from agent.selfplay import OpeningsError, Rules
 from training.positions import Damage, Packed, Writer
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _play(plan: Plan, first_game: int, step: int, connection: Connection) -> Non
             connection.send(player.play(number).tobytes())
     except OSError:  # the parent has gone
         return
-    except EvaluationError as error:
+    except (EvaluationError, OpeningsError) as error:
         connection.send(str(error))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.weights import WEIGHTS, Term
-from training.positions import Dataset
+from training.positions import Dataset, PositionsError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -23,7 +23,9 @@ Floats = npt.NDArray[np.float64]
 
 CHUNK = 1 << 15  # positions that are traced at a time
 RESULT_SHARE = 0.6  # of the game's result in the target; the rest is the search's
-PRIOR = 1e-3  # loss, of all positions together, of a weight's distance from before: 1 centipawn
+# Positions with a greater lead teach little: whether they were won is a matter of technique.
+LARGEST_SCORE = 600  # centipawns
+PRIOR = 2e-3  # loss, of all positions together, of a weight's distance from before: 1 centipawn
 ITERATIONS = 250
 
 
@@ -60,7 +62,10 @@ def start_weights() -> Floats:
 
 
 def read(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
-    """Trace so many positions of a part, at random. Needs the kernel."""
+    """Trace so many positions of a part, at random, decided ones left out. Needs the kernel.
+
+    Raises PositionsError if there are none.
+    """
     from scipy.sparse import csr_matrix, vstack
 
     from agent.chess.tracing import trace
@@ -68,7 +73,7 @@ def read(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
     counts, phases, scores, results = [], [], [], []
     left = limit
     for batch in dataset.batches(CHUNK, part, seed):
-        chosen = batch[:left]
+        chosen = batch[np.abs(batch["score"]) <= LARGEST_SCORE][:left]
         left -= len(chosen)
         traces = trace(chosen)
         counts.append(csr_matrix(traces.counts, dtype=np.float32))
@@ -77,6 +82,8 @@ def read(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
         results.append((chosen["result"] + 1) / 2)
         if not left:
             break
+    if not sum(map(len, phases)):
+        raise PositionsError("too few positions: play at least some hundred games")
     return Sample(
         vstack(counts, format="csr"),
         np.concatenate(phases),

@@ -11,7 +11,7 @@ none, and the compiler leaves the notes out.
 It is also the model of an evaluator: a function of (worker, ply) that only reads.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -40,6 +40,21 @@ from agent.chess.records import (
 )
 from agent.chess.weights import WEIGHTS
 from agent.kernel import c_function, kernel
+
+
+class Reach(NamedTuple):
+    """The squares that a side's pieces attack, by kind, and its attack on the enemy king."""
+
+    pawns: Bits
+    knights: Bits
+    bishops: Bits
+    rooks: Bits
+    queens: Bits
+    pieces: Bits  # all of them, without the king
+    all: Bits
+    units: int
+    attackers: int
+
 
 # The attack on a king is counted in units: for each square beside it that a piece attacks (knight
 # to queen), for each safe check, and for each attacked square that only the king defends. Two
@@ -187,14 +202,8 @@ def _pawns(position: Position, side: int, trace: Any) -> tuple[int, Bits]:
 
 
 @kernel
-def _pieces(
-    position: Position, side: int, trace: Any
-) -> tuple[int, Bits, Bits, Bits, Bits, int, int]:
-    """Score the side's knights to queens: placement, mobility, files, outposts.
-
-    Returns the score, the squares that knights, bishops, rooks and queens attack, and the units
-    and pieces of the attack on the enemy king.
-    """
+def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
+    """Score the side's knights to queens: placement, mobility, files, outposts."""
     own, enemy = position.sides[side], position.sides[1 - side]
     occupied = own | enemy
     pawns = position.kinds[PAWN]
@@ -254,7 +263,19 @@ def _pieces(
     if has(eighth, enemy_king) or seventh & pawns & enemy:
         rooks = position.kinds[ROOK] & own & seventh
         score += _term(trace, side, _ROOK_SEVENTH, count(rooks))
-    return score, by_knights, by_bishops, by_rooks, by_queens, units, attackers
+    by_pieces = own_pawn_attacks | by_knights | by_bishops | by_rooks | by_queens
+    reach = Reach(
+        own_pawn_attacks,
+        by_knights,
+        by_bishops,
+        by_rooks,
+        by_queens,
+        by_pieces,
+        by_pieces | king_attacks(king_square(position, side)),
+        units,
+        attackers,
+    )
+    return score, reach
 
 
 @kernel
@@ -291,71 +312,52 @@ def _nearest_rank(pawns: Bits, side: int) -> int:
 
 
 @kernel
-def _threats(
-    position: Position,
-    side: int,
-    trace: Any,
-    minor_attacks: Bits,
-    by_rooks: Bits,
-    all_attacks: Bits,
-    enemy_attacks: Bits,
-) -> int:
+def _threats(position: Position, side: int, trace: Any, reach: Reach, enemy_reach: Reach) -> int:
     """Score what the side attacks of the enemy's, and the room that it has."""
     own, enemy = position.sides[side], position.sides[1 - side]
     pawns = position.kinds[PAWN]
-    pawn_attacks = up(beside(pawns & own), side)
-    enemy_pawn_attacks = up(beside(pawns & enemy), 1 - side)
+    by_minors = reach.knights | reach.bishops
     enemy_pieces = enemy & ~pawns
-    loose = enemy & ~enemy_attacks
+    loose = enemy & ~enemy_reach.all
     score = 0
     for kind in range(KNIGHT, KING):
         targets = position.kinds[kind] & enemy
-        score += _term(trace, side, _PAWN_THREAT + kind, count(targets & pawn_attacks))
-        score += _term(trace, side, _MINOR_THREAT + kind, count(targets & minor_attacks))
+        score += _term(trace, side, _PAWN_THREAT + kind, count(targets & reach.pawns))
+        score += _term(trace, side, _MINOR_THREAT + kind, count(targets & by_minors))
         if kind < ROOK:
             targets &= loose
-        score += _term(trace, side, _ROOK_THREAT + kind, count(targets & by_rooks))
+        score += _term(trace, side, _ROOK_THREAT + kind, count(targets & reach.rooks))
     loose_pawns = loose & pawns
-    score += _term(trace, side, _MINOR_THREAT, count(loose_pawns & minor_attacks))
-    score += _term(trace, side, _ROOK_THREAT, count(loose_pawns & by_rooks))
-    score += _term(trace, side, _HANGING, count(loose & enemy_pieces & all_attacks))
+    score += _term(trace, side, _MINOR_THREAT, count(loose_pawns & by_minors))
+    score += _term(trace, side, _ROOK_THREAT, count(loose_pawns & reach.rooks))
+    score += _term(trace, side, _HANGING, count(loose & enemy_pieces & reach.all))
 
-    advanced = up(pawns & own, side) & ~(own | enemy) & ~enemy_pawn_attacks
-    advanced &= ~enemy_attacks | all_attacks
-    pushed = up(beside(advanced), side) & enemy_pieces & ~pawn_attacks
+    advanced = up(pawns & own, side) & ~(own | enemy) & ~enemy_reach.pawns
+    advanced &= ~enemy_reach.all | reach.all
+    pushed = up(beside(advanced), side) & enemy_pieces & ~reach.pawns
     score += _term(trace, side, _PUSH_THREAT, count(pushed))
 
-    room = _SPACE[side] & _CENTRE_FILES & ~(pawns & own) & ~enemy_pawn_attacks
+    room = _SPACE[side] & _CENTRE_FILES & ~(pawns & own) & ~enemy_reach.pawns
     return score + _term(trace, side, _SPACE_TERM, count(room))
 
 
 @kernel
 def _king_attack(
-    position: Position,
-    side: int,
-    trace: Any,
-    by_knights: Bits,
-    by_bishops: Bits,
-    by_rooks: Bits,
-    by_queens: Bits,
-    all_attacks: Bits,
-    enemy_attacks: Bits,
-    enemy_defence: Bits,
-    units: int,
-    attackers: int,
+    position: Position, side: int, trace: Any, reach: Reach, enemy_reach: Reach
 ) -> int:
-    """Score the side's attack on the enemy king; `enemy_defence` is what others than he attack."""
-    if attackers < 2:
+    """Score the side's attack on the enemy king, if it has more than one piece in it."""
+    if reach.attackers < 2:
         return 0
     king = king_square(position, 1 - side)
     occupied = position.sides[0] | position.sides[1]
-    safe = ~position.sides[side] & ~enemy_attacks
+    safe = ~position.sides[side] & ~enemy_reach.all
     diagonals, lines = bishop_attacks(king, occupied) & safe, rook_attacks(king, occupied) & safe
-    units += _CHECK_UNITS[KNIGHT] * count(knight_attacks(king) & safe & by_knights)
-    units += _CHECK_UNITS[BISHOP] * count(diagonals & by_bishops)
-    units += _CHECK_UNITS[ROOK] * count(lines & by_rooks)
-    units += _CHECK_UNITS[QUEEN] * count((diagonals | lines) & by_queens)
-    units += _WEAK_UNITS * count(king_attacks(king) & all_attacks & ~enemy_defence)
+    units = reach.units
+    units += _CHECK_UNITS[KNIGHT] * count(knight_attacks(king) & safe & reach.knights)
+    units += _CHECK_UNITS[BISHOP] * count(diagonals & reach.bishops)
+    units += _CHECK_UNITS[ROOK] * count(lines & reach.rooks)
+    units += _CHECK_UNITS[QUEEN] * count((diagonals | lines) & reach.queens)
+    units += _WEAK_UNITS * count(king_attacks(king) & reach.all & ~enemy_reach.pieces)
     step = min(units >> 1, _DANGERS - 1)
     queen = _DANGERS if position.kinds[QUEEN] & position.sides[side] else 0
     return _term(trace, side, _KING_DANGER + queen + step, 1)
@@ -363,7 +365,7 @@ def _king_attack(
 
 @kernel
 def _passed_pawns(
-    position: Position, side: int, trace: Any, passed: Bits, enemy_attacks: Bits
+    position: Position, side: int, trace: Any, passed: Bits, enemy_reach: Reach
 ) -> int:
     """Score the side's passed pawns by rank, by what stands before them and where the kings are."""
     own_king, enemy_king = king_square(position, side), king_square(position, 1 - side)
@@ -377,7 +379,7 @@ def _passed_pawns(
         score += _term(trace, side, _PASSED + rank, 1)
         if has(occupied, stop):
             score += _term(trace, side, _PASSED_BLOCKED + rank, 1)
-        elif not has(enemy_attacks, stop):
+        elif not has(enemy_reach.all, stop):
             score += _term(trace, side, _PASSED_FREE + rank, 1)
         near, far = distance(own_king, stop), distance(enemy_king, stop)
         score += _term(trace, side, _PASSED_OWN_KING + rank, min(near, _FARTHEST))
@@ -397,59 +399,18 @@ def game_phase(position: Position) -> int:
 @kernel
 def judge(position: Position, trace: Any) -> int:
     """Evaluate for the side to move, in centipawns; fill the trace, unless it is None."""
-    white_pieces = _pieces(position, 0, trace)
-    black_pieces = _pieces(position, 1, trace)
+    white_pieces, white = _pieces(position, 0, trace)
+    black_pieces, black = _pieces(position, 1, trace)
     white_pawns, white_passed = _pawns(position, 0, trace)
     black_pawns, black_passed = _pawns(position, 1, trace)
-    score = white_pieces[0] + white_pawns + _king(position, 0, trace)
-    score -= black_pieces[0] + black_pawns + _king(position, 1, trace)
-
-    white_minors, black_minors = (
-        white_pieces[1] | white_pieces[2],
-        black_pieces[1] | black_pieces[2],
-    )
-    pawns = position.kinds[PAWN]
-    white_defence = (
-        up(beside(pawns & position.sides[0]), 0) | white_minors | white_pieces[3] | white_pieces[4]
-    )
-    black_defence = (
-        up(beside(pawns & position.sides[1]), 1) | black_minors | black_pieces[3] | black_pieces[4]
-    )
-    white = white_defence | king_attacks(king_square(position, 0))
-    black = black_defence | king_attacks(king_square(position, 1))
-
-    score += _threats(position, 0, trace, white_minors, white_pieces[3], white, black)
-    score -= _threats(position, 1, trace, black_minors, black_pieces[3], black, white)
+    score = white_pieces + white_pawns + _king(position, 0, trace)
+    score -= black_pieces + black_pawns + _king(position, 1, trace)
+    score += _threats(position, 0, trace, white, black)
+    score -= _threats(position, 1, trace, black, white)
+    score += _king_attack(position, 0, trace, white, black)
+    score -= _king_attack(position, 1, trace, black, white)
     score += _passed_pawns(position, 0, trace, white_passed, black)
     score -= _passed_pawns(position, 1, trace, black_passed, white)
-    score += _king_attack(
-        position,
-        0,
-        trace,
-        white_pieces[1],
-        white_pieces[2],
-        white_pieces[3],
-        white_pieces[4],
-        white,
-        black,
-        black_defence,
-        white_pieces[5],
-        white_pieces[6],
-    )
-    score -= _king_attack(
-        position,
-        1,
-        trace,
-        black_pieces[1],
-        black_pieces[2],
-        black_pieces[3],
-        black_pieces[4],
-        black,
-        white,
-        white_defence,
-        black_pieces[5],
-        black_pieces[6],
-    )
     if position.turn:
         score = -score
     score += _term(trace, position.turn, _TEMPO, 1)

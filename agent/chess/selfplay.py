@@ -34,13 +34,14 @@ from agent.chess.table import GENERATIONS
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.kernel import entry, kernel
 from agent.packed import BLACK_TO_MOVE, packed_dtype
-from agent.selfplay import Rules
+from agent.selfplay import OpeningsError, Rules
 
 _int64 = numba.int64
 _EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 _FIFTY_MOVES = 100  # plies
 _HARD_LIMIT = 20  # times the soft limit of nodes
 _REJECTED = -1
+_ATTEMPTS = 1000  # to find an opening that does not end or decide the game
 
 _ASPIRATION_DEPTH = 4  # plies: from here the window is narrow
 _ASPIRATION_WIDTH = 20  # centipawns to either side
@@ -221,12 +222,13 @@ class SelfPlay:
     def play(self, number: int) -> npt.NDArray[np.void]:
         """Play one game; return the positions kept of it, packed.
 
-        Raises EvaluationError if the user's evaluation fails.
+        Raises EvaluationError if the user's evaluation fails, and OpeningsError if no opening
+        will do.
         """
         generator = random.Random(f"{self._seed}/{number}")
         for name, value in dataclasses.asdict(self._rules).items():
             self._play[name] = value
-        while True:
+        for _ in range(_ATTEMPTS):
             opening = self._openings[generator.randrange(len(self._openings))]
             self._play["random"] = generator.getrandbits(64)
             self._prepare(opening)
@@ -236,6 +238,9 @@ class SelfPlay:
                 raise error
             if count != _REJECTED:
                 return self._kept[:count].copy()
+        raise OpeningsError(
+            f"of {_ATTEMPTS} openings none left a game to play: choose others or fewer random plies"
+        )
 
     def _prepare(self, opening: chess.Board) -> None:
         """Forget all earlier games, so that each follows from its number alone."""

@@ -19,7 +19,7 @@ from training import checking
 from training.positions import ALL, TRAINING, VALIDATION, Dataset, PositionsError
 from training.selfplay import Plan, Progress, SelfPlayError, generate, player_of
 
-RULES = Rules(nodes=60)
+RULES = Rules(nodes=150)
 PLAN = Plan(RULES, seed=3)
 POSITIONS = 5000
 
@@ -48,13 +48,15 @@ def test_a_file_is_sound_and_its_games_can_be_played_again(played: Path) -> None
 
 def test_positions_are_quiet_and_labelled_for_the_side_to_move(played: Path) -> None:
     with Dataset(played) as dataset:
-        wins = dataset[:]
-    assert not any(board_of(packed).is_check() for packed in wins[::7])
-    assert {-1, 0, 1} == set(wins["result"].tolist())
-    clear = wins[np.abs(wins["score"]) > 800]
+        everything = dataset[:]
+    assert not any(board_of(packed).is_check() for packed in everything[::7])
+    assert {-1, 0, 1} == set(everything["result"].tolist())
+    # So few nodes do not win every won game, but they lose none.
+    decided = everything[everything["result"] != 0]
+    clear = decided[np.abs(decided["score"]) > 800]
     agree = np.sign(clear["score"]) == clear["result"]
     assert len(clear) > 100
-    assert agree.mean() > 0.65
+    assert agree.mean() > 0.95
 
 
 def test_several_processes_make_the_same_file(played: Path, tmp_path: Path) -> None:
@@ -74,8 +76,8 @@ def test_killed_at_random_and_resumed_the_file_is_the_same(played: Path, tmp_pat
     script = tmp_path / "script.py"
     script.write_text(code)
     generator = random.Random(5)
-    seen = set()
-    for _ in range(3):
+    sizes = []
+    for longest in (0.0, 0.2, 0.2):
         size = path.stat().st_size if path.exists() else 0
         process = subprocess.Popen([sys.executable, script, path])
         deadline = time.monotonic() + 120
@@ -83,11 +85,11 @@ def test_killed_at_random_and_resumed_the_file_is_the_same(played: Path, tmp_pat
             if path.exists() and path.stat().st_size > size + 500:
                 break
             time.sleep(0.01)
-        time.sleep(generator.uniform(0, 0.3))
+        time.sleep(generator.uniform(0, longest))
         process.send_signal(signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
         process.wait()
-        seen.add(path.stat().st_size)
-    assert len(seen) > 1
+        sizes.append(path.stat().st_size)
+    assert sizes[0] < played.stat().st_size
     play(path)
     assert path.read_bytes() == played.read_bytes()
 
@@ -148,6 +150,12 @@ def test_an_evaluation_that_fails_ends_the_run_with_its_reason(tmp_path: Path) -
     module.write_text("def evaluate(board):\n    return 1 / 0\n")
     with pytest.raises(SelfPlayError, match="ZeroDivisionError"):
         play(tmp_path / "file", Plan(RULES, evaluation=f"{module}:evaluate"), processes=1)
+
+
+def test_openings_that_leave_no_game_end_the_run_with_the_reason(tmp_path: Path) -> None:
+    lost = "4k3/8/8/8/8/8/8/QQQQK3 w - - 0 1"
+    with pytest.raises(SelfPlayError, match="of 1000 openings none"):
+        play(tmp_path / "file", Plan(RULES, openings=(lost,)), processes=1)
 
 
 def test_random_access_equals_reading_in_order(played: Path) -> None:
