@@ -19,6 +19,7 @@ COPY agent agent
 COPY openings openings
 COPY protocols protocols
 COPY tournament tournament
+COPY training training
 COPY kempelen kempelen
 RUN python3 -m venv /opt/kempelen \
     && /opt/kempelen/bin/python -m pip install --no-cache-dir --disable-pip-version-check '.[mqtt]' \

@@ -2,7 +2,8 @@
 
 A move has a soft budget, after which no new iteration begins, and a hard one, at which the
 search is stopped wherever it is. The soft budget shrinks while the best move stays the same from
-one iteration to the next, and grows when it has just changed: a quiet position is played
+one iteration to the next and takes most of the nodes, and grows when the move has just changed,
+when others had to be refuted at length, or when the score falls: a quiet position is played
 quickly, and the time goes where the search is undecided.
 """
 
@@ -12,16 +13,16 @@ from dataclasses import dataclass
 from math import inf
 from typing import Generic, TypeVar
 
-from agent.limits import Limits, SideClock
+from agent.limits import Cp, Limits, Score, SideClock
 
 Move = TypeVar("Move")
 
 # The share of the clock that one move may plan for, when no number of moves is prescribed.
-MOVES_LEFT = 30
+MOVES_LEFT = 20
 # How much of the increment a move spends: the rest lets the clock recover.
-INCREMENT_SHARE = 0.75
+INCREMENT_SHARE = 0.8
 # An iteration takes as long as all before it together, so none is begun late in the share.
-SOFT_SHARE = 0.6
+SOFT_SHARE = 0.75
 HARD_SHARE = 3.0
 # The most of a clock that one move takes, unless the next time control is so near that an equal
 # share is more. A search that always uses the most of it settles where this is the increment.
@@ -30,6 +31,10 @@ MOST_OF_CLOCK = 0.2
 LEAST = 0.003
 # The soft budget times UNSETTLED after a change of mind, less by STEP for each agreement since.
 UNSETTLED, STEP, SETTLED = 1.4, 0.1, 0.7
+# Times this much less the best move's share of the nodes, and that by a scale.
+EFFORT_BASE, EFFORT_SCALE = 1.5, 1.35
+# Longer by this for each centipawn that the score fell, up to so many.
+DROP_WEIGHT, MOST_DROP = 0.01, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,7 @@ class Clock(Generic[Move]):
         self._began = now()
         self._started = None if limits.ponder else self._began
         self._best: Move | None = None
+        self._score: Score | None = None
         self._agreements = 0
 
     @property
@@ -101,13 +107,23 @@ class Clock(Generic[Move]):
         """Seconds to the hard limit; infinite while the clock does not run."""
         return inf if self._started is None else self.budget.hard - self._spent()
 
-    def another_iteration(self, best: Move) -> bool:
-        """Whether to search deeper, after an iteration that found this best move."""
+    def another_iteration(
+        self, best: Move, score: Score | None = None, effort: float | None = None
+    ) -> bool:
+        """Whether to search deeper, after an iteration that found this best move.
+
+        score: what it is worth; effort: its share of the iteration's nodes, 0 to 1, if known.
+        """
         self._agreements = self._agreements + 1 if best == self._best else 0
-        self._best = best
+        patience = max(UNSETTLED - STEP * self._agreements, SETTLED)
+        if effort is not None:
+            patience *= (EFFORT_BASE - effort) * EFFORT_SCALE
+        if isinstance(score, Cp) and isinstance(self._score, Cp):
+            drop = self._score.value - score.value
+            patience *= 1 + DROP_WEIGHT * min(max(drop, 0), MOST_DROP)
+        self._best, self._score = best, score
         if self._started is None:
             return True
-        patience = max(UNSETTLED - STEP * self._agreements, SETTLED)
         return self._spent() < min(self.budget.soft * patience, self.budget.hard)
 
     def _spent(self) -> float:

@@ -1,9 +1,11 @@
-"""The parts of the kernel: what every engine needs, and what a choice of search adds."""
+"""The parts of the kernel: what every engine needs, and what a choice or a command adds."""
 
-ALPHABETA, MCTS = "alphabeta", "mcts"
+ALPHABETA, MCTS, SELFPLAY, TRACING = "alphabeta", "mcts", "selfplay", "tracing"
 
 # Of each part, the modules with entry points, in the order of compilation.
 PARTS = {
     ALPHABETA: ("agent.chess.rules", "agent.chess.handcrafted", "agent.chess.alphabeta"),
     MCTS: ("agent.chess.tree", "agent.chess.mcts"),
+    SELFPLAY: ("agent.chess.selfplay",),
+    TRACING: ("agent.chess.tracing",),
 }

@@ -210,7 +210,8 @@ class _Search:
             self._tell(replace(info, time=self._clock.elapsed()))
             if not info.complete or info.bound or info.multipv < self._lines or not self._best:
                 continue
-            if not self._clock.another_iteration(self._best.pv[0]):
+            best = self._best
+            if not self._clock.another_iteration(best.pv[0], best.score, best.effort):
                 break
 
     def _tell(self, info: Info[chess.Move]) -> None:

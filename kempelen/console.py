@@ -24,15 +24,27 @@ def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Ite
 
 
 @contextmanager
-def progress(label: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Give a function that is told how much of `total`, if it is known, is done."""
+def progress(
+    label: str, total: int | None, hourly: bool = False
+) -> Iterator[Callable[[int], None]]:
+    """Give a function that is told how much of `total`, if it is known, is done.
+
+    hourly: show how much that makes an hour.
+    """
     if not sys.stderr.isatty():
         yield lambda done: None
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import MofNCompleteColumn, Progress, ProgressColumn, Task
+    from rich.text import Text
 
-    with Progress(console=Console(stderr=True), transient=True) as bars:
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{(task.speed or 0) * 3600:,.0f} an hour")
+
+    columns = (*Progress.get_default_columns(), *((MofNCompleteColumn(), Rate()) if hourly else ()))
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, speed_estimate_period=120) as bars:
         bar = bars.add_task(label, total=total)
         yield lambda done: bars.update(bar, completed=done)
 

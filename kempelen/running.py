@@ -76,7 +76,7 @@ def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
-    _cancel_on_signal(signal.SIGTERM)
+    cancel_on_signal(signal.SIGTERM)
     with contextlib.ExitStack() as stack:
         ledger = Ledger(arguments.ledger)
         stack.callback(ledger.close)
@@ -201,7 +201,7 @@ def _print_finish(finish: Finish, *, as_json: bool) -> None:
         print(f"kempelen: {finish.reason or finish.status}", file=sys.stderr)
 
 
-def _cancel_on_signal(number: int) -> None:
+def cancel_on_signal(number: int) -> None:
     """Let a signal end the run like Ctrl-C does, where the platform can."""
     if os.name == "posix":
         task = asyncio.current_task()

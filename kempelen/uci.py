@@ -5,6 +5,7 @@ Numba, numpy, chess and argparse are not imported before the first line is answe
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kempelen import __version__, serving
@@ -14,21 +15,40 @@ from protocols.uci.protocol import Uci
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from protocols.uci.options import Option
+
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments: there are none."""
+    """Declare the arguments."""
+    parser.add_argument(
+        "--tune",
+        action="store_true",
+        help="make every constant of the search an option, for tuners; start later for it",
+    )
 
 
 def run(arguments: Namespace) -> int:
     """Serve until `quit` or the end of input."""
-    return serve()
+    return serve(arguments.tune)
 
 
-def serve() -> int:
+def serve(tune: bool = False) -> int:
     """Speak UCI until `quit`, the end of input, or a closed output."""
-    return serving.serve(make)
+    return serving.serve(partial(make, tune=tune))
 
 
-def make(session: Session) -> Uci:
+def make(session: Session, tune: bool = False) -> Uci:
     """Return the engine that answers a session."""
-    return Uci(f"Kempelen {__version__}", "The Kempelen authors", session.send, session.log_to)
+    return Uci(
+        f"Kempelen {__version__}",
+        "The Kempelen authors",
+        session.send,
+        session.log_to,
+        more_options=_tuning_options() if tune else (),
+    )
+
+
+def _tuning_options() -> tuple[Option[Uci], ...]:
+    from protocols.uci.tuning import tuning_options
+
+    return tuning_options()

@@ -121,3 +121,12 @@ def test_every_file_that_is_named_exists() -> None:
 
 def test_the_game_is_the_one_that_the_tests_play() -> None:
     assert FILES["chomp.py"] == (Path(__file__).parent / "data/games/chomp.py").read_text()
+
+
+def test_read_positions(folder: Path) -> None:
+    played = [KEMPELEN, "selfplay", "positions.bin", "--positions", "2000", "--nodes", "50"]
+    subprocess.run(played, check=True, cwd=folder, capture_output=True)
+    run = subprocess.run(
+        [sys.executable, "read.py"], capture_output=True, text=True, cwd=folder, check=True
+    )
+    assert len(run.stdout.split()) > 5

@@ -9,13 +9,13 @@ import contextlib
 import json
 import os
 import sqlite3
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
+from agent.locking import lock
 from tournament.records import GameRecord, to_pgn
 from tournament.schedule import PairKey
 from tournament.settings import Settings, refuse_changes
@@ -185,17 +185,7 @@ class PgnFile:
 
 def _lock(path: str) -> TextIO:
     """Return the open lock file of a ledger; the lock ends with this process at the latest."""
-    file = open(path + ".lock", "a")  # noqa: SIM115
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
+        return lock(path)
+    except BlockingIOError:
         raise LedgerError(f"ledger {path} is in use by another runner") from None
-    return file

@@ -4,7 +4,7 @@ import asyncio
 import re
 import secrets
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TextIO
 
@@ -14,6 +14,7 @@ from protocols.client.uci import (
     Answer,
     EngineOptionError,
     InfoCallback,
+    Option,
     SearchRequest,
     UciEngine,
 )
@@ -72,6 +73,15 @@ class UciPlayer:
             options["OwnBook"] = False
         if self._chess960:
             options["UCI_Chess960"] = True
+        await self._engine.configure(options)
+
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """The options that the program declares, by their lower-case names, once started."""
+        return self._engine.options
+
+    async def configure(self, options: Mapping[str, int]) -> None:
+        """Set options between games."""
         await self._engine.configure(options)
 
     async def new_game(self) -> None:

@@ -9,18 +9,63 @@ With `worker.selective` off nothing is pruned, reduced, extended or taken from t
 value is that of plain minimax with the same quiescence, which the tests compare.
 """
 
-import math
-
 import numba
-import numpy as np
 
 from agent.chess.correction import corrected, learn
-from agent.chess.exchange import wins_exchange
-from agent.chess.moves import ALL, generate, is_noisy
+from agent.chess.exchange import VALUES, wins_exchange
+from agent.chess.moves import ALL, generate, is_noisy, to_square
 from agent.chess.native import U64, call_evaluator
 from agent.chess.ordering import moved_index, next_move, quiet_history, reward, start_picking
+from agent.chess.parameters import (
+    PLY,
+    deeper_margin,
+    double_margin,
+    draw_noise,
+    exchange_depth,
+    futility_base,
+    futility_depth,
+    futility_margin,
+    history_pruning_depth,
+    history_pruning_margin,
+    internal_reduction_depth,
+    late_pruning_base,
+    late_pruning_depth,
+    noisy_exchange_margin,
+    null_move_depth,
+    null_move_margin,
+    null_move_reduction,
+    null_move_share,
+    null_verification_depth,
+    prob_cut_depth,
+    prob_cut_margin,
+    quiet_evasions,
+    quiet_exchange_margin,
+    quiet_futility,
+    razoring_base,
+    razoring_depth,
+    razoring_margin,
+    reduction,
+    reduction_check,
+    reduction_cut,
+    reduction_depth,
+    reduction_history,
+    reduction_late_move,
+    reduction_noisy,
+    reduction_not_improving,
+    reduction_pv,
+    reverse_futility_depth,
+    reverse_futility_margin,
+    reverse_mean,
+    shallower_margin,
+    singular_depth,
+    singular_margin,
+    singular_table_plies,
+    table_estimate,
+    upcoming,
+)
 from agent.chess.position import is_insufficient, is_repetition, make, make_null
 from agent.chess.records import (
+    FLAG,
     INFINITE,
     KING,
     MATE,
@@ -31,11 +76,14 @@ from agent.chess.records import (
     NO_MOVE,
     NOTHING_MOVED,
     PAWN,
+    PROMOTION,
+    Bits,
     Position,
     Worker,
     frame_at,
     position_at,
 )
+from agent.chess.repetition import can_repeat
 from agent.chess.table import (
     EXACT,
     LOWER,
@@ -52,38 +100,10 @@ from agent.chess.table import (
 from agent.kernel import entry, kernel
 
 _int64 = numba.int64
+_bool = numba.boolean
 _EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 _DRAW = 0
 _FIFTY_MOVES = 100  # plies
-
-# Depths are plies, margins centipawns.
-_REVERSE_FUTILITY_DEPTH = 8
-_REVERSE_FUTILITY_MARGIN = 75  # per ply
-_NULL_MOVE_DEPTH = 3
-_NULL_MOVE_REDUCTION = 3
-_NULL_MOVE_MARGIN = 200  # one more ply of reduction for each such lead
-_INTERNAL_REDUCTION_DEPTH = 4
-_LATE_PRUNING_DEPTH = 8
-_FUTILITY_DEPTH = 8
-_FUTILITY_BASE, _FUTILITY_MARGIN = 90, 70  # and per ply
-_EXCHANGE_DEPTH = 8
-_QUIET_EXCHANGE_MARGIN = 50  # per ply of reduced depth
-_NOISY_EXCHANGE_MARGIN = 90  # per ply
-_REDUCTION_DEPTH = 3
-_REDUCTION_HISTORY = 8000  # of history for one ply less or more
-_LATE_MOVE = 3  # moves searched before the first that is late
-
-# Plies by which a late move is reduced: by depth, then by the number of the move.
-_REDUCTIONS = np.array(
-    [
-        [
-            int(0.6 + math.log(depth) * math.log(number) / 2.2) if depth and number else 0
-            for number in range(64)
-        ]
-        for depth in range(64)
-    ],
-    dtype=np.int8,
-)
 
 
 @kernel
@@ -142,6 +162,18 @@ def _has_pieces(position: Position) -> bool:
     return own & ~(position.kinds[PAWN] | position.kinds[KING]) != 0
 
 
+@kernel
+def _estimate(data: Bits, ply: int, evaluation: int) -> int:
+    """Return what the table knows of the position, where that is nearer than the evaluation."""
+    score = data_score(data, ply)
+    bound = data_bound(data)
+    if abs(score) >= MATE_BOUND:
+        return evaluation
+    if bound == EXACT or (bound == LOWER) == (score > evaluation):
+        return score
+    return evaluation
+
+
 @entry(_int64(Worker, _int64, _int64, _int64))
 def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
     """Search captures and queen promotions until the position is quiet; in check, every move."""
@@ -174,9 +206,12 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
         if raw == NO_EVALUATION:
             raw = evaluate(worker, ply)
         best = corrected(worker, ply, raw) if selective else raw
+        if data and table_estimate():
+            best = _estimate(data, ply, best)
         if best >= beta:
             return best
         alpha = max(alpha, best)
+    hope = best + quiet_futility()
 
     # 3. Moves; in check all of them, else captures and promotions to a queen.
     start_picking(worker, ply, data_move(data))
@@ -185,6 +220,19 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
         move = next_move(worker, ply, not in_check)
         if move == NO_MOVE:
             break
+        if selective and best > -MATE_BOUND:
+            if in_check:
+                if quiet_evasions() and not is_noisy(position, move):
+                    frame_at(worker, ply).skip_quiets = 1
+                    continue
+            elif hope <= alpha and move & FLAG != PROMOTION:
+                promise = hope + VALUES[position.board[to_square(move)]]
+                if promise <= alpha:
+                    best = max(best, promise)
+                    continue
+                if not wins_exchange(position, move, 1):
+                    best = max(best, hope)
+                    continue
         make(worker, ply, move)
         score = -quiescence(worker, ply + 1, -beta, -alpha)
         if worker.stop:
@@ -204,15 +252,22 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
 
 
 @kernel
-def _reduction(worker: Worker, ply: int, move: int, depth: int, number: int) -> int:
-    """Return by how much to reduce a late quiet move, the less the better its history."""
-    reduction = _REDUCTIONS[min(depth, 63), min(number, 63)]
-    return reduction - quiet_history(worker, ply, move) // _REDUCTION_HISTORY
+def _reduced(
+    worker: Worker, ply: int, move: int, depth: int, number: int, in_pv: bool, cut_node: bool
+) -> int:
+    """Return by how many plies to reduce a late quiet move, the less the better its history."""
+    total = reduction(depth, number)
+    total -= quiet_history(worker, ply, move) * PLY // reduction_history()
+    if in_pv:
+        total -= reduction_pv()
+    if cut_node:
+        total += reduction_cut()
+    return total // PLY
 
 
-@entry(_int64(Worker, _int64, _int64, _int64, _int64))
-def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
-    """Search to `depth` plies; see the module's contract."""
+@entry(_int64(Worker, _int64, _int64, _int64, _int64, numba.boolean))
+def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node: bool) -> int:
+    """Search to `depth` plies; see the module's contract. cut_node: a cut-off is expected."""
     # 1. Horizon.
     if depth <= 0:
         return quiescence(worker, ply, alpha, beta)
@@ -221,10 +276,19 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
         return 0
 
     # 2. Draws, and the end of the stack.
+    selective = worker.selective != 0
     if _is_draw(worker, ply):
+        if selective and draw_noise():
+            return _DRAW + (worker.nodes & draw_noise()) - draw_noise() // 2
         return _DRAW
     if ply >= MAX_PLY:
         return evaluate(worker, ply)
+
+    # 3. Upcoming repetition: whoever can repeat has at least a draw.
+    if selective and alpha < _DRAW and upcoming() and can_repeat(worker, ply):
+        alpha = numba.int64(_DRAW)
+        if alpha >= beta:
+            return alpha
 
     # 3. Mate distance: no line from here beats a mate that is already certain nearer the root.
     alpha = max(alpha, ply - MATE)
@@ -233,15 +297,16 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
         return alpha
 
     position = position_at(worker, ply)
+    frame = frame_at(worker, ply)
     in_check = position.checkers != 0
     in_pv = beta - alpha > 1
-    selective = worker.selective != 0
+    excluded = frame.excluded
     key = position.key
 
     # 4. Transposition table.
     data = probe(worker, key) if selective else U64(0)
     table_move = data_move(data)
-    if data and not in_pv and data_depth(data) >= depth:
+    if data and not in_pv and excluded == NO_MOVE and data_depth(data) >= depth:
         score = data_score(data, ply)
         bound = data_bound(data)
         if (
@@ -252,54 +317,130 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
             return score
 
     # 5. Static evaluation, and whether it has improved since our last move.
-    frame = frame_at(worker, ply)
     raw = NO_EVALUATION
     evaluation = NO_EVALUATION
-    if not in_check and selective:
+    if excluded != NO_MOVE:
+        evaluation = frame.evaluation
+    elif not in_check and selective:
         raw = data_evaluation(data) if data else NO_EVALUATION
         if raw == NO_EVALUATION:
             raw = evaluate(worker, ply)
         evaluation = corrected(worker, ply, raw)
     frame.evaluation = evaluation
     improving = not in_check and ply >= 2 and evaluation > frame_at(worker, ply - 2).evaluation
+    estimate = evaluation
+    if data and not in_check and table_estimate():
+        estimate = _estimate(data, ply, evaluation)
 
-    # 6. Reverse futility: so far above beta that no quick reply brings it below.
-    if (
-        selective
-        and not in_pv
-        and not in_check
-        and depth <= _REVERSE_FUTILITY_DEPTH
-        and evaluation - _REVERSE_FUTILITY_MARGIN * (depth - improving) >= beta
-        and beta > -MATE_BOUND
-    ):
-        return evaluation
+    if selective and not in_pv and not in_check and excluded == NO_MOVE:
+        # 6. Razoring: so far below alpha that only captures can help.
+        if depth <= razoring_depth() and (
+            estimate + razoring_base() + razoring_margin() * depth * depth <= alpha
+        ):
+            score = quiescence(worker, ply, alpha, beta)
+            if worker.stop:
+                return 0
+            if score <= alpha:
+                return score
 
-    # 7. Null move: if even passing holds beta, some move will.
-    if (
-        selective
-        and not in_pv
-        and not in_check
-        and depth >= _NULL_MOVE_DEPTH
-        and evaluation >= beta
-        and position.move != NO_MOVE
-        and _has_pieces(position)
-    ):
-        frame.moved = NOTHING_MOVED
-        make_null(worker, ply)
-        lead = min((evaluation - beta) // _NULL_MOVE_MARGIN, 3)
-        less = depth - _NULL_MOVE_REDUCTION - depth // 3 - lead
-        score = -search(worker, ply + 1, less, -beta, 1 - beta)
-        if worker.stop:
-            return 0
-        if score >= beta:
-            return beta if score >= MATE_BOUND else score
+        # 7. Reverse futility: so far above beta that no quick reply brings it below.
+        if (
+            depth <= reverse_futility_depth()
+            and estimate - reverse_futility_margin() * (depth - improving) >= beta
+            and beta > -MATE_BOUND
+            and estimate < MATE_BOUND
+        ):
+            return (estimate + beta) // 2 if reverse_mean() else estimate
 
-    # 8. Internal reduction: without a table move the order is poor, and depth is better spent
+        # 8. Null move: if even passing holds beta, some move will.
+        if (
+            depth >= null_move_depth()
+            and estimate >= beta
+            and evaluation >= beta - 20 * depth
+            and position.move != NO_MOVE
+            and ply >= worker.null_from
+            and _has_pieces(position)
+        ):
+            frame.moved = NOTHING_MOVED
+            make_null(worker, ply)
+            lead = min((estimate - beta) // null_move_margin(), 3)
+            less = depth - null_move_reduction() - depth // null_move_share() - lead
+            score = -search(worker, ply + 1, less, -beta, 1 - beta, not cut_node)
+            if worker.stop:
+                return 0
+            if score >= beta:
+                score = beta if score >= MATE_BOUND else score
+                if depth < null_verification_depth() or worker.null_from:
+                    return score
+                # Zugzwang threatens deep searches: verify without passing.
+                worker.null_from = ply + 3 * less // 4
+                verified = search(worker, ply, less, beta - 1, beta, _bool(False))
+                worker.null_from = 0
+                if worker.stop:
+                    return 0
+                if verified >= beta:
+                    return score
+
+        # 9. ProbCut: a capture that a shallow search finds far above beta will hold beta.
+        above = beta + prob_cut_margin() - 40 * improving
+        if (
+            depth >= prob_cut_depth()
+            and abs(beta) < MATE_BOUND
+            and not (data and data_depth(data) >= depth - 3 and data_score(data, ply) < above)
+        ):
+            start_picking(worker, ply, table_move)
+            while True:
+                move = next_move(worker, ply, True)
+                if move == NO_MOVE:
+                    break
+                if not wins_exchange(position, move, above - evaluation):
+                    continue
+                frame.moved = moved_index(position, move)
+                make(worker, ply, move)
+                score = -quiescence(worker, ply + 1, -above, 1 - above)
+                if score >= above:
+                    less = depth - 4
+                    score = -search(worker, ply + 1, less, -above, 1 - above, not cut_node)
+                if worker.stop:
+                    return 0
+                if score >= above:
+                    save(worker, key, ply, depth - 3, move, score, raw, LOWER)
+                    return score
+
+    # 10. Internal reduction: without a table move the order is poor, and depth is better spent
     # when the position comes back with one.
-    if selective and depth >= _INTERNAL_REDUCTION_DEPTH and table_move == NO_MOVE:
+    if selective and depth >= internal_reduction_depth() and table_move == NO_MOVE:
         depth -= 1
 
-    # 9. Moves.
+    # 11. Singular extension: a table move that alone holds is searched deeper.
+    extension = 0
+    if (
+        selective
+        and 0 < ply < 2 * worker.root_depth
+        and depth >= singular_depth()
+        and excluded == NO_MOVE
+        and table_move != NO_MOVE
+        and data_depth(data) >= depth - singular_table_plies()
+        and data_bound(data) != UPPER
+        and abs(data_score(data, ply)) < MATE_BOUND
+    ):
+        singular_beta = data_score(data, ply) - singular_margin() * depth // 8
+        less = (depth - 1) // 2
+        frame.excluded = table_move
+        score = search(worker, ply, less, singular_beta - 1, singular_beta, cut_node)
+        frame.excluded = NO_MOVE
+        if worker.stop:
+            return 0
+        if score < singular_beta:
+            extension = 1
+            if not in_pv and score < singular_beta - double_margin():
+                extension = 2
+        elif singular_beta >= beta:  # several moves hold
+            return singular_beta
+        elif data_score(data, ply) >= beta:
+            extension = -1
+
+    # 12. Moves.
     start_picking(worker, ply, table_move)
     _forget_killers(worker, ply + 1)
     best, best_move, bound, number = -INFINITE, NO_MOVE, UPPER, 0
@@ -307,69 +448,94 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
         move = next_move(worker, ply, False)
         if move == NO_MOVE:
             break
+        if move == excluded:
+            continue
         number += 1
         quiet = not is_noisy(position, move)
 
-        # 10. Pruning of moves: too late in the order, too far below alpha, or losing material.
+        # 13. Pruning of moves: too late in the order, too far below alpha, or losing material.
         if selective and ply > 0 and best > -MATE_BOUND and _has_pieces(position):
-            reduced = max(depth - _REDUCTIONS[min(depth, 63), min(number, 63)], 0)
+            reduced = max(depth - reduction(depth, number) // PLY, 0)
             if quiet:
                 if (
-                    depth <= _LATE_PRUNING_DEPTH
+                    depth <= late_pruning_depth()
                     and not in_pv
-                    and number > (3 + depth * depth) // (1 if improving else 2)
+                    and number > (late_pruning_base() + depth * depth) // (1 if improving else 2)
                 ):
                     frame.skip_quiets = 1
                     continue
                 if (
-                    reduced <= _FUTILITY_DEPTH
+                    reduced <= futility_depth()
                     and not in_check
-                    and evaluation + _FUTILITY_BASE + _FUTILITY_MARGIN * reduced <= alpha
+                    and evaluation + futility_base() + futility_margin() * reduced <= alpha
                 ):
                     frame.skip_quiets = 1
                     continue
-                if reduced <= _EXCHANGE_DEPTH and not wins_exchange(
-                    position, move, -_QUIET_EXCHANGE_MARGIN * reduced
+                if (
+                    reduced <= history_pruning_depth()
+                    and quiet_history(worker, ply, move) < -history_pruning_margin() * depth
                 ):
                     continue
-            elif depth <= _EXCHANGE_DEPTH and not wins_exchange(
-                position, move, -_NOISY_EXCHANGE_MARGIN * depth
+                if reduced <= exchange_depth() and not wins_exchange(
+                    position, move, -quiet_exchange_margin() * reduced
+                ):
+                    continue
+            elif depth <= exchange_depth() and not wins_exchange(
+                position, move, -noisy_exchange_margin() * depth
             ):
                 continue
 
+        # The histories must be read before the move is made.
+        late = (
+            selective
+            and number > reduction_late_move()
+            and depth >= reduction_depth()
+            and (quiet or reduction_noisy() < 99999)
+        )
+        reduce_by = 0
+        if late:
+            if quiet:
+                reduce_by = _reduced(worker, ply, move, depth, number, in_pv, cut_node)
+                if not improving and not in_check:
+                    reduce_by += reduction_not_improving() // PLY
+            else:
+                reduce_by = (reduction(depth, number) - reduction_noisy()) // PLY
         frame.moved = moved_index(position, move)
         make(worker, ply, move)
         child = position_at(worker, ply + 1)
         fetch_early(worker, child.key)
 
-        # 11. Check extension.
+        # 14. Extension of the singular move, and of checks.
         gives_check = child.checkers != 0
-        next_depth = depth if selective and gives_check else depth - 1
+        next_depth = depth - 1
+        if move == table_move and extension:
+            next_depth += extension
+        elif selective and gives_check:
+            next_depth += 1
 
-        # 12. Late move reduction: moves ordered late are searched shallower, and again if good.
+        # 15. Late move reduction: moves ordered late are searched shallower, and again if good.
         score = alpha + 1
         searched = False
-        if (
-            selective
-            and quiet
-            and number > _LATE_MOVE
-            and depth >= _REDUCTION_DEPTH
-            and not in_check
-            and not gives_check
-        ):
-            reduction = _reduction(worker, ply, move, depth, number)
-            if in_pv:
-                reduction -= 1
-            if reduction > 0:
-                less = max(next_depth - reduction, 1)
-                score = -search(worker, ply + 1, less, -alpha - 1, -alpha)
+        if late:
+            if in_check or gives_check:
+                reduce_by -= reduction_check() // PLY
+            if reduce_by > 0:
+                less = max(next_depth - reduce_by, 1)
+                score = -search(worker, ply + 1, less, -alpha - 1, -alpha, _bool(True))
                 searched = less == next_depth
+                if score > alpha and not searched:
+                    if score > best + deeper_margin():
+                        next_depth += 1
+                    elif score < best + shallower_margin():
+                        next_depth -= 1
 
-        # 13. Principal variation: after the first move a null window shows that others are worse.
+        # 16. Principal variation: after the first move a null window shows that others are worse.
         if score > alpha and number > 1 and not searched:
-            score = -search(worker, ply + 1, next_depth, -alpha - 1, -alpha)
-        if number == 1 or (in_pv and score > alpha):
-            score = -search(worker, ply + 1, next_depth, -beta, -alpha)
+            score = -search(worker, ply + 1, next_depth, -alpha - 1, -alpha, not cut_node)
+        elif number == 1 and not in_pv:
+            score = -search(worker, ply + 1, next_depth, -beta, -alpha, not cut_node)
+        if in_pv and (number == 1 or score > alpha):
+            score = -search(worker, ply + 1, next_depth, -beta, -alpha, _bool(False))
         if worker.stop:
             return 0
 
@@ -387,12 +553,14 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
                         reward(worker, ply, move, depth)
                     break
 
-    # 14. Mate and stalemate.
+    # 17. Mate and stalemate; or no move beside the excluded one.
     if number == 0:
+        if excluded != NO_MOVE:
+            return alpha
         return ply - MATE if in_check else _DRAW
 
-    # 15. Remember, and learn from what the evaluation missed.
-    if selective:
+    # 18. Remember, and learn from what the evaluation missed.
+    if selective and excluded == NO_MOVE:
         save(worker, key, ply, depth, best_move, best, raw, bound)
         if (
             not in_check
@@ -416,6 +584,8 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
     worker.best_move = NO_MOVE
     best, best_index, bound = -INFINITE, worker.root_first, UPPER
     ply, child_ply = 0, 1
+    worker.root_depth = depth
+    worker.null_from = 0
     frame.pv_length = 0
     _forget_killers(worker, child_ply)
     in_check = position.checkers != 0
@@ -438,18 +608,18 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
             if (
                 worker.selective
                 and quiet
-                and number > _LATE_MOVE
-                and depth >= _REDUCTION_DEPTH
+                and number > reduction_late_move()
+                and depth >= reduction_depth()
                 and not in_check
                 and not gives_check
             ):
-                reduction = _reduction(worker, ply, move, depth, number) - 1
-                less = max(next_depth - max(reduction, 0), 1)
-            score = -search(worker, child_ply, less, -alpha - 1, -alpha)
+                reduce_by = _reduced(worker, ply, move, depth, number, True, False)
+                less = max(next_depth - max(reduce_by, 0), 1)
+            score = -search(worker, child_ply, less, -alpha - 1, -alpha, _bool(True))
             if score > alpha and less < next_depth:
-                score = -search(worker, child_ply, next_depth, -alpha - 1, -alpha)
+                score = -search(worker, child_ply, next_depth, -alpha - 1, -alpha, _bool(True))
         if number == 1 or score > alpha:
-            score = -search(worker, child_ply, next_depth, -beta, -alpha)
+            score = -search(worker, child_ply, next_depth, -beta, -alpha, _bool(False))
         if worker.stop:
             break
         worker.root_nodes[index] += worker.nodes - before

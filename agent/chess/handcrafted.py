@@ -1,25 +1,30 @@
-"""The hand-made evaluation: material, placement, mobility, pawns, king safety, bishop pair.
+"""The hand-made evaluation: what a position has of each term, times the weights of `weights`.
 
-Every term has a value for the middlegame and one for the endgame, in centipawns; the total is
-their mean, weighted by the pieces left on the board ("tapered"). It is also the model of an
-evaluator: a function of (worker, ply) that only reads.
+Every term has a weight for the middlegame and one for the endgame, in centipawns; the total is
+their mean, weighted by the pieces left on the board ("tapered"). The evaluation is linear in its
+weights: the attack on a king, which is worth more than its parts, is a table of weights too.
+
+Every term is added through `_term`. Given a trace, that notes too how often each weight counted,
+for each side, so that the weights can be fitted to positions; the evaluation of the search has
+none, and the compiler leaves the notes out.
+
+It is also the model of an evaluator: a function of (worker, ply) that only reads.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 
 from agent.chess.attacks import (
     bishop_attacks,
-    bit,
     has,
     king_square,
     piece_attacks,
     rook_attacks,
 )
-from agent.chess.geometry import king_attacks
-from agent.chess.native import U64, count, first_square
+from agent.chess.geometry import king_attacks, knight_attacks
+from agent.chess.native import U64, count, first_square, last_square
 from agent.chess.records import (
     BISHOP,
     KING,
@@ -33,184 +38,86 @@ from agent.chess.records import (
     position_at,
     worker_at,
 )
+from agent.chess.weights import WEIGHTS
 from agent.kernel import c_function, kernel
 
-# All weights are (middlegame, endgame) in centipawns, from the owner's point of view.
-MATERIAL = ((82, 96), (325, 290), (340, 305), (470, 525), (975, 960), (0, 0))
-BISHOP_PAIR = (24, 50)
-TEMPO = (16, 8)
 
-# Placement on the files a to d as White sees the board, rank 8 on top; e to h mirror them.
-PLACEMENT = (
-    (  # pawn
-        (
-            (0, 0, 0, 0),
-            (45, 55, 60, 65),
-            (8, 20, 30, 34),
-            (-6, 6, 8, 20),
-            (-14, 0, 4, 18),
-            (-10, 2, 0, 2),
-            (-14, 8, 2, -14),
-            (0, 0, 0, 0),
-        ),
-        (
-            (0, 0, 0, 0),
-            (90, 85, 78, 74),
-            (48, 46, 38, 32),
-            (18, 14, 5, -1),
-            (6, 4, -3, -6),
-            (0, 2, -1, 2),
-            (4, 4, 6, 10),
-            (0, 0, 0, 0),
-        ),
-    ),
-    (  # knight
-        (
-            (-100, -50, -40, -25),
-            (-35, -15, 25, 20),
-            (-10, 25, 45, 50),
-            (0, 12, 22, 36),
-            (-8, 8, 16, 18),
-            (-20, 2, 14, 16),
-            (-25, -20, -2, 0),
-            (-60, -22, -28, -22),
-        ),
-        (
-            (-60, -40, -20, -18),
-            (-30, -15, -14, -4),
-            (-24, -10, 4, 8),
-            (-14, 4, 15, 20),
-            (-14, 2, 14, 18),
-            (-20, -6, 2, 12),
-            (-30, -18, -10, -4),
-            (-44, -40, -18, -14),
-        ),
-    ),
-    (  # bishop
-        (
-            (-20, -5, -40, -35),
-            (-25, 5, 0, 0),
-            (-2, 20, 32, 30),
-            (-3, 6, 18, 34),
-            (0, 8, 12, 26),
-            (6, 16, 16, 12),
-            (6, 22, 16, 6),
-            (-20, -8, -10, -12),
-        ),
-        (
-            (-14, -14, -9, -8),
-            (-10, -4, -2, -6),
-            (0, -2, 0, 0),
-            (-2, 6, 9, 10),
-            (-7, 2, 9, 12),
-            (-10, -3, 5, 9),
-            (-16, -14, -6, 0),
-            (-18, -9, -14, -6),
-        ),
-    ),
-    (  # rook
-        (
-            (28, 28, 26, 38),
-            (26, 28, 48, 54),
-            (4, 25, 28, 26),
-            (-14, -4, 14, 20),
-            (-24, -12, -4, 2),
-            (-28, -12, -6, -4),
-            (-36, -10, -4, -2),
-            (-14, -8, 6, 14),
-        ),
-        (
-            (10, 10, 14, 13),
-            (8, 10, 10, 6),
-            (3, 2, 2, 4),
-            (4, 2, 8, 2),
-            (-2, -2, 0, -1),
-            (-8, -4, -6, -4),
-            (-4, -6, -4, -3),
-            (-10, -2, -2, -2),
-        ),
-    ),
-    (  # queen
-        (
-            (0, 12, 26, 26),
-            (4, -10, 10, 0),
-            (10, 8, 22, 18),
-            (-10, -12, -4, -4),
-            (-6, -8, -4, -6),
-            (-6, 4, 0, -2),
-            (-16, -4, 8, 6),
-            (-16, -16, -12, 2),
-        ),
-        (
-            (2, 14, 18, 22),
-            (-6, 18, 26, 40),
-            (-6, 10, 20, 40),
-            (8, 28, 30, 44),
-            (0, 24, 26, 36),
-            (-8, -4, 14, 8),
-            (-24, -24, -22, -16),
-            (-34, -28, -22, -30),
-        ),
-    ),
-    (  # king
-        (
-            (-20, 5, -4, -25),
-            (-6, -6, -8, -10),
-            (-10, 10, 5, -14),
-            (-20, -14, -15, -24),
-            (-40, -16, -28, -36),
-            (-16, -16, -24, -38),
-            (8, 10, -12, -40),
-            (6, 30, -2, -16),
-        ),
-        (
-            (-50, -22, -8, -12),
-            (-2, 16, 22, 16),
-            (8, 24, 28, 16),
-            (-2, 20, 24, 26),
-            (-12, 4, 20, 24),
-            (-12, 2, 12, 18),
-            (-20, -8, 4, 12),
-            (-44, -28, -16, -22),
-        ),
-    ),
-)
+class Reach(NamedTuple):
+    """The squares that a side's pieces attack, by kind, and its attack on the enemy king."""
 
-# Per square attacked beyond the usual number, enemy pawns' attacks not counted: knight to queen.
-MOBILITY = ((0, 0), (5, 5), (5, 5), (3, 5), (2, 5))
-MOBILITY_USUAL = (0, 4, 6, 7, 13)
+    pawns: Bits
+    knights: Bits
+    bishops: Bits
+    rooks: Bits
+    queens: Bits
+    pieces: Bits  # all of them, without the king
+    all: Bits
+    units: int
+    attackers: int
 
-DOUBLED = (-6, -20)
-ISOLATED = (-14, -14)
-BACKWARD = (-8, -10)
-SUPPORTED = (8, 4)  # defended by another pawn
-PASSED = ((0, 0), (2, 12), (4, 16), (8, 32), (28, 58), (60, 102), (90, 150), (0, 0))  # by rank
-PASSED_BLOCKED = (-6, -24)
-PASSED_KING_NEAR = 5  # endgame only: per square of distance that the enemy king is farther
 
-ROOK_OPEN_FILE = (32, 6)
-ROOK_HALF_OPEN_FILE = (14, 6)
-KNIGHT_OUTPOST = (20, 12)
-
-# King safety, middlegame only: danger grows with the square of the attack's weight.
-ATTACK_WEIGHT = (0, 3, 3, 4, 6, 0)  # per attacked square beside the king, by attacking kind
-DANGER_DIVISOR = 9
-MAX_DANGER = 400
-SHIELD = (14, 0)  # per pawn close before the king
-KING_OPEN_FILE = (-22, 0)  # per file beside the king without own pawns
+# The attack on a king is counted in units: for each square beside it that a piece attacks (knight
+# to queen), for each safe check, and for each attacked square that only the king defends. Two
+# units are one step in the table of weights.
+_ATTACK_UNITS = (0, 3, 3, 4, 6)
+_CHECK_UNITS = (0, 9, 6, 10, 8)
+_WEAK_UNITS = 3
+_DANGERS = 48
 
 PHASE = (0, 1, 1, 2, 4, 0)
 FULL_PHASE = 24
-
-
-_HALF = np.array(PLACEMENT, dtype=np.int16)[:, :, ::-1, :]
-# Material and placement together: kind, phase, square as White sees it.
-_PLACED = np.concatenate([_HALF, _HALF[:, :, :, ::-1]], axis=3).reshape(6, 2, 64) + np.array(
-    MATERIAL, dtype=np.int16
-).reshape(6, 2, 1)
+_FARTHEST = 5  # squares: kings farther from a passed pawn count as this far
 
 _FILE_A = U64(0x0101010101010101)
 _FILE_H = U64(0x8080808080808080)
+_CENTRE_FILES = U64(0x3C3C3C3C3C3C3C3C)
+_DARK = U64(0xAA55AA55AA55AA55)
+_SPACE = (U64(0x00000000FFFFFF00), U64(0x00FFFFFF00000000))  # ranks 2 to 4
+_RANK = tuple(U64(0xFF << 8 * rank) for rank in range(8))
+
+# Each term's weights lie one after the other, in the order of `WEIGHTS`.
+_PLACES: dict[str, int] = {}
+_SIZE = 0
+for _name, _weights in WEIGHTS.items():
+    _PLACES[_name] = _SIZE
+    _SIZE += len(_weights.values)
+TERMS = _SIZE  # weights in all
+
+# A weight and its multiples as one number: the middlegame's in the lower half, the endgame's above.
+_PAIRS = np.array(
+    [mg + (eg << 32) for term in WEIGHTS.values() for mg, eg in term.values], dtype=np.int64
+)
+
+_TEMPO = _PLACES["tempo"]
+_MATERIAL = _PLACES["material"]
+_PLACEMENT = _PLACES["pawn_placement"]
+_PLACEMENT_SIZE = 32
+_MOBILITY = (0, *(_PLACES[f"{kind}_mobility"] for kind in ("knight", "bishop", "rook", "queen")))
+_DOUBLED = _PLACES["doubled"]
+_ISOLATED = _PLACES["isolated"]
+_BACKWARD = _PLACES["backward"]
+_SUPPORTED = _PLACES["supported"]
+_PHALANX = _PLACES["phalanx"]
+_PASSED = _PLACES["passed"]
+_PASSED_BLOCKED = _PLACES["passed_blocked"]
+_PASSED_FREE = _PLACES["passed_free"]
+_PASSED_OWN_KING = _PLACES["passed_own_king"]
+_PASSED_ENEMY_KING = _PLACES["passed_enemy_king"]
+_BISHOP_PAIR = _PLACES["bishop_pair"]
+_BISHOP_PAWNS = _PLACES["bishop_pawns"]
+_OUTPOST = _PLACES["outpost"]
+_BEHIND_PAWN = _PLACES["behind_pawn"]
+_ROOK_FILE = _PLACES["rook_file"]
+_ROOK_SEVENTH = _PLACES["rook_seventh"]
+_PAWN_THREAT = _PLACES["pawn_threat"]
+_MINOR_THREAT = _PLACES["minor_threat"]
+_ROOK_THREAT = _PLACES["rook_threat"]
+_HANGING = _PLACES["hanging"]
+_PUSH_THREAT = _PLACES["push_threat"]
+_SPACE_TERM = _PLACES["space"]
+_SHELTER = _PLACES["shelter"]
+_STORM = _PLACES["storm"]
+_KING_DANGER = _PLACES["king_danger"]
 
 
 @kernel
@@ -244,135 +151,240 @@ def distance(a: int, b: int) -> int:
 
 
 @kernel
-def _pawn_score(position: Position, side: int) -> tuple[int, int]:
-    """Score the side's pawns: placement, structure, passed pawns."""
-    pawns = position.kinds[PAWN] & position.sides[side]
-    enemy_pawns = position.kinds[PAWN] & position.sides[1 - side]
-    occupied = position.sides[0] | position.sides[1]
-    own_king, enemy_king = king_square(position, side), king_square(position, 1 - side)
-
-    own_attacks = up(beside(pawns), side)
-    attack_span = fill_up(own_attacks, side)
-    enemy_attacks = up(beside(enemy_pawns), 1 - side)
-    enemy_front = fill_up(up(enemy_pawns, 1 - side), 1 - side)
-    enemy_span = fill_up(enemy_attacks, 1 - side)
-    behind_own = fill_up(up(pawns, 1 - side), 1 - side)
-    files = fill_up(fill_up(pawns, 0), 1)
-
-    doubled = pawns & behind_own
-    isolated = pawns & ~beside(files)
-    stops = up(pawns, side) & ~attack_span & enemy_attacks
-    backward = up(stops, 1 - side) & pawns & ~isolated
-    supported = pawns & own_attacks
-    passed = pawns & ~enemy_front & ~enemy_span & ~behind_own
-
-    mg = (
-        count(doubled) * DOUBLED[0]
-        + count(isolated) * ISOLATED[0]
-        + count(backward) * BACKWARD[0]
-        + count(supported) * SUPPORTED[0]
-    )
-    eg = (
-        count(doubled) * DOUBLED[1]
-        + count(isolated) * ISOLATED[1]
-        + count(backward) * BACKWARD[1]
-        + count(supported) * SUPPORTED[1]
-    )
-    flip = 0 if side == 0 else 56
-    while pawns:
-        square = first_square(pawns)
-        mg += _PLACED[PAWN, 0, square ^ flip]
-        eg += _PLACED[PAWN, 1, square ^ flip]
-        pawns &= pawns - U64(1)
-    while passed:
-        square = first_square(passed)
-        rank = (square ^ flip) >> 3
-        stop = square + 8 if side == 0 else square - 8
-        mg += PASSED[rank][0]
-        eg += PASSED[rank][1]
-        if has(occupied, stop):
-            mg += PASSED_BLOCKED[0]
-            eg += PASSED_BLOCKED[1]
-        if rank > 2:
-            nearer = distance(enemy_king, stop) * 2 - distance(own_king, stop)
-            eg += PASSED_KING_NEAR * (rank - 2) * nearer // 2
-        passed &= passed - U64(1)
-    return mg, eg
+def _term(trace: Any, side: int, index: int, n: int) -> int:
+    """Return `n` times the weight at `index`; note it in the trace of (side, weight), if any."""
+    if trace is not None:
+        trace[side, index] += n
+    return n * _PAIRS[index]
 
 
 @kernel
-def _piece_score(position: Position, side: int) -> tuple[int, int]:
-    """Score the side's knights to queens: placement, mobility, files, attack on the king."""
+def _placed(trace: Any, side: int, kind: int, square: int) -> int:
+    """Score a piece where it stands: material and placement."""
+    seen = square if side == 0 else square ^ 56
+    file = min(seen & 7, 7 - (seen & 7))
+    place = _PLACEMENT + _PLACEMENT_SIZE * kind + 4 * (seen >> 3) + file
+    score = _term(trace, side, place, 1)
+    return score if kind == KING else score + _term(trace, side, _MATERIAL + kind, 1)
+
+
+@kernel
+def _pawns(position: Position, side: int, trace: Any) -> tuple[int, Bits]:
+    """Score the side's pawns: placement and structure; return the passed pawns too."""
+    pawns = position.kinds[PAWN] & position.sides[side]
+    enemy_pawns = position.kinds[PAWN] & position.sides[1 - side]
+    own_attacks = up(beside(pawns), side)
+    enemy_attacks = up(beside(enemy_pawns), 1 - side)
+    enemy_front = fill_up(up(enemy_pawns, 1 - side), 1 - side)
+    behind_own = fill_up(up(pawns, 1 - side), 1 - side)
+    files = fill_up(fill_up(pawns, 0), 1)
+
+    isolated = pawns & ~beside(files)
+    stops = up(pawns, side) & ~fill_up(own_attacks, side) & enemy_attacks
+    backward = up(stops, 1 - side) & pawns & ~isolated
+    supported = pawns & own_attacks
+    phalanx = pawns & beside(pawns)
+    passed = pawns & ~enemy_front & ~fill_up(enemy_attacks, 1 - side) & ~behind_own
+
+    score = _term(trace, side, _DOUBLED, count(pawns & behind_own))
+    score += _term(trace, side, _ISOLATED, count(isolated & enemy_front))
+    score += _term(trace, side, _ISOLATED + 1, count(isolated & ~enemy_front))
+    score += _term(trace, side, _BACKWARD, count(backward & enemy_front))
+    score += _term(trace, side, _BACKWARD + 1, count(backward & ~enemy_front))
+    for rank in range(1, 7):
+        row = _RANK[rank if side == 0 else 7 - rank]
+        score += _term(trace, side, _SUPPORTED + rank, count(supported & row))
+        score += _term(trace, side, _PHALANX + rank, count(phalanx & row))
+    while pawns:
+        score += _placed(trace, side, PAWN, first_square(pawns))
+        pawns &= pawns - U64(1)
+    return score, passed
+
+
+@kernel
+def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
+    """Score the side's knights to queens: placement, mobility, files, outposts."""
     own, enemy = position.sides[side], position.sides[1 - side]
     occupied = own | enemy
     pawns = position.kinds[PAWN]
     own_pawn_attacks = up(beside(pawns & own), side)
     enemy_pawn_attacks = up(beside(pawns & enemy), 1 - side)
     enemy_attack_span = fill_up(enemy_pawn_attacks, 1 - side)
+    holes = own_pawn_attacks & ~enemy_attack_span
     enemy_king = king_square(position, 1 - side)
     zone = king_attacks(enemy_king)
     zone |= up(zone, 1 - side)
     usable = ~own & ~enemy_pawn_attacks
-    flip = 0 if side == 0 else 56
-    mg = eg = attack = attacker_count = 0
+    score = units = attackers = 0
+    by_knights = by_bishops = by_rooks = by_queens = U64(0)
+
     for kind in range(KNIGHT, KING):
         pieces = position.kinds[kind] & own
         while pieces:
             square = first_square(pieces)
             pieces &= pieces - U64(1)
-            if kind == BISHOP:  # sees through queens, as it would after their exchange
+            if kind == KNIGHT:
+                attacked = knight_attacks(square)
+                by_knights |= attacked
+            elif kind == BISHOP:  # sees through queens, as it would after their exchange
                 attacked = bishop_attacks(square, occupied & ~position.kinds[QUEEN])
+                by_bishops |= attacked
             elif kind == ROOK:
-                attacked = rook_attacks(
-                    square, occupied & ~position.kinds[QUEEN] & ~(position.kinds[ROOK] & own)
-                )
+                through = position.kinds[QUEEN] | (position.kinds[ROOK] & own)
+                attacked = rook_attacks(square, occupied & ~through)
+                by_rooks |= attacked
             else:
                 attacked = piece_attacks(kind, square, occupied)
-            mobility = count(attacked & usable) - MOBILITY_USUAL[kind]
-            mg += _PLACED[kind, 0, square ^ flip] + mobility * MOBILITY[kind][0]
-            eg += _PLACED[kind, 1, square ^ flip] + mobility * MOBILITY[kind][1]
+                by_queens |= attacked
+            score += _placed(trace, side, kind, square)
+            score += _term(trace, side, _MOBILITY[kind] + count(attacked & usable), 1)
             near = count(attacked & zone)
             if near:
-                attack += near * ATTACK_WEIGHT[kind]
-                attacker_count += 1
+                units += near * _ATTACK_UNITS[kind]
+                attackers += 1
             if kind == ROOK:
                 file = _FILE_A << U64(square & 7)
                 if not file & pawns & own:
-                    if file & pawns:
-                        mg += ROOK_HALF_OPEN_FILE[0]
-                        eg += ROOK_HALF_OPEN_FILE[1]
-                    else:
-                        mg += ROOK_OPEN_FILE[0]
-                        eg += ROOK_OPEN_FILE[1]
-            elif kind == KNIGHT and bit(square) & own_pawn_attacks & ~enemy_attack_span:
-                mg += KNIGHT_OUTPOST[0]
-                eg += KNIGHT_OUTPOST[1]
-    if count(position.kinds[BISHOP] & own) >= 2:
-        mg += BISHOP_PAIR[0]
-        eg += BISHOP_PAIR[1]
-    if attacker_count >= 2:
-        mg += min(attack * attack // DANGER_DIVISOR, MAX_DANGER)
-    return mg, eg
+                    opened = 0 if file & pawns else 1
+                    score += _term(trace, side, _ROOK_FILE + opened, 1)
+
+    bishops = position.kinds[BISHOP] & own
+    minors = bishops | (position.kinds[KNIGHT] & own)
+    if count(bishops) >= 2:
+        score += _term(trace, side, _BISHOP_PAIR, 1)
+    dark, light = count(bishops & _DARK), count(bishops & ~_DARK)
+    hindering = dark * count(pawns & own & _DARK) + light * count(pawns & own & ~_DARK)
+    score += _term(trace, side, _BISHOP_PAWNS, hindering)
+    score += _term(trace, side, _OUTPOST, count(position.kinds[KNIGHT] & own & holes))
+    score += _term(trace, side, _OUTPOST + 1, count(bishops & holes))
+    score += _term(trace, side, _BEHIND_PAWN, count(minors & up(pawns, 1 - side)))
+    seventh = _RANK[6] if side == 0 else _RANK[1]
+    eighth = _RANK[7] if side == 0 else _RANK[0]
+    if has(eighth, enemy_king) or seventh & pawns & enemy:
+        rooks = position.kinds[ROOK] & own & seventh
+        score += _term(trace, side, _ROOK_SEVENTH, count(rooks))
+    by_pieces = own_pawn_attacks | by_knights | by_bishops | by_rooks | by_queens
+    reach = Reach(
+        own_pawn_attacks,
+        by_knights,
+        by_bishops,
+        by_rooks,
+        by_queens,
+        by_pieces,
+        by_pieces | king_attacks(king_square(position, side)),
+        units,
+        attackers,
+    )
+    return score, reach
 
 
 @kernel
-def _king_score(position: Position, side: int) -> tuple[int, int]:
-    """Score the side's king: placement, the pawns before it, open files beside it."""
+def _king(position: Position, side: int, trace: Any) -> int:
+    """Score the side's king: placement, and the pawns of both sides before it."""
     king = king_square(position, side)
-    flip = 0 if side == 0 else 56
-    mg = eg = 0
-    mg += _PLACED[KING, 0, king ^ flip]
-    eg += _PLACED[KING, 1, king ^ flip]
-    pawns = position.kinds[PAWN] & position.sides[side]
-    row = bit(king) | beside(bit(king))
-    shield = up(row, side) | up(up(row, side), side)
-    mg += min(count(shield & pawns), 3) * SHIELD[0]
-    while row:
-        file = _FILE_A << U64(first_square(row) & 7)
-        if not file & pawns:
-            mg += KING_OPEN_FILE[0]
-        row &= row - U64(1)
-    return mg, eg
+    own_pawns = position.kinds[PAWN] & position.sides[side]
+    enemy_pawns = position.kinds[PAWN] & position.sides[1 - side]
+    score = _placed(trace, side, KING, king)
+    rank = king >> 3
+    # What is level with the king or before it, as the side sees it.
+    before = fill_up(_RANK[rank], side)
+    centre = min(max(king & 7, 1), 6)
+    for file in range(centre - 1, centre + 2):
+        column = (_FILE_A << U64(file)) & before
+        own, enemy = column & own_pawns, column & enemy_pawns
+        own_rank = _nearest_rank(own, side)
+        enemy_rank = _nearest_rank(enemy, side)
+        other = 0 if file == king & 7 else 8
+        score += _term(trace, side, _SHELTER + other + own_rank, 1)
+        blocked = 8 if own_rank and enemy_rank == own_rank + 1 else 0
+        score += _term(trace, side, _STORM + blocked + enemy_rank, 1)
+    return score
+
+
+@kernel
+def _nearest_rank(pawns: Bits, side: int) -> int:
+    """Return the lowest rank of the pawns of one file as `side` sees it, 0 if there are none."""
+    if not pawns:
+        return 0
+    if side == 0:
+        return first_square(pawns) >> 3
+    return 7 - (last_square(pawns) >> 3)
+
+
+@kernel
+def _threats(position: Position, side: int, trace: Any, reach: Reach, enemy_reach: Reach) -> int:
+    """Score what the side attacks of the enemy's, and the room that it has."""
+    own, enemy = position.sides[side], position.sides[1 - side]
+    pawns = position.kinds[PAWN]
+    by_minors = reach.knights | reach.bishops
+    enemy_pieces = enemy & ~pawns
+    loose = enemy & ~enemy_reach.all
+    score = 0
+    for kind in range(KNIGHT, KING):
+        targets = position.kinds[kind] & enemy
+        score += _term(trace, side, _PAWN_THREAT + kind, count(targets & reach.pawns))
+        score += _term(trace, side, _MINOR_THREAT + kind, count(targets & by_minors))
+        if kind < ROOK:
+            targets &= loose
+        score += _term(trace, side, _ROOK_THREAT + kind, count(targets & reach.rooks))
+    loose_pawns = loose & pawns
+    score += _term(trace, side, _MINOR_THREAT, count(loose_pawns & by_minors))
+    score += _term(trace, side, _ROOK_THREAT, count(loose_pawns & reach.rooks))
+    score += _term(trace, side, _HANGING, count(loose & enemy_pieces & reach.all))
+
+    advanced = up(pawns & own, side) & ~(own | enemy) & ~enemy_reach.pawns
+    advanced &= ~enemy_reach.all | reach.all
+    pushed = up(beside(advanced), side) & enemy_pieces & ~reach.pawns
+    score += _term(trace, side, _PUSH_THREAT, count(pushed))
+
+    room = _SPACE[side] & _CENTRE_FILES & ~(pawns & own) & ~enemy_reach.pawns
+    return score + _term(trace, side, _SPACE_TERM, count(room))
+
+
+@kernel
+def _king_attack(
+    position: Position, side: int, trace: Any, reach: Reach, enemy_reach: Reach
+) -> int:
+    """Score the side's attack on the enemy king, if it has more than one piece in it."""
+    if reach.attackers < 2:
+        return 0
+    king = king_square(position, 1 - side)
+    occupied = position.sides[0] | position.sides[1]
+    safe = ~position.sides[side] & ~enemy_reach.all
+    diagonals, lines = bishop_attacks(king, occupied) & safe, rook_attacks(king, occupied) & safe
+    units = reach.units
+    units += _CHECK_UNITS[KNIGHT] * count(knight_attacks(king) & safe & reach.knights)
+    units += _CHECK_UNITS[BISHOP] * count(diagonals & reach.bishops)
+    units += _CHECK_UNITS[ROOK] * count(lines & reach.rooks)
+    units += _CHECK_UNITS[QUEEN] * count((diagonals | lines) & reach.queens)
+    units += _WEAK_UNITS * count(king_attacks(king) & reach.all & ~enemy_reach.pieces)
+    step = min(units >> 1, _DANGERS - 1)
+    queen = _DANGERS if position.kinds[QUEEN] & position.sides[side] else 0
+    return _term(trace, side, _KING_DANGER + queen + step, 1)
+
+
+@kernel
+def _passed_pawns(
+    position: Position, side: int, trace: Any, passed: Bits, enemy_reach: Reach
+) -> int:
+    """Score the side's passed pawns by rank, by what stands before them and where the kings are."""
+    own_king, enemy_king = king_square(position, side), king_square(position, 1 - side)
+    occupied = position.sides[0] | position.sides[1]
+    score = 0
+    while passed:
+        square = first_square(passed)
+        passed &= passed - U64(1)
+        rank = square >> 3 if side == 0 else 7 - (square >> 3)
+        stop = square + 8 if side == 0 else square - 8
+        score += _term(trace, side, _PASSED + rank, 1)
+        if has(occupied, stop):
+            score += _term(trace, side, _PASSED_BLOCKED + rank, 1)
+        elif not has(enemy_reach.all, stop):
+            score += _term(trace, side, _PASSED_FREE + rank, 1)
+        near, far = distance(own_king, stop), distance(enemy_king, stop)
+        score += _term(trace, side, _PASSED_OWN_KING + rank, min(near, _FARTHEST))
+        score += _term(trace, side, _PASSED_ENEMY_KING + rank, min(far, _FARTHEST))
+    return score
 
 
 @kernel
@@ -385,22 +397,35 @@ def game_phase(position: Position) -> int:
 
 
 @kernel
+def judge(position: Position, trace: Any) -> int:
+    """Evaluate for the side to move, in centipawns; fill the trace, unless it is None."""
+    white_pieces, white = _pieces(position, 0, trace)
+    black_pieces, black = _pieces(position, 1, trace)
+    white_pawns, white_passed = _pawns(position, 0, trace)
+    black_pawns, black_passed = _pawns(position, 1, trace)
+    score = white_pieces + white_pawns + _king(position, 0, trace)
+    score -= black_pieces + black_pawns + _king(position, 1, trace)
+    score += _threats(position, 0, trace, white, black)
+    score -= _threats(position, 1, trace, black, white)
+    score += _king_attack(position, 0, trace, white, black)
+    score -= _king_attack(position, 1, trace, black, white)
+    score += _passed_pawns(position, 0, trace, white_passed, black)
+    score -= _passed_pawns(position, 1, trace, black_passed, white)
+    if position.turn:
+        score = -score
+    score += _term(trace, position.turn, _TEMPO, 1)
+
+    middlegame = ((score & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
+    endgame = (score - middlegame) >> 32
+    phase = game_phase(position)
+    total = middlegame * phase + endgame * (FULL_PHASE - phase)
+    return total // FULL_PHASE if total >= 0 else -(-total // FULL_PHASE)
+
+
+@kernel
 def handcrafted(worker: Worker, ply: int) -> int:
     """Evaluate the position at `ply`: centipawns for the side to move."""
-    position = position_at(worker, ply)
-    mg = eg = 0
-    for side in range(2):
-        pawn_mg, pawn_eg = _pawn_score(position, side)
-        piece_mg, piece_eg = _piece_score(position, side)
-        king_mg, king_eg = _king_score(position, side)
-        sign = 1 if side == position.turn else -1
-        mg += sign * (pawn_mg + piece_mg + king_mg)
-        eg += sign * (pawn_eg + piece_eg + king_eg)
-    mg += TEMPO[0]
-    eg += TEMPO[1]
-    phase = game_phase(position)
-    total = mg * phase + eg * (FULL_PHASE - phase)
-    return total // FULL_PHASE if total >= 0 else -(-total // FULL_PHASE)
+    return judge(position_at(worker, ply), None)
 
 
 def _handcrafted_at(address: Any, ply: Any) -> Any:

@@ -158,13 +158,15 @@ def copier(record: Any) -> Callable[..., Any]:
 
 
 def outside_table(name: str, values: np.ndarray[Any, Any]) -> Callable[..., Any]:
-    """Make a kernel function `f(index)` that reads the read-only uint64 array `values`.
+    """Make a kernel function `f(index)` that reads the uint64 or int64 array `values`.
 
     The compiled code, cached on disk too, holds only the symbol `name`; the array's address is
-    bound to it when the code is loaded. The array must live as long as the process.
+    bound to it when the code is loaded. The array must live as long as the process, and must not
+    change while a kernel runs.
     """
     llvmlite.binding.add_symbol(name, values.ctypes.data)
     length = len(values)
+    number = types.int64 if values.dtype == np.int64 else types.uint64
 
     @intrinsic  # type: ignore[untyped-decorator]
     def table(typing_context: Any, index: Any) -> Any:
@@ -176,6 +178,6 @@ def outside_table(name: str, values: np.ndarray[Any, Any]) -> Callable[..., Any]
             pointer = builder.gep(symbol, [ir.Constant(_I64, 0), args[0]], inbounds=True)
             return builder.load(pointer)
 
-        return types.uint64(types.int64), codegen
+        return number(types.int64), codegen
 
     return table

@@ -19,6 +19,7 @@ from agent.chess.records import (
     FLAG,
     KING,
     KNIGHT,
+    MAX_PAST,
     NO_MOVE,
     NO_SQUARE,
     PAWN,
@@ -34,7 +35,7 @@ from agent.chess.records import (
 from agent.kernel import kernel
 
 # Where each part of Polyglot's list of random numbers begins.
-_CASTLING_KEYS, _EN_PASSANT_KEYS, _TURN_KEY = 768, 772, 780
+_CASTLING_KEYS, _EN_PASSANT_KEYS, TURN_KEY = 768, 772, 780
 
 _FIRST_RANK = (U64(0x00000000000000FF), U64(0xFF00000000000000))
 _DARK = U64(0xAA55AA55AA55AA55)
@@ -130,7 +131,7 @@ def refresh(position: Position) -> None:
             pieces &= pieces - U64(1)
     position.key ^= _castling_key(position)
     if position.turn == 0:
-        position.key ^= zobrist(_TURN_KEY)
+        position.key ^= zobrist(TURN_KEY)
     target = position.en_passant
     position.en_passant = NO_SQUARE
     legal = target != NO_SQUARE and _set_en_passant(position, target)
@@ -224,11 +225,25 @@ def make(worker: Worker, ply: int, move: int) -> None:
         position.board[target] = kind
 
     position.turn = 1 - side
-    position.key ^= zobrist(_TURN_KEY)
+    position.key ^= zobrist(TURN_KEY)
     position.move = move
     legal = jumped != NO_SQUARE and _set_en_passant(position, jumped)
     _set_repetition_key(position, legal)
     _see_checks(position)
+
+
+@kernel
+def advance(worker: Worker, move: int) -> None:
+    """Make a legal move on the root position, which becomes part of the game before the root."""
+    root = position_at(worker, 0)
+    if worker.past_count == MAX_PAST:
+        for i in range(MAX_PAST - 1):
+            worker.past[i] = worker.past[i + 1]
+        worker.past_count -= 1
+    worker.past[worker.past_count] = root.repetition_key
+    worker.past_count += 1
+    make(worker, 0, move)
+    copy_position(root, position_at(worker, 1))
 
 
 @kernel
@@ -240,7 +255,7 @@ def make_null(worker: Worker, ply: int) -> None:
         position.key ^= zobrist(_EN_PASSANT_KEYS + (position.en_passant & 7))
         position.en_passant = NO_SQUARE
     position.turn = 1 - position.turn
-    position.key ^= zobrist(_TURN_KEY)
+    position.key ^= zobrist(TURN_KEY)
     position.halfmoves += 1
     position.reversible = 0
     position.move = NO_MOVE

@@ -72,6 +72,7 @@ frame_dtype = np.dtype(
         ("table_move", np.int64),
         ("skip_quiets", np.int64),  # set when the remaining quiet moves are not worth a look
         ("evaluation", np.int64),  # static, NO_EVALUATION in check
+        ("excluded", np.int64),  # the move that a singular search leaves out, else NO_MOVE
         ("moved", np.int64),  # piece and target of the move made here, NOTHING_MOVED if none
         ("killers", np.int32, (2,)),
         ("pv_length", np.int32),
@@ -95,7 +96,9 @@ worker_dtype = np.dtype(
         ("table", U64),  # address of the transposition table
         ("table_clusters", U64),
         ("generation", np.int64),  # of table entries
+        ("null_from", np.int64),  # the ply from which null moves are allowed
         ("root_count", np.int64),
+        ("root_depth", np.int64),  # of this iteration
         ("root_first", np.int64),  # root moves before it are excluded (MultiPV)
         ("root_current", np.int64),  # index of the root move being searched
         ("root_moves", np.int32, (MAX_MOVES,)),

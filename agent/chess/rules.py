@@ -9,15 +9,13 @@ import numpy.typing as npt
 
 from agent.chess.moves import ALL, generate
 from agent.chess.native import U64
-from agent.chess.position import encode, is_insufficient, is_repetition, make, refresh
+from agent.chess.position import advance, encode, is_insufficient, is_repetition, make, refresh
 from agent.chess.records import (
     CASTLING,
     FLAG,
-    MAX_PAST,
     NO_SQUARE,
     PROMOTION,
     Worker,
-    copy_position,
     frame_at,
     position_at,
     worker_dtype,
@@ -44,14 +42,7 @@ def _load(worker: Worker, moves: npt.NDArray[np.int32]) -> None:
     worker.past_count = 0
     for i in range(len(moves)):
         move = encode(root, moves[i] & 63, moves[i] >> 6 & 63, moves[i] >> 12)
-        if worker.past_count == MAX_PAST:
-            for j in range(MAX_PAST - 1):
-                worker.past[j] = worker.past[j + 1]
-            worker.past_count -= 1
-        worker.past[worker.past_count] = root.repetition_key
-        worker.past_count += 1
-        make(worker, 0, move)
-        copy_position(root, position_at(worker, 1))
+        advance(worker, move)
 
 
 @entry(_int64(Worker))

@@ -67,8 +67,10 @@ class Uci:
         send: Callable[[str], None],
         log_to: Callable[[str], None],
         make_engine: Callable[[Callable[[str], None]], Engine] = Engine,
+        more_options: tuple[Option[Uci], ...] = (),
     ) -> None:
         self.finished = False
+        self.options = OPTIONS + more_options
         self.name = name
         self.log_to = log_to
         self.chess960 = False
@@ -135,7 +137,7 @@ class Uci:
     def _uci(self, _: None) -> Replies:
         yield f"id name {self.name}"
         yield f"id author {self._author}"
-        for option in OPTIONS:
+        for option in self.options:
             yield option.line()
         yield "uciok"
         self.engine.start()
@@ -154,7 +156,7 @@ class Uci:
             self._send("readyok")
 
     def _set_option(self, command: SetOption) -> Replies:
-        option = find(OPTIONS, command.name)
+        option = find(self.options, command.name)
         option.change(self, option.read(command.value))
         yield from ()
 

@@ -3,7 +3,7 @@ from math import inf
 import pytest
 
 from agent.clock import LEAST, Clock, allot
-from agent.limits import Limits, SideClock
+from agent.limits import Cp, Limits, SideClock
 
 OVERHEAD = 0.010
 
@@ -137,3 +137,32 @@ def test_a_search_that_always_takes_the_most_keeps_a_reserve():
     for _ in range(500):
         left += increment - allot(sudden_death(left, increment), OVERHEAD).hard
     assert left > 4 * increment
+
+
+def soft_limit(agreements, scores=(), effort=None):
+    """Return after how many seconds no further iteration begins, by trying."""
+    watch = Watch()
+    for hundredths in range(1, 10_000):
+        watch.time = 100.0
+        clock = Clock(sudden_death(60.0), 0.0, now=watch)
+        for number in range(agreements):
+            clock.another_iteration("e2e4", Cp(scores[number]) if scores else None, effort)
+        watch.time = 100.0 + hundredths / 100
+        score = Cp(scores[agreements]) if scores else None
+        if not clock.another_iteration("e2e4", score, effort):
+            return hundredths / 100
+    raise AssertionError("it never ends")
+
+
+def test_a_move_that_took_most_of_the_nodes_is_played_sooner():
+    assert soft_limit(3, effort=0.95) < soft_limit(3, effort=0.6) < soft_limit(3, effort=0.2)
+
+
+def test_a_falling_score_gets_more_time():
+    steady, fallen, crashed = (soft_limit(2, (20, 20, last)) for last in (20, -10, -900))
+    assert steady < fallen < crashed
+    assert crashed < 2 * steady
+
+
+def test_a_rising_score_changes_nothing():
+    assert soft_limit(2, (20, 20, 90)) == soft_limit(2, (20, 20, 20))

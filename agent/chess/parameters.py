@@ -1,0 +1,146 @@
+"""The constants of the search: one table, which a tuner can vary without compiling anew.
+
+Each constant is a kernel function without arguments, named as the search reads it, with its
+default and the range that makes sense. `PARAMETERS` holds them all by their names for front ends:
+`kempelen uci --tune` makes each a UCI option. Depths are plies, margins centipawns, and reductions
+1024ths of a ply.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from agent.chess.native import outside_table
+from agent.kernel import kernel
+
+_CAPACITY = 96
+_VALUES = np.zeros(_CAPACITY, np.int64)
+_value: Callable[[int], int] = outside_table("kempelen_parameters", _VALUES)
+
+PLY = 1024  # the unit of reductions
+_LONGEST = 64  # depths and move numbers beyond it are reduced alike
+_REDUCTIONS = np.zeros(_LONGEST * _LONGEST, np.int64)
+_reduction: Callable[[int], int] = outside_table("kempelen_reductions", _REDUCTIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One constant: a whole number from `least` to `most`."""
+
+    name: str
+    index: int
+    default: int
+    least: int
+    most: int
+
+    @property
+    def value(self) -> int:
+        """What the search reads now."""
+        return int(_VALUES[self.index])
+
+    def set(self, value: int) -> None:
+        """Change what the next search reads; raises ValueError out of range."""
+        if not self.least <= value <= self.most:
+            raise ValueError(f"{self.name} goes from {self.least} to {self.most}, not {value}")
+        _VALUES[self.index] = value
+        _fill_reductions()
+
+
+PARAMETERS: dict[str, Parameter] = {}
+
+
+def _parameter(name: str, default: int, least: int, most: int) -> Callable[[], int]:
+    index = len(PARAMETERS)
+    PARAMETERS[name] = Parameter(name, index, default, least, most)
+    _VALUES[index] = default
+
+    @kernel
+    def read() -> int:
+        return _value(index)
+
+    return read
+
+
+def _fill_reductions() -> None:
+    """Tabulate base + ln(depth) ln(number) / divisor, both given in hundredths."""
+    base, divisor = (PARAMETERS[name].value / 100 for name in ("ReductionBase", "ReductionDivisor"))
+    for depth in range(1, _LONGEST):
+        for number in range(1, _LONGEST):
+            plies = base + math.log(depth) * math.log(number) / divisor
+            _REDUCTIONS[_LONGEST * depth + number] = int(PLY * max(plies, 0))
+
+
+@kernel
+def reduction(depth: int, number: int) -> int:
+    """Return the usual reduction, in 1024ths of a ply, of the move of that number (from 1)."""
+    return _reduction(_LONGEST * min(depth, _LONGEST - 1) + min(number, _LONGEST - 1))
+
+
+# Reverse futility.
+reverse_futility_depth = _parameter("ReverseFutilityDepth", 8, 1, 14)
+reverse_futility_margin = _parameter("ReverseFutilityMargin", 75, 20, 200)
+
+# Razoring.
+razoring_depth = _parameter("RazoringDepth", 0, 0, 8)
+razoring_base = _parameter("RazoringBase", 250, 50, 800)
+razoring_margin = _parameter("RazoringMargin", 100, 20, 500)
+
+# Null move.
+null_move_depth = _parameter("NullMoveDepth", 3, 1, 8)
+null_move_reduction = _parameter("NullMoveReduction", 3, 1, 6)
+null_move_share = _parameter("NullMoveShare", 3, 2, 8)
+null_move_margin = _parameter("NullMoveMargin", 200, 50, 500)
+null_verification_depth = _parameter("NullVerificationDepth", 99, 4, 99)
+
+# ProbCut.
+prob_cut_depth = _parameter("ProbCutDepth", 99, 3, 99)
+prob_cut_margin = _parameter("ProbCutMargin", 180, 50, 400)
+
+internal_reduction_depth = _parameter("InternalReductionDepth", 4, 2, 12)
+
+# Singular extension.
+singular_depth = _parameter("SingularDepth", 6, 4, 99)
+singular_table_plies = _parameter("SingularTablePlies", 3, 1, 6)
+singular_margin = _parameter("SingularMargin", 16, 4, 64)  # eighths of a centipawn per ply
+double_margin = _parameter("DoubleMargin", 20, 0, 100)
+
+# Pruning of moves.
+late_pruning_depth = _parameter("LatePruningDepth", 8, 1, 16)
+late_pruning_base = _parameter("LatePruningBase", 3, 1, 10)
+futility_depth = _parameter("FutilityDepth", 8, 1, 14)
+futility_base = _parameter("FutilityBase", 90, 0, 300)
+futility_margin = _parameter("FutilityMargin", 70, 20, 200)
+history_pruning_depth = _parameter("HistoryPruningDepth", 0, 0, 10)
+history_pruning_margin = _parameter("HistoryPruningMargin", 3500, 500, 10000)
+exchange_depth = _parameter("ExchangeDepth", 8, 1, 14)
+quiet_exchange_margin = _parameter("QuietExchangeMargin", 50, 10, 150)
+noisy_exchange_margin = _parameter("NoisyExchangeMargin", 90, 20, 250)
+
+# Late move reductions.
+reduction_base = _parameter("ReductionBase", 60, 0, 200)
+reduction_divisor = _parameter("ReductionDivisor", 220, 120, 400)
+reduction_depth = _parameter("ReductionDepth", 3, 2, 6)
+reduction_late_move = _parameter("ReductionLateMove", 3, 1, 8)
+reduction_history = _parameter("ReductionHistory", 8000, 2000, 30000)
+reduction_pv = _parameter("ReductionPv", 1024, 0, 3072)
+reduction_cut = _parameter("ReductionCut", 0, 0, 3072)
+reduction_not_improving = _parameter("ReductionNotImproving", 0, 0, 2048)
+reduction_check = _parameter("ReductionCheck", 99999, 0, 99999)
+reduction_noisy = _parameter("ReductionNoisy", 99999, 0, 99999)
+deeper_margin = _parameter("DeeperMargin", 9999, 0, 9999)
+shallower_margin = _parameter("ShallowerMargin", -9999, -9999, 200)
+
+# Quiescence.
+quiet_futility = _parameter("QuietFutility", 9999, 20, 9999)
+quiet_evasions = _parameter("QuietEvasions", 0, 0, 1)
+
+# Evaluation in the search.
+table_estimate = _parameter("TableEstimate", 0, 0, 1)
+fifty_scale = _parameter("FiftyScale", 99999, 110, 99999)
+upcoming = _parameter("Upcoming", 0, 0, 1)
+draw_noise = _parameter("DrawNoise", 0, 0, 4)
+reverse_mean = _parameter("ReverseMean", 0, 0, 1)
+
+_fill_reductions()

@@ -1,0 +1,254 @@
+"""Whole games of self-play in one call of the kernel, for training data.
+
+Nothing that the engine needs to play imports this module: it is compiled on the first self-play.
+A game follows from its rules, evaluation and seed alone, so it can be played again.
+"""
+
+import dataclasses
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import chess
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from agent.chess.alphabeta import search_root
+from agent.chess.evaluators import make_evaluator
+from agent.chess.moves import ALL, generate, is_noisy
+from agent.chess.native import U64, multiply_high
+from agent.chess.packed import pack, packed_type
+from agent.chess.position import advance, is_insufficient, is_repetition
+from agent.chess.records import (
+    INFINITE,
+    MATE_BOUND,
+    MAX_PLY,
+    Worker,
+    frame_at,
+    position_at,
+)
+from agent.chess.rules import Game
+from agent.chess.search import Table
+from agent.chess.table import GENERATIONS
+from agent.evaluation import HANDCRAFTED, Evaluation
+from agent.kernel import entry, kernel
+from agent.packed import BLACK_TO_MOVE, packed_dtype
+from agent.selfplay import OpeningsError, Rules
+
+_int64 = numba.int64
+_EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
+_FIFTY_MOVES = 100  # plies
+_HARD_LIMIT = 20  # times the soft limit of nodes
+_REJECTED = -1
+_ATTEMPTS = 1000  # to find an opening that does not end or decide the game
+
+_ASPIRATION_DEPTH = 4  # plies: from here the window is narrow
+_ASPIRATION_WIDTH = 20  # centipawns to either side
+_ASPIRATION_LIMIT = 500  # centipawns: a window missed by more is opened whole
+
+_play_dtype = np.dtype(
+    [(field.name, np.int64) for field in dataclasses.fields(Rules)]
+    + [
+        ("random", U64),  # state of the generator
+        ("move", np.int64),  # what the last search found
+        ("score", np.int64),
+        ("depth", np.int64),
+    ],
+    align=True,
+)
+_Play = numba.from_dtype(_play_dtype)
+
+
+@kernel
+def _random_below(play: Any, limit: int) -> int:
+    """Draw a number (SplitMix64: Steele, Lea and Flood, 2014)."""
+    play.random += U64(0x9E3779B97F4A7C15)
+    bits = play.random
+    bits = (bits ^ bits >> U64(30)) * U64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ bits >> U64(27)) * U64(0x94D049BB133111EB)
+    return _int64(multiply_high(bits ^ bits >> U64(31), U64(limit)))
+
+
+@kernel
+def _aspirate(worker: Worker, depth: int, last_score: int) -> int:
+    """Search the root to `depth`, with a narrow window around the last score first."""
+    width = _int64(_ASPIRATION_WIDTH)
+    alpha, beta = _int64(-INFINITE), _int64(INFINITE)
+    if depth >= _ASPIRATION_DEPTH and abs(last_score) < MATE_BOUND:
+        alpha, beta = last_score - width, last_score + width
+    while True:
+        score = search_root(worker, depth, alpha, beta)
+        if worker.stop:
+            return score
+        width *= 3
+        if score <= alpha and alpha > -INFINITE:
+            beta = (alpha + beta) // 2
+            alpha = score - width if width <= _ASPIRATION_LIMIT else -INFINITE
+        elif score >= beta and beta < INFINITE:
+            beta = score + width if width <= _ASPIRATION_LIMIT else INFINITE
+        else:
+            return score
+
+
+@kernel
+def _think(worker: Worker, play: Any) -> None:
+    """Search the root position, which has a legal move: sets play.move, score and depth."""
+    root, frame = position_at(worker, 0), frame_at(worker, 0)
+    worker.root_count = generate(root, frame, 0, ALL, _EVERYWHERE, False)
+    for i in range(worker.root_count):
+        worker.root_moves[i] = frame.moves[i]
+        worker.root_nodes[i] = 0
+    worker.root_first = worker.root_current = 0
+    worker.nodes = worker.seldepth = worker.stop = 0
+    worker.best_move = worker.best_score = 0
+    worker.node_limit = _HARD_LIMIT * play.nodes
+    worker.generation = (worker.generation + 1) % GENERATIONS
+    play.move, play.score, play.depth = worker.root_moves[0], 0, 0
+    depth = _int64(0)
+    while depth < MAX_PLY - 1 and worker.nodes < play.nodes:
+        depth += 1
+        score = _aspirate(worker, depth, play.score)
+        if worker.stop:
+            return
+        play.move, play.score, play.depth = worker.root_moves[0], score, depth
+
+
+@kernel
+def _outcome(worker: Worker) -> int:
+    """Return 0 as long as the game goes on, 1 where it is drawn, 2 where the mover is mated."""
+    position = position_at(worker, 0)
+    if generate(position, frame_at(worker, 0), 0, ALL, _EVERYWHERE, True) == 0:
+        return 2 if position.checkers else 1
+    if is_insufficient(position) or is_repetition(worker, 0):
+        return 1
+    return 1 if position.halfmoves >= _FIFTY_MOVES else 0
+
+
+@kernel
+def _play_randomly(worker: Worker, play: Any, plies: int) -> bool:
+    """Make random moves; return False if the game ended."""
+    for _ in range(plies):
+        position, frame = position_at(worker, 0), frame_at(worker, 0)
+        n = generate(position, frame, 0, ALL, _EVERYWHERE, False)
+        if n == 0:
+            return False
+        advance(worker, _int64(frame.moves[_random_below(play, n)]))
+    return _outcome(worker) == 0
+
+
+@kernel
+def _is_quiet(worker: Worker, play: Any) -> bool:
+    """Tell whether the root can be judged as it stands: no check, nothing to take, no mate."""
+    position = position_at(worker, 0)
+    return (
+        position.checkers == 0
+        and not is_noisy(position, play.move)
+        and abs(play.score) < MATE_BOUND
+    )
+
+
+@entry(_int64(Worker, _Play, numba.types.Array(packed_type, 1, "C")))
+def _play(worker: Worker, play: Any, kept: Any) -> int:
+    """Play from the root position to the end; write what is kept, and return how many.
+
+    Returns _REJECTED, having kept nothing, if the random opening ends or decides the game.
+    """
+    random_plies = play.random_plies + _random_below(play, 2)
+    if not _play_randomly(worker, play, random_plies):
+        return _REJECTED
+    n = lead = level = result = 0  # result is White's
+    for ply in range(random_plies, play.max_plies):
+        position = position_at(worker, 0)
+        sign = 1 - 2 * position.turn
+        outcome = _outcome(worker)
+        if outcome:
+            result = -sign if outcome == 2 else 0
+            break
+        _think(worker, play)
+        if ply == random_plies and abs(play.score) > play.opening_limit:
+            return _REJECTED
+        if ply >= play.first_ply and _is_quiet(worker, play):
+            pack(kept[n], position)
+            kept[n].score = play.score
+            kept[n].depth = play.depth
+            n += 1
+
+        ahead = sign * play.score
+        if ahead >= play.win_score:
+            lead = max(lead, 0) + 1
+        elif ahead <= -play.win_score:
+            lead = min(lead, 0) - 1
+        else:
+            lead = 0
+        if abs(lead) >= play.win_plies:
+            result = 1 if lead > 0 else -1
+            break
+        level = level + 1 if abs(ahead) <= play.draw_score and ply >= play.draw_ply else 0
+        if level >= play.draw_plies:
+            break
+        advance(worker, play.move)
+    for i in range(n):
+        kept[i].result = -result if kept[i].state >= BLACK_TO_MOVE else result
+    return n
+
+
+class SelfPlay:
+    """Plays games by their numbers."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        seed: int,
+        openings: Sequence[chess.Board] = (),
+        evaluation: Evaluation = HANDCRAFTED,
+    ) -> None:
+        """Take what all games share.
+
+        openings: where games begin, before their random plies; the start position if none.
+        """
+        self._rules = rules
+        self._seed = seed
+        self._openings = openings or (chess.Board(),)
+        self._table = Table(rules.hash)
+        self._game = Game()
+        self._evaluator = make_evaluator(evaluation, False, self._stop)
+        self._kept = np.zeros(rules.max_plies, packed_dtype)
+        self._play = np.zeros(1, _play_dtype)[0]
+
+    def _stop(self) -> None:
+        self._game.worker["stop"] = 1
+
+    def play(self, number: int) -> npt.NDArray[np.void]:
+        """Play one game; return the positions kept of it, packed.
+
+        Raises EvaluationError if the user's evaluation fails, and OpeningsError if no opening
+        will do.
+        """
+        generator = random.Random(f"{self._seed}/{number}")
+        for name, value in dataclasses.asdict(self._rules).items():
+            self._play[name] = value
+        for _ in range(_ATTEMPTS):
+            opening = self._openings[generator.randrange(len(self._openings))]
+            self._play["random"] = generator.getrandbits(64)
+            self._prepare(opening)
+            count = _play(self._game.worker, self._play, self._kept)
+            error = self._evaluator.take_error()
+            if error is not None:
+                raise error
+            if count != _REJECTED:
+                return self._kept[:count].copy()
+        raise OpeningsError(
+            f"of {_ATTEMPTS} openings none left a game to play: choose others or fewer random plies"
+        )
+
+    def _prepare(self, opening: chess.Board) -> None:
+        """Forget all earlier games, so that each follows from its number alone."""
+        self._table.clear()
+        self._game = Game()
+        self._game.load(opening)
+        worker = self._game.worker
+        worker["selective"] = 1
+        worker["evaluate"] = self._evaluator.address
+        worker["table"] = self._table.address
+        worker["table_clusters"] = self._table.clusters

@@ -1,0 +1,197 @@
+"""`kempelen selfplay`: games of the engine against itself, kept as positions to train with."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.parts import ALPHABETA, SELFPLAY
+from kempelen import __version__
+from kempelen.console import progress, warm_up
+from kempelen.numbers import positive
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from training.selfplay import Plan
+
+POSITIONS = 1_000_000
+CHECKED_GAMES = 20
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    from agent.selfplay import Rules
+
+    rules = Rules()
+    parser.add_argument("file", type=Path, help="begin it, or go on with it")
+    parser.add_argument(
+        "--positions",
+        type=positive,
+        default=POSITIONS,
+        help=f"play until the file holds so many (default {POSITIONS})",
+    )
+    parser.add_argument(
+        "--processes", type=positive, default=os.cpu_count() or 1, help="default: one a core"
+    )
+    game = parser.add_argument_group("the games")
+    game.add_argument(
+        "--nodes", type=positive, default=rules.nodes, help="of each search, at least"
+    )
+    game.add_argument("--evaluation", default="handcrafted", help="as in the UCI option")
+    game.add_argument("--seed", type=int, default=1)
+    game.add_argument("--openings", metavar="FILE", help="EPD, PGN or YAML; default: the start")
+    game.add_argument(
+        "--random-plies",
+        type=_count,
+        default=rules.random_plies,
+        help="random moves before the game, and in every second one more",
+    )
+    look = parser.add_argument_group("instead of playing")
+    look.add_argument("--show", action="store_true", help="print the manifest and what is there")
+    look.add_argument(
+        "--check",
+        type=positive,
+        nargs="?",
+        const=CHECKED_GAMES,
+        metavar="GAMES",
+        help="look for damage and duplicates, and play so many games again",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    """Play, show or check; the exit status is 1 where a check fails, 2 where nothing can begin."""
+    from agent.evaluation import EvaluationError
+    from tournament.values import SettingsError
+    from training.positions import PositionsError
+    from training.selfplay import SelfPlayError
+
+    try:
+        if arguments.show:
+            return _show(arguments)
+        if arguments.check:
+            return _check(arguments)
+        return _generate(arguments)
+    except (EvaluationError, PositionsError, SelfPlayError, SettingsError) as error:
+        print(f"kempelen selfplay: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:  # a full disk
+        print(f"kempelen selfplay: {arguments.file}: {error.strerror}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("kempelen selfplay: interrupted; the same line goes on from here", file=sys.stderr)
+        raise
+
+
+def _count(text: str) -> int:
+    return 0 if text == "0" else positive(text)
+
+
+def _plan(arguments: Namespace) -> Plan:
+    from agent.evaluation import load
+    from agent.selfplay import Rules
+    from tournament import openings
+    from tournament.settings import OpeningSettings
+    from training.selfplay import Plan
+
+    load(arguments.evaluation)  # to fail here, if it must
+    fens: tuple[str, ...] = ()
+    if arguments.openings:
+        starts = openings.load(OpeningSettings(file=arguments.openings))
+        fens = tuple(_after(start.fen, start.moves) for start in starts)
+    rules = Rules(nodes=arguments.nodes, random_plies=arguments.random_plies)
+    return Plan(rules, arguments.seed, arguments.evaluation, fens)
+
+
+def _after(fen: str, moves: tuple[str, ...]) -> str:
+    import chess
+
+    board = chess.Board(fen)
+    for move in moves:
+        board.push_uci(move)
+    return board.fen()
+
+
+def _generate(arguments: Namespace) -> int:
+    from training.selfplay import generate
+
+    plan = _plan(arguments)
+    warm_up(ALPHABETA, SELFPLAY)
+    run = generate(arguments.file, plan, __version__, arguments.positions, arguments.processes)
+    first = last = next(run)
+    for damage in first.damages:
+        print(
+            f"kempelen selfplay: {arguments.file}: {damage.length} bytes at {damage.offset} are "
+            "damaged; their games are lost, the others are kept",
+            file=sys.stderr,
+        )
+    began = time.monotonic()
+    with progress("positions", arguments.positions, hourly=True) as show:
+        for last in run:
+            show(last.positions)
+    seconds = time.monotonic() - began
+    made = last.positions - first.positions
+    found = {
+        "file": str(arguments.file),
+        "positions": last.positions,
+        "games": last.games,
+        "duplicates": last.duplicates,
+        "seconds": round(seconds, 1),
+        "positions_an_hour": round(made / seconds * 3600) if made else 0,
+        "bytes_a_position": round(arguments.file.stat().st_size / max(last.positions, 1), 2),
+    }
+    text = (
+        f"{found['file']}: {found['positions']} positions of {found['games']} games, "
+        f"{found['bytes_a_position']} bytes each; {found['positions_an_hour']} an hour"
+    )
+    print(json.dumps(found) if arguments.json else text)
+    return 0
+
+
+def _show(arguments: Namespace) -> int:
+    """Print what the file says of itself and what is in it."""
+    from training.positions import Dataset
+
+    with Dataset(arguments.file) as dataset:
+        contents = dataset.contents[0]
+        found = contents.manifest | {
+            "positions": len(dataset),
+            "games": dataset.games,
+            "bytes": arguments.file.stat().st_size,
+            "damaged_bytes": sum(damage.length for damage in contents.damages),
+        }
+    found["openings"] = len(found.get("openings", ()))
+    if arguments.json:
+        print(json.dumps(found))
+    else:
+        for name, value in found.items():
+            print(f"{name:18} {value}")
+    return 0
+
+
+def _check(arguments: Namespace) -> int:
+    """Look at every position, and play some games again."""
+    from training import checking
+
+    warm_up(ALPHABETA, SELFPLAY)
+    found = checking.check(arguments.file, arguments.check)
+    if arguments.json:
+        print(json.dumps(asdict(found) | {"sound": found.sound}))
+        return 0 if found.sound else 1
+    print(
+        f"{found.positions} positions, {found.duplicates} of them duplicates; "
+        f"{found.damaged_bytes} bytes damaged\n"
+        f"{found.illegal} of {found.legality_checked} positions illegal\n"
+        f"{found.games_differing} of {found.games_replayed} games replayed otherwise\n"
+        f"searches ten times as long differ from the labels by {found.median_difference:.0f} "
+        f"centipawns (median of {found.searched})"
+    )
+    if not found.games_replayed:
+        print("kempelen selfplay: another version played it: no game replayed", file=sys.stderr)
+    return 0 if found.sound else 1

@@ -1,0 +1,96 @@
+"""`kempelen tune evaluation`: fit the weights of the hand-made evaluation to self-play."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.parts import ALPHABETA, TRACING
+from kempelen.console import progress, warm_up
+from kempelen.numbers import positive
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from training.positions import Dataset
+
+MISSING = "tuning needs more packages: pip install 'kempelen[train]'"
+POSITIONS = 2_000_000
+ITERATIONS = 250
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="what `kempelen selfplay` wrote"
+    )
+    parser.add_argument(
+        "--positions",
+        type=positive,
+        default=POSITIONS,
+        help=f"use at most so many, at random (default {POSITIONS})",
+    )
+    parser.add_argument(
+        "--iterations", type=positive, default=ITERATIONS, help=f"default {ITERATIONS}"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FILE.py",
+        help="the weights, to take the place of agent/chess/weights.py",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    """Fit, and write the weights; the exit status is 2 where that cannot be done."""
+    from training.positions import Dataset, PositionsError
+
+    try:
+        import scipy  # noqa: F401
+    except ImportError:
+        print(f"kempelen tune: {MISSING}", file=sys.stderr)
+        return 2
+    if not arguments.output.absolute().parent.is_dir():
+        print(f"kempelen tune: {arguments.output}: its folder does not exist", file=sys.stderr)
+        return 2
+    try:
+        with Dataset(*arguments.files) as dataset:
+            return _tune(arguments, dataset)
+    except (PositionsError, OSError) as error:
+        print(f"kempelen tune: {error}", file=sys.stderr)
+        return 2
+
+
+def _tune(arguments: Namespace, dataset: Dataset) -> int:
+    from training import texel
+    from training.positions import TRAINING, VALIDATION, PositionsError
+
+    warm_up(ALPHABETA, TRACING)
+    if len(dataset) == 0:
+        raise PositionsError(f"{arguments.files[0]}: no positions in it")
+    with progress("fitting", arguments.iterations) as show:
+        fit = texel.fit(
+            texel.read(dataset, TRAINING, arguments.positions),
+            texel.read(dataset, VALIDATION, arguments.positions),
+            arguments.iterations,
+            lambda iteration, loss: show(iteration),
+        )
+    arguments.output.write_text(texel.source(fit.weights), encoding="utf-8")
+    found = {
+        "positions": fit.positions,
+        "scale": round(fit.scale, 1),
+        "validation_loss_before": round(fit.before, 6),
+        "validation_loss": round(fit.after, 6),
+        "file": str(arguments.output),
+    }
+    text = (
+        f"{fit.positions} positions, scale {fit.scale:.0f} centipawns; "
+        f"loss of the validation games {fit.after:.5f}, was {fit.before:.5f}: {arguments.output}"
+    )
+    print(json.dumps(found) if arguments.json else text)
+    return 0

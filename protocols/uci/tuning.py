@@ -1,0 +1,26 @@
+"""The search's constants as UCI options, for tuners."""
+
+from functools import partial
+
+from agent.chess.parameters import PARAMETERS, Parameter
+from protocols.uci.options import Option
+from protocols.uci.protocol import Uci
+
+
+def tuning_options() -> tuple[Option[Uci], ...]:
+    """Make an option of every constant of the search."""
+    return tuple(
+        Option(
+            parameter.name,
+            "spin",
+            partial(_set, parameter),
+            default=parameter.default,
+            least=parameter.least,
+            most=parameter.most,
+        )
+        for parameter in PARAMETERS.values()
+    )
+
+
+def _set(parameter: Parameter, uci: Uci, value: int) -> None:
+    uci.change_engine(lambda engine: parameter.set(value))

@@ -1,0 +1,65 @@
+import random
+
+import chess
+import numba
+import numpy as np
+import pytest
+
+from agent.chess.position import encode, make
+from agent.chess.records import Worker, position_at
+from agent.chess.repetition import can_repeat
+from agent.chess.rules import Game
+from agent.kernel import entry
+
+
+@entry(numba.boolean(Worker, numba.types.Array(numba.int32, 1, "C")))
+def _can_repeat_after(worker, moves):
+    for ply in range(len(moves)):
+        make(worker, ply, encode(position_at(worker, ply), moves[ply] & 63, moves[ply] >> 6, 0))
+    return can_repeat(worker, len(moves))
+
+
+def repeats(board, line):
+    """Whether a pseudo-legal move brings back a position of the line, by the chess package."""
+    before = chess.Board(line)
+    seen = [before._transposition_key()]
+    for move in board.move_stack:
+        before.push(move)
+        seen.append(before._transposition_key())
+    for move in list(board.pseudo_legal_moves):
+        board.push(move)
+        key = board._transposition_key()
+        board.pop()
+        if key in seen:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_it_sees_every_move_that_repeats_and_no_other(seed):
+    chance = random.Random(seed)
+    start = chance.choice(
+        (
+            "4k3/8/2n5/8/8/5B2/8/4K3 w - - 0 1",
+            "r3k3/8/8/8/3Q4/8/8/4K2R w - - 0 1",
+            "1n2k3/8/8/8/8/8/8/1N2K3 b - - 0 1",
+        )
+    )
+    board = chess.Board(start)
+    for _ in range(12):
+        # Small shuffles, so that lines come back.
+        quiet = [m for m in board.legal_moves if not board.is_capture(m)]
+        back = [m for m in quiet if len(board.move_stack) > 1 and undoes(board, m)]
+        if not quiet:
+            break
+        board.push(chance.choice(back if back and chance.random() < 0.6 else quiet))
+        game = Game()
+        game.load(chess.Board(start))
+        moves = [m.from_square | m.to_square << 6 for m in board.move_stack]
+        found = _can_repeat_after(game.worker, np.array(moves, dtype=np.int32))
+        assert found == repeats(board, start), (start, board.move_stack)
+
+
+def undoes(board, move):
+    last = board.move_stack[-2]
+    return (move.from_square, move.to_square) == (last.to_square, last.from_square)

@@ -1,0 +1,107 @@
+import asyncio
+import json
+import math
+import random
+import sys
+
+import pytest
+
+from kempelen import cli
+from tests.support import program
+from tournament.settings import EngineSettings
+from tournament.spsa import Spsa, Tunable
+from tournament.tuning import declared, tunables
+from tournament.values import SettingsError
+
+TRIALS = 4000
+
+
+def strength(values):
+    """Elo of a player whose best numbers are 30 and 700."""
+    return -((values["a"] - 30) ** 2) / 20 - ((values["b"] - 700) ** 2) / 5000
+
+
+def balance(trial, chance):
+    """Play two games as their players' strengths say."""
+    gap = strength(trial.plus) - strength(trial.minus)
+    win = 1 / (1 + math.pow(10, -gap / 400))
+    return sum(1 if chance.random() < win else -1 for _ in range(2))
+
+
+def test_it_finds_the_best_numbers_through_the_noise_of_games():
+    spsa = Spsa(
+        [Tunable("a", 90, 0, 100, 5, 0.02), Tunable("b", 300, 0, 1000, 50, 0.02)], TRIALS, seed=3
+    )
+    chance = random.Random(4)
+    for _ in range(TRIALS):
+        trial = spsa.ask()
+        spsa.tell(trial, balance(trial, chance))
+    found = spsa.values()
+    assert strength({"a": 90, "b": 300}) < -200
+    assert strength(found) > -20
+
+
+def test_numbers_stay_in_their_range_and_are_whole():
+    spsa = Spsa([Tunable("a", 1, 1, 3, 5)], 50)
+    for _ in range(50):
+        trial = spsa.ask()
+        assert {trial.plus["a"], trial.minus["a"]} <= {1, 2, 3}
+        spsa.tell(trial, 2)
+        assert 1 <= spsa.theta["a"] <= 3
+
+
+def test_the_perturbation_is_right_in_the_mean():
+    spsa = Spsa([Tunable("a", 10.25, 0, 20, 1.5)], 1)
+    trials = []
+    for _ in range(4000):
+        spsa.asked = 0
+        trials.append(spsa.ask())
+    assert sum(t.plus["a"] + t.minus["a"] for t in trials) / 8000 == pytest.approx(10.25, abs=0.1)
+    assert {abs(t.plus["a"] - t.minus["a"]) for t in trials} <= {2, 3, 4}
+
+
+def test_a_state_is_taken_up_and_refused_for_another_tuning(tmp_path):
+    path = tmp_path / "state.json"
+    spsa = Spsa([Tunable("a", 5, 0, 10, 1)], 10)
+    spsa.tell(spsa.ask(), 2)
+    spsa.save(path)
+    again = Spsa([Tunable("a", 5, 0, 10, 1)], 10)
+    again.load(path)
+    assert (again.theta, again.told) == (spsa.theta, 1)
+    with pytest.raises(SettingsError, match="another"):
+        Spsa([Tunable("a", 5, 0, 10, 2)], 10).load(path)
+    path.write_text("{")
+    with pytest.raises(SettingsError, match="not the state"):
+        again.load(path)
+
+
+def test_options_that_are_no_numbers_are_refused():
+    engine = EngineSettings(command=program("stockfish"), name="stockfish")
+    options = asyncio.run(declared(engine))
+    assert [t.name for t in tunables(options, ["skill level=2"])] == ["Skill Level"]
+    with pytest.raises(SettingsError, match="not a spin option"):
+        tunables(options, ["Ponder"])
+    with pytest.raises(SettingsError, match="STEP"):
+        tunables(options, ["Skill Level=much"])
+
+
+def test_our_constants_are_tuned_by_games_and_a_second_run_goes_on(tmp_path, capsys):
+    state = tmp_path / "state.json"
+    command = ["tune", "search", "FutilityMargin", "RazoringBase=40"]
+    command += ["--nodes", "40", "--pairs", "3"]
+    command += ["--state", str(state), "--json"]
+    assert cli.main(command) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["pairs"] == 3
+    assert set(result["values"]) == {"FutilityMargin", "RazoringBase"}
+    assert json.loads(state.read_text())["told"] == 3
+    assert cli.main(command) == 0
+    assert json.loads(capsys.readouterr().out) == result
+
+
+def test_what_cannot_be_tuned_is_said(capsys):
+    spec = f"cmd={sys.executable},args=-c pass"
+    assert cli.main(["tune", "search", "Hash", "--engine", spec]) == 2
+    assert "kempelen: engine" in capsys.readouterr().err
+    assert cli.main(["tune", "search", "--engine", f"cmd={program('stockfish')}"]) == 2
+    assert "name the options" in capsys.readouterr().err

@@ -1,0 +1,234 @@
+"""Self-play: whole files, whatever interrupts it, and labels that can be made again."""
+
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agent.packed import board_of
+from agent.selfplay import Rules
+from training import checking
+from training.positions import ALL, TRAINING, VALIDATION, Dataset, PositionsError
+from training.selfplay import Plan, Progress, SelfPlayError, generate, player_of
+
+RULES = Rules(nodes=150)
+PLAN = Plan(RULES, seed=3)
+POSITIONS = 5000
+
+
+def play(path: Path, plan: Plan = PLAN, processes: int = 2) -> Progress:
+    *_, last = generate(path, plan, "test", POSITIONS, processes)
+    return last
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that one process made without interruption."""
+    path = tmp_path_factory.mktemp("played") / "whole"
+    play(path, processes=1)
+    return path
+
+
+def test_a_file_is_sound_and_its_games_can_be_played_again(played: Path) -> None:
+    found = checking.check(played, games=8)
+    assert found.sound
+    assert found.positions >= POSITIONS
+    assert found.legality_checked == found.positions
+    assert found.games_replayed == 8
+    assert found.median_difference < 100
+
+
+def test_positions_are_quiet_and_labelled_for_the_side_to_move(played: Path) -> None:
+    with Dataset(played) as dataset:
+        everything = dataset[:]
+    assert not any(board_of(packed).is_check() for packed in everything[::7])
+    assert {-1, 0, 1} == set(everything["result"].tolist())
+    # So few nodes do not win every won game, but they lose none.
+    decided = everything[everything["result"] != 0]
+    clear = decided[np.abs(decided["score"]) > 800]
+    agree = np.sign(clear["score"]) == clear["result"]
+    assert len(clear) > 100
+    assert agree.mean() > 0.95
+
+
+def test_several_processes_make_the_same_file(played: Path, tmp_path: Path) -> None:
+    play(tmp_path / "other", processes=3)
+    assert (tmp_path / "other").read_bytes() == played.read_bytes()
+
+
+def test_killed_at_random_and_resumed_the_file_is_the_same(played: Path, tmp_path: Path) -> None:
+    path = tmp_path / "killed"
+    code = (
+        "import sys; from pathlib import Path; from agent.selfplay import Rules\n"
+        "from training.selfplay import *\n"
+        "if __name__ == '__main__':\n"
+        f"    plan = Plan({RULES!r}, seed=3)\n"
+        f"    for _ in generate(Path(sys.argv[1]), plan, 'test', {POSITIONS}, 2): pass\n"
+    )
+    script = tmp_path / "script.py"
+    script.write_text(code)
+    generator = random.Random(5)
+    sizes = []
+    for longest in (0.0, 0.2, 0.2):
+        size = path.stat().st_size if path.exists() else 0
+        process = subprocess.Popen([sys.executable, script, path])
+        deadline = time.monotonic() + 120
+        while process.poll() is None and time.monotonic() < deadline:
+            if path.exists() and path.stat().st_size > size + 500:
+                break
+            time.sleep(0.01)
+        time.sleep(generator.uniform(0, longest))
+        process.send_signal(signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
+        process.wait()
+        sizes.append(path.stat().st_size)
+    assert sizes[0] < played.stat().st_size
+    play(path)
+    assert path.read_bytes() == played.read_bytes()
+
+
+def test_half_a_block_at_the_end_is_made_again(played: Path, tmp_path: Path) -> None:
+    path = tmp_path / "cut"
+    path.write_bytes(played.read_bytes()[:-100])
+    with Dataset(path) as dataset:
+        assert 0 < len(dataset) < POSITIONS
+    first, *_ = list(generate(path, PLAN, "test", POSITIONS, 2))
+    assert not first.damages
+    assert path.read_bytes() == played.read_bytes()
+
+
+def test_damage_in_the_middle_is_found_and_the_rest_is_used(played: Path, tmp_path: Path) -> None:
+    path = tmp_path / "damaged"
+    content = bytearray(played.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 4] = b"\0\1\2\3"
+    path.write_bytes(content)
+    with Dataset(played) as whole, Dataset(path) as damaged:
+        (damage,) = damaged.contents[0].damages
+        assert damage.offset < middle < damage.offset + damage.length
+        assert len(whole.contents[0].blocks) - 1 == len(damaged.contents[0].blocks)
+        lost = set(whole.game_numbers()) - set(damaged.game_numbers())
+        assert len(lost) == 32
+        for number in random.Random(1).sample(damaged.game_numbers(), 20):
+            assert (whole.game(number) == damaged.game(number)).all()
+    assert not checking.check(path, games=1).sound
+    first, *_ = list(generate(path, PLAN, "test", POSITIONS, 1))
+    assert first.damages == [damage]
+
+
+def test_other_settings_and_other_files_are_refused(played: Path, tmp_path: Path) -> None:
+    before = played.read_bytes()
+    with pytest.raises(PositionsError, match="seed was 3, is 4"):
+        play(played, Plan(RULES, seed=4))
+    assert played.read_bytes() == before
+    other = tmp_path / "letter.txt"
+    other.write_text("Dear diary, " * 100)
+    with pytest.raises(PositionsError, match="not a file of positions"):
+        play(other)
+    assert other.read_text() == "Dear diary, " * 100
+    with pytest.raises(PositionsError, match="No such file"):
+        Dataset(tmp_path / "none")
+
+
+def test_two_writers_do_not_meet(played: Path) -> None:
+    first = generate(played, PLAN, "test", POSITIONS, 1)
+    next(first)
+    with pytest.raises(PositionsError, match="another process"):
+        play(played)
+    first.close()
+
+
+def test_an_evaluation_that_fails_ends_the_run_with_its_reason(tmp_path: Path) -> None:
+    module = tmp_path / "failing.py"
+    module.write_text("def evaluate(board):\n    return 1 / 0\n")
+    with pytest.raises(SelfPlayError, match="ZeroDivisionError"):
+        play(tmp_path / "file", Plan(RULES, evaluation=f"{module}:evaluate"), processes=1)
+
+
+def test_openings_that_leave_no_game_end_the_run_with_the_reason(tmp_path: Path) -> None:
+    lost = "4k3/8/8/8/8/8/8/QQQQK3 w - - 0 1"
+    with pytest.raises(SelfPlayError, match="of 1000 openings none"):
+        play(tmp_path / "file", Plan(RULES, openings=(lost,)), processes=1)
+
+
+def test_random_access_equals_reading_in_order(played: Path) -> None:
+    with Dataset(played) as dataset:
+        everything = np.concatenate(list(dataset.blocks()))
+        assert len(everything) == len(dataset)
+        indices = np.random.default_rng(1).integers(-len(dataset), len(dataset), 500)
+        assert (dataset[indices] == everything[indices]).all()
+        assert dataset[7] == everything[7]
+        assert (dataset[10:5000:77] == everything[10:5000:77]).all()
+        with pytest.raises(IndexError):
+            dataset[len(dataset)]
+
+
+def test_parts_are_whole_games_and_batches_are_shuffled(played: Path) -> None:
+    with Dataset(played) as dataset:
+        parts = {part: np.concatenate(list(dataset.blocks(part))) for part in range(3)}
+        assert len(parts[TRAINING]) + len(parts[VALIDATION]) == len(parts[ALL])
+        assert 0.02 < len(parts[VALIDATION]) / len(parts[ALL]) < 0.09
+        held_out = {packed.tobytes() for packed in parts[VALIDATION]}
+        for number in dataset.game_numbers():
+            shares = {packed.tobytes() in held_out for packed in dataset.game(number)}
+            assert len(shares) < 2
+        batches = list(dataset.batches(512, TRAINING, seed=1))
+        assert {len(batch) for batch in batches[:-1]} == {512}
+        shuffled = np.concatenate(batches)
+        assert not (shuffled == parts[TRAINING]).all()
+        assert (np.sort(shuffled.view("V32")) == np.sort(parts[TRAINING].view("V32"))).all()
+        again = np.concatenate(list(dataset.batches(512, TRAINING, seed=1)))
+        assert (again == shuffled).all()
+
+
+def test_castling_and_en_passant_survive_packing() -> None:
+    openings = (
+        "r3k2r/8/8/8/8/8/8/R3K2R w Kq - 12 40",
+        "rnbqkbnr/ppp1pppp/8/8/3pP3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 3",
+    )
+    rules = Rules(nodes=20, random_plies=0, first_ply=0, opening_limit=30_000)
+    boards = []
+    for seed in range(6):
+        games = player_of(Plan(rules, seed, openings=openings)).play(0)
+        boards += [board_of(packed) for packed in games]
+    fens = {board.fen(en_passant="fen") for board in boards}
+    assert fens & set(openings)
+    for before, after in itertools.pairwise(boards):
+        if after.ply() == before.ply() + 1:
+            nexts = []
+            for move in before.legal_moves:
+                before.push(move)
+                nexts.append(before.board_fen())
+                before.pop()
+            assert after.board_fen() in nexts
+
+
+def test_the_command(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "kempelen.cli", "selfplay", str(tmp_path / "file"), "--json"]
+    settings = ["--nodes", "50", "--positions", "1000", "--processes", "1"]
+    played = subprocess.run([*command, *settings], capture_output=True, text=True, check=True)
+    made = json.loads(played.stdout)
+    assert made["positions"] >= 1000
+    shown = subprocess.run([*command, "--show"], capture_output=True, text=True, check=True)
+    manifest = json.loads(shown.stdout)
+    assert manifest["positions"] == made["positions"]
+    assert manifest["rules"]["nodes"] == 50
+    subprocess.run([*command, "--check", "2"], capture_output=True, check=True)
+    refused = subprocess.run(command, capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "begun otherwise" in refused.stderr
+
+
+def test_nothing_that_plays_imports_it() -> None:
+    code = (
+        "import sys; from agent import kernel; kernel.load(); import agent.engine\n"
+        "assert 'agent.chess.selfplay' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,98 @@
+"""Tuning: the trace is the evaluation, and a fit finds the weights that made the results."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from agent.chess import weights as weights_module
+from agent.chess.tracing import trace
+from agent.chess.weights import WEIGHTS
+from agent.selfplay import Rules
+from training import texel
+from training.positions import Dataset
+from training.selfplay import Plan, generate
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("played") / "positions"
+    list(generate(path, Plan(Rules(nodes=60), seed=9), "test", 20_000, 2))
+    return path
+
+
+def test_counts_times_weights_are_the_evaluation(played: Path) -> None:
+    with Dataset(played) as dataset:
+        traces = trace(dataset[:])
+    middlegame, endgame = (traces.counts @ texel.start_weights()).T
+    total = traces.phases * middlegame + (1 - traces.phases) * endgame
+    # The evaluation is cut to whole centipawns.
+    assert np.abs(total - traces.evaluations).max() < 1
+    assert np.abs(traces.evaluations).max() > 500
+    counted = (traces.counts != 0).any(axis=0)
+    assert counted.mean() > 0.75
+
+
+def test_the_weights_in_the_source_are_as_the_tuner_writes_them() -> None:
+    assert texel.source(WEIGHTS) == Path(weights_module.__file__).read_text()
+
+
+def test_written_weights_are_read_back() -> None:
+    changed = dict(WEIGHTS)
+    changed["tempo"] = changed["tempo"]._replace(values=((123, -45),))
+    scope: dict[str, object] = {"__name__": "weights"}
+    exec(texel.source(changed), scope)
+    assert scope["WEIGHTS"] == changed
+
+
+def sample(size: int, seed: int, weights: np.ndarray, scale: float) -> texel.Sample:
+    """Make positions whose results follow from `weights`."""
+    generator = np.random.default_rng(seed)
+    shape = size, len(weights)
+    counts = generator.integers(-2, 3, shape) * (generator.random(shape) < 0.02)
+    phases = generator.random(size)
+    made = texel.Sample(csr_matrix(counts, dtype=float), phases, np.zeros(size), np.zeros(size))
+    evaluations = made.evaluate(weights)
+    expected = texel.expected(evaluations, scale)
+    results = (generator.random(size) < expected).astype(float)
+    return texel.Sample(made.counts, phases, evaluations, results)
+
+
+def test_a_fit_finds_the_weights_behind_the_results() -> None:
+    start = texel.start_weights()
+    truth = start + np.random.default_rng(3).choice([-40.0, 40.0], start.shape)
+    training, validation = sample(40_000, 1, truth, 250), sample(4_000, 2, truth, 250)
+    fit = texel.fit(training, validation, iterations=40)
+    assert fit.after < fit.before
+    found = np.array([pair for term in fit.weights.values() for pair in term.values])
+    assert np.corrcoef((found - start).ravel(), (truth - start).ravel())[0, 1] > 0.8
+
+
+def test_the_command_writes_other_weights(played: Path, tmp_path: Path) -> None:
+    output = tmp_path / "weights.py"
+    command = [sys.executable, "-m", "kempelen.cli", "tune", "evaluation"]
+    done = subprocess.run(
+        [*command, str(played), "-o", str(output), "--iterations", "5", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert found["positions"] > 10_000
+    assert found["validation_loss"] != found["validation_loss_before"]
+    assert output.read_text() != Path(weights_module.__file__).read_text()
+    compile(output.read_text(), str(output), "exec")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "kempelen.cli", "tune", "evaluation", "-o", "x.py"]
+    done = subprocess.run(
+        [*command, str(tmp_path / "none")], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 2
+    assert "No such file" in done.stderr
+    assert not (tmp_path / "x.py").exists()

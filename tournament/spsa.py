@@ -1,0 +1,119 @@
+"""Simultaneous perturbation stochastic approximation (Spall, 1992), as engine tuners use it.
+
+All numbers are varied at once: one side plays with theta + c d, the other with theta - c d, where
+each component of d is +1 or -1 at random, and theta moves towards the side that scored more. The
+perturbation c and the gain fall with the number of trials by Spall's exponents.
+"""
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tournament.values import SettingsError
+
+ALPHA, GAMMA = 0.602, 0.101  # Spall's exponents of the gain and of the perturbation
+STABILITY = 0.1  # of all trials, for which the gain hardly falls
+
+
+@dataclass(frozen=True, slots=True)
+class Tunable:
+    """A whole number to tune. step: the perturbation at the last trial; gain: likewise."""
+
+    name: str
+    start: float
+    least: int
+    most: int
+    step: float
+    gain: float = 0.002
+
+    def __post_init__(self) -> None:
+        if not self.least <= self.start <= self.most:
+            raise SettingsError(f"{self.name}: {self.start} is not in {self.least}..{self.most}")
+        if self.step <= 0 or self.gain <= 0:
+            raise SettingsError(f"{self.name}: step and gain must be greater than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One perturbation: the numbers of both sides, and how far a full win moves each."""
+
+    plus: Mapping[str, int]
+    minus: Mapping[str, int]
+    moves: Mapping[str, float]
+
+
+class Spsa:
+    """The state of one tuning: `ask` for a trial, play it, `tell` its result."""
+
+    def __init__(self, tunables: Sequence[Tunable], trials: int, seed: int = 0) -> None:
+        self.tunables = tuple(tunables)
+        self.trials = trials
+        self.asked = self.told = 0
+        self.theta = {tunable.name: float(tunable.start) for tunable in tunables}
+        self._random = random.Random(seed)
+
+    def ask(self) -> Trial:
+        """Return the next trial; several may be under way at once."""
+        self.asked += 1
+        stability = STABILITY * self.trials
+        plus, minus, moves = {}, {}, {}
+        for tunable in self.tunables:
+            step = tunable.step * (self.trials / self.asked) ** GAMMA
+            fall = (stability + self.trials) / (stability + self.asked)
+            gain = tunable.gain * tunable.step**2 * fall**ALPHA / step
+            sign = self._random.choice((-1, 1))
+            plus[tunable.name] = self._rounded(tunable, sign * step)
+            minus[tunable.name] = self._rounded(tunable, -sign * step)
+            moves[tunable.name] = sign * gain
+        return Trial(plus, minus, moves)
+
+    def _rounded(self, tunable: Tunable, offset: float) -> int:
+        """Return a whole number near theta + offset, right in the mean."""
+        value = self.theta[tunable.name] + offset
+        return self._clamped(tunable, value // 1 + (self._random.random() < value % 1))
+
+    @staticmethod
+    def _clamped(tunable: Tunable, value: float) -> int:
+        return int(min(max(value, tunable.least), tunable.most))
+
+    def tell(self, trial: Trial, balance: float) -> None:
+        """Move theta; balance: wins less losses of the side that played with `plus`."""
+        self.told += 1
+        for tunable in self.tunables:
+            value = self.theta[tunable.name] + trial.moves[tunable.name] * balance
+            self.theta[tunable.name] = min(max(value, tunable.least), tunable.most)
+
+    def values(self) -> dict[str, int]:
+        """Return the numbers found so far."""
+        return {name: round(value) for name, value in self.theta.items()}
+
+    def save(self, path: Path) -> None:
+        """Write the state to a file, whole or not at all."""
+        state = {
+            "trials": self.trials,
+            "told": self.told,
+            "theta": self.theta,
+            "tunables": [asdict(tunable) for tunable in self.tunables],
+        }
+        temporary = path.with_name(path.name + ".tmp")
+        temporary.write_text(json.dumps(state, indent=2) + "\n", "utf-8")
+        temporary.replace(path)
+
+    def load(self, path: Path) -> None:
+        """Go on from a file; raises SettingsError if it holds another tuning."""
+        try:
+            state = json.loads(path.read_text("utf-8"))
+            same = state["trials"] == self.trials and state["tunables"] == [
+                asdict(tunable) for tunable in self.tunables
+            ]
+            theta, told = {name: float(state["theta"][name]) for name in self.theta}, state["told"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise SettingsError(f"{path}: not the state of a tuning ({error})") from None
+        if not same:
+            raise SettingsError(
+                f"{path} holds a tuning of other numbers or trials; name another --state"
+            )
+        self.theta, self.told, self.asked = theta, told, told
+        self._random.seed(f"{told}")

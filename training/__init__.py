@@ -1,0 +1,1 @@
+"""Training: positions from self-play, and the tuning of evaluations with them."""

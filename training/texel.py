@@ -1,0 +1,211 @@
+"""Texel's method: fit the weights of the hand-made evaluation to how games went.
+
+The evaluation e of a position predicts the expected score 1 / (1 + exp(-e / scale)); the weights
+are those that make the cross-entropy between predictions and targets least (Österlund, 'Texel's
+tuning method', 2014). A target is a blend of the game's result and of what the search expected.
+The scale is fitted to the weights before tuning and then kept, so that a centipawn stays one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agent.chess.weights import WEIGHTS, Term
+from training.positions import Dataset, PositionsError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Floats = npt.NDArray[np.float64]
+
+CHUNK = 1 << 15  # positions that are traced at a time
+RESULT_SHARE = 0.6  # of the game's result in the target; the rest is the search's
+# Positions with a greater lead teach little: whether they were won is a matter of technique.
+LARGEST_SCORE = 600  # centipawns
+PRIOR = 2e-3  # loss, of all positions together, of a weight's distance from before: 1 centipawn
+ITERATIONS = 250
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Positions as the fit sees them, each from its side to move."""
+
+    counts: "csr_matrix"  # (positions, weights)
+    phases: Floats
+    scores: Floats  # centipawns, of the search
+    results: Floats  # 1, 1/2 or 0
+
+    def evaluate(self, weights: Floats) -> Floats:
+        """Return centipawns, given weights of shape (weights, 2)."""
+        middlegame, endgame = (self.counts @ weights).T
+        evaluations: Floats = self.phases * middlegame + (1 - self.phases) * endgame
+        return evaluations
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The outcome of a fit: weights rounded to centipawns, and losses before and after."""
+
+    weights: dict[str, Term]
+    scale: float
+    positions: int
+    before: float  # mean cross-entropy of the validation games
+    after: float
+
+
+def start_weights() -> Floats:
+    """Return the weights there are, as (weights, 2)."""
+    return np.array([pair for term in WEIGHTS.values() for pair in term.values], float)
+
+
+def read(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
+    """Trace so many positions of a part, at random, decided ones left out. Needs the kernel.
+
+    Raises PositionsError if there are none.
+    """
+    from scipy.sparse import csr_matrix, vstack
+
+    from agent.chess.tracing import trace
+
+    counts, phases, scores, results = [], [], [], []
+    left = limit
+    for batch in dataset.batches(CHUNK, part, seed):
+        chosen = batch[np.abs(batch["score"]) <= LARGEST_SCORE][:left]
+        left -= len(chosen)
+        traces = trace(chosen)
+        counts.append(csr_matrix(traces.counts, dtype=np.float32))
+        phases.append(traces.phases)
+        scores.append(chosen["score"].astype(float))
+        results.append((chosen["result"] + 1) / 2)
+        if not left:
+            break
+    if not sum(map(len, phases)):
+        raise PositionsError("too few positions: play at least some hundred games")
+    return Sample(
+        vstack(counts, format="csr"),
+        np.concatenate(phases),
+        np.concatenate(scores),
+        np.concatenate(results),
+    )
+
+
+def expected(centipawns: Floats, scale: float) -> Floats:
+    """Return the expected score of an evaluation."""
+    return 1 / (1 + np.exp(-np.clip(centipawns / scale, -30, 30)))
+
+
+def loss(evaluations: Floats, targets: Floats, scale: float) -> float:
+    """Return the mean cross-entropy of targets and predictions."""
+    exponents = np.clip(evaluations / scale, -30, 30)
+    return float(np.mean(np.logaddexp(0, exponents) - targets * exponents))
+
+
+def fit_scale(evaluations: Floats, results: Floats) -> float:
+    """Return the scale with which evaluations predict results best."""
+    from scipy.optimize import minimize_scalar
+
+    found: Any = minimize_scalar(
+        lambda scale: loss(evaluations, results, scale), bounds=(50, 1000), method="bounded"
+    )
+    return float(found.x)
+
+
+def fit(
+    training: Sample,
+    validation: Sample,
+    iterations: int = ITERATIONS,
+    report: Callable[[int, float], None] = lambda iteration, loss: None,
+) -> Fit:
+    """Fit all weights to the training sample, and judge them by the other.
+
+    report: called after each iteration with its number and the training loss.
+    """
+    from scipy.optimize import minimize
+
+    start = start_weights()
+    scale = fit_scale(training.evaluate(start), training.results)
+    targets = _targets(training, scale)
+    # Weights that hardly ever count would take many iterations: each is measured by its own size.
+    squares = np.sqrt(np.asarray(training.counts.power(2).mean(axis=0)).ravel())
+    units = 1 / np.maximum(squares, 1e-3)[:, None]
+    transposed = training.counts.T.tocsr()
+    size = len(targets)
+    prior = PRIOR / size
+    done = 0
+
+    def objective(flat: Floats) -> tuple[float, Floats]:
+        change = flat.reshape(-1, 2) * units
+        evaluations = training.evaluate(start + change)
+        error = (expected(evaluations, scale) - targets) / (scale * size)
+        sides = np.column_stack([error * training.phases, error * (1 - training.phases)])
+        gradient = np.asarray(transposed @ sides) + 2 * prior * change
+        value = loss(evaluations, targets, scale) + prior * float(np.sum(change**2))
+        return value, (gradient * units).ravel()
+
+    def after_iteration(intermediate_result: Any) -> None:
+        nonlocal done
+        done += 1
+        report(done, float(intermediate_result.fun))
+
+    found: Any = minimize(
+        objective,
+        np.zeros(start.size),
+        jac=True,
+        method="L-BFGS-B",
+        callback=after_iteration,
+        options={"maxiter": iterations, "maxfun": 2 * iterations},
+    )
+    tuned = np.rint(start + found.x.reshape(-1, 2) * units)
+    held_out = _targets(validation, scale)
+    return Fit(
+        weights=_named(tuned),
+        scale=scale,
+        positions=size,
+        before=loss(validation.evaluate(start), held_out, scale),
+        after=loss(validation.evaluate(tuned), held_out, scale),
+    )
+
+
+def _targets(sample: Sample, scale: float) -> Floats:
+    searched = expected(sample.scores, scale)
+    return RESULT_SHARE * sample.results + (1 - RESULT_SHARE) * searched
+
+
+def _named(weights: Floats) -> dict[str, Term]:
+    named = {}
+    first = 0
+    for name, term in WEIGHTS.items():
+        last = first + len(term.values)
+        values = tuple((int(mg), int(eg)) for mg, eg in weights[first:last])
+        named[name] = term._replace(values=values)
+        first = last
+    return named
+
+
+def source(weights: dict[str, Term]) -> str:
+    """Return the text of agent/chess/weights.py with these weights."""
+    import inspect
+
+    from agent.chess import weights as module
+
+    text = inspect.getsource(module)
+    begin, end = "WEIGHTS = {\n", "}\n# fmt: on"
+    head, rest = text.split(begin)
+    return head + begin + "".join(map(_entry, weights.items())) + end + rest.split(end)[1]
+
+
+def _entry(item: tuple[str, Term]) -> str:
+    name, term = item
+    lines = [
+        f'    "{name}": Term(',
+        f'        "{term.meaning}",',
+        f"        {term.row},",
+        "        (",
+    ]
+    for first in range(0, len(term.values), term.row):
+        pairs = ", ".join(map(str, term.values[first : first + term.row]))
+        lines.append(f"            {pairs},")
+    return "\n".join([*lines, "        ),", "    ),", ""])
