@@ -14,6 +14,7 @@ COMMANDS = {
     "uci": "speak the UCI protocol on standard input and output",
     "bench": "search a fixed set of positions and print nodes and speed",
     "perft": "count the leaves of the tree of legal moves",
+    "tables": "build endgame tables and look into them",
     "warmup": "compile the kernels and fill the cache",
 }
 

@@ -14,6 +14,7 @@ import math
 import numba
 import numpy as np
 
+from agent.chess.ending_tables import NO_SCORE, is_small, table_score
 from agent.chess.moves import ALL, generate, is_noisy
 from agent.chess.native import U64, call_evaluator
 from agent.chess.ordering import history_index, next_move, reward, start_picking
@@ -136,6 +137,10 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
     if _is_draw(worker, ply):
         return _DRAW
     position = position_at(worker, ply)
+    if worker.tables and is_small(position):
+        score = table_score(worker, ply, position)
+        if score != NO_SCORE:
+            return score
     if ply >= MAX_PLY:
         return evaluate(worker, ply)
 
@@ -183,9 +188,14 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
     if worker.stop:
         return 0
 
-    # 2. Draws, and the end of the stack.
+    # 2. Draws, endgame tables, and the end of the stack.
     if _is_draw(worker, ply):
         return _DRAW
+    position = position_at(worker, ply)
+    if worker.tables and is_small(position):
+        score = table_score(worker, ply, position)
+        if score != NO_SCORE:
+            return score
     if ply >= MAX_PLY:
         return evaluate(worker, ply)
 
@@ -195,7 +205,6 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
     if alpha >= beta:
         return alpha
 
-    position = position_at(worker, ply)
     in_check = position.checkers != 0
     in_pv = beta - alpha > 1
     selective = worker.selective != 0

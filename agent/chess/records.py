@@ -88,6 +88,8 @@ worker_dtype = np.dtype(
         ("table", U64),  # address of the transposition table
         ("table_clusters", U64),
         ("generation", np.int64),  # of table entries
+        ("tables", U64),  # address of the directory of endgame tables, 0 without
+        ("table_hits", np.int64),  # positions found in endgame tables
         ("root_count", np.int64),
         ("root_first", np.int64),  # root moves before it are excluded (MultiPV)
         ("root_current", np.int64),  # index of the root move being searched

@@ -1,0 +1,1 @@
+"""Knowledge kept on disk: endgame tables, where they lie and how they are built."""
