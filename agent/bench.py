@@ -13,7 +13,7 @@ from agent.chess.search import KernelSearch
 from agent.latch import Latch
 from agent.limits import Info, Limits
 
-DEPTH = 10
+DEPTH = 14
 
 # Openings, middle games with and against attack, and endings of each kind.
 POSITIONS = (
@@ -50,5 +50,5 @@ def run(depth: int = DEPTH, stop: Latch | None = None) -> Iterator[Info[chess.Mo
         began = time.perf_counter()
         *_, last = search.deepen(chess.Board(fen), Limits(depth=depth))
         yield replace(last, time=time.perf_counter() - began)
-        if stop:
+        if stop is not None and stop.is_set():
             return

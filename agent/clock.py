@@ -22,11 +22,12 @@ MOVES_LEFT = 30
 INCREMENT_SHARE = 0.75
 # An iteration takes as long as all before it together, so none is begun late in the share.
 SOFT_SHARE = 0.6
-HARD_SHARE = 4.0
-# The most of a clock that one move takes, unless the next time control comes after it.
-MOST_OF_CLOCK = 0.5
-# With nothing left, play at once.
-LEAST = 0.001
+HARD_SHARE = 3.0
+# The most of a clock that one move takes, unless the next time control is so near that an equal
+# share is more. A search that always uses the most of it settles where this is the increment.
+MOST_OF_CLOCK = 0.2
+# With nothing left, play at once: enough for a first iteration, so that it is no blind move.
+LEAST = 0.003
 # The soft budget times UNSETTLED after a change of mind, less by STEP for each agreement since.
 UNSETTLED, STEP, SETTLED = 1.4, 0.1, 0.7
 
@@ -55,7 +56,7 @@ def _share(clock: SideClock, moves_to_go: int | None, overhead: float) -> Budget
     available = max(clock.time - overhead, LEAST)
     moves = max(moves_to_go or MOVES_LEFT, 1)
     share = available / moves + clock.increment * INCREMENT_SHARE
-    most = available if moves == 1 else available * MOST_OF_CLOCK
+    most = available * max(MOST_OF_CLOCK, 1 / moves)
     hard = max(min(share * HARD_SHARE, most), LEAST)
     return Budget(min(share * SOFT_SHARE, hard), hard)
 

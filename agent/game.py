@@ -6,7 +6,8 @@ object is one mutable position with its history. A game whose states are cheap t
 a stack of them behind `play` and `undo`.
 
 `Game` is enough for every search. `Rated` and `Continued` are what a game may offer besides:
-a hint for the order of moves, and the moves on which a leaf is continued.
+a hint for the order of moves, and the moves on which a leaf is continued. A game that people
+see and play is `Written` too.
 """
 
 from collections.abc import Hashable, Iterable
@@ -36,7 +37,7 @@ class Game(Protocol[Move]):
         """Player 0's utility if the game is over (1 win, 0 draw, -1 loss, or a score)."""
 
     def key(self) -> Hashable:
-        """Equal for positions with the same future, for tables and repetition."""
+        """Equal for positions with the same moves and future, for tables and repetition."""
 
 
 @runtime_checkable
@@ -62,3 +63,49 @@ class Continued(Game[Move], Protocol[Move]):
 
     def settled(self) -> float | None:
         """Return `outcome` as far as it is known without looking for legal moves."""
+
+
+@runtime_checkable
+class Passing(Protocol):
+    """A game in which a search may pretend that the mover passes, though the rules forbid it."""
+
+    def may_pass(self) -> bool:
+        """Tell whether passing makes sense here: not in check, not where it might be best."""
+
+    def pass_turn(self) -> None:
+        """Let the mover pass; `undo` takes it back."""
+
+
+CHANCE = 2
+
+
+@runtime_checkable
+class Chance(Game[Move], Protocol[Move]):
+    """A game of chance: at some positions `turn` is CHANCE and the moves are events.
+
+    The players need not alternate. A game is over, and a leaf evaluated, only where a player is
+    to move.
+    """
+
+    def chances(self) -> Iterable[tuple[Move, float]]:
+        """Generate the events of a position of chance with their probabilities."""
+
+
+class Written(Game[Move], Protocol[Move]):
+    """A game that can be shown: `str(game)` is the board, on one or more lines without a gap."""
+
+    def text(self, move: Move) -> str:
+        """Write a legal move in the game's notation: one word, different for every move."""
+
+
+def find_move(game: Written[Move], text: str) -> Move:
+    """Return the legal move that is written so; capitals do not matter.
+
+    Raises ValueError, naming the legal moves, if there is none.
+    """
+    moves = {game.text(move).lower(): move for move in game.moves()}
+    try:
+        return moves[text.strip().lower()]
+    except KeyError:
+        legal = ", ".join(moves) or "none: the game is over"
+        raise ValueError(f"{text!r} is no legal move; legal: {legal}") from None

@@ -32,7 +32,7 @@ CACHE_VARIABLE = "KEMPELEN_CACHE_DIR"
 # The modules with entry points, in the order of compilation.
 KERNEL_MODULES = (
     "agent.chess.rules",
-    "agent.chess.endgame",
+    "agent.chess.own_tables",
     "agent.chess.handcrafted",
     "agent.chess.alphabeta",
 )

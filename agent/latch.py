@@ -12,7 +12,8 @@ class Latch:
         self._on = False
         self._hooks: list[Callable[[], None]] = []
 
-    def __bool__(self) -> bool:
+    def is_set(self) -> bool:
+        """Tell whether it is on."""
         return self._on
 
     def set(self) -> None:

@@ -11,7 +11,7 @@ import os
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -63,6 +63,19 @@ class Source(Protocol):
         """Return who searches now. May wait for it, until `stop` or as the clock allows."""
 
 
+class Advisor(Protocol):
+    """Who may know the move without a search: an opening book, an endgame table."""
+
+    def advise(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int
+    ) -> Info[chess.Move] | None:
+        """Return the line to play, or None where a search is to decide.
+
+        Called from the player's thread, never without a legal move; must not take long. lines:
+        how many best lines are asked for. The moves are in the board's own notation.
+        """
+
+
 class Listener(Protocol):
     """Who is told what a player thinks; called from the player's threads."""
 
@@ -102,14 +115,22 @@ class Player:
     """Plays and does other lengthy work, one thing at a time, in a thread of its own.
 
     overhead: seconds between a result and the clock that times it. patient: use the time that is
-    given even where there is no choice of move. Both hold from the next `go` on.
+    given even where there is no choice of move. Both hold from the next `go` on. advisors: asked
+    in order before each search; the first that knows a line is followed.
     """
 
-    def __init__(self, source: Source, listener: Listener, overhead: float = 0.010) -> None:
+    def __init__(
+        self,
+        source: Source,
+        listener: Listener,
+        overhead: float = 0.010,
+        advisors: Sequence[Advisor] = (),
+    ) -> None:
         self.overhead = overhead
         self.patient = False
         self._source = source
         self._listener = listener
+        self._advisors = advisors
         self._changed = threading.Condition()
         self._jobs: deque[Job] = deque()
         self._current: Job | None = None
@@ -125,7 +146,9 @@ class Player:
     def go(self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1) -> None:
         """Think about a position, which is copied; what was going on is stopped first."""
         clock = Clock(limits, self.overhead, not self.patient and _forced(board, limits))
-        search = _Search(board.copy(), limits, lines, clock, self._source, self._listener)
+        search = _Search(
+            board.copy(), limits, lines, clock, self._source, self._listener, self._advisors
+        )
         self.stop()
         self._ask(Job(search.run, lengthy=True))
 
@@ -206,6 +229,7 @@ class _Search:
         clock: Clock[chess.Move],
         source: Source,
         listener: Listener,
+        advisors: Sequence[Advisor],
     ) -> None:
         self._board = board
         self._limits = limits
@@ -213,6 +237,7 @@ class _Search:
         self._clock = clock
         self._source = source
         self._listener = listener
+        self._advisors = advisors
         self._searcher: Searcher | None = None
         self._best: Info[chess.Move] | None = None
         self._last: Info[chess.Move] | None = None
@@ -228,11 +253,13 @@ class _Search:
         )
         watch.start()
         try:
-            if self._lines:
-                self._think(job)
-            else:
+            if not self._lines:
                 score = Mate(0) if self._board.is_check() else Cp(0)
                 self._tell(Info(depth=0, score=score, pv=()))
+            elif advice := self._advice():
+                self._tell(replace(advice, time=self._clock.elapsed()))
+            else:
+                self._think(job)
         except BaseException as error:  # noqa: BLE001 - a user's code may even exit
             self._listener.error(describe(error))
             self._last = None
@@ -241,6 +268,16 @@ class _Search:
             over.set()
             watch.join()
             self._listener.result(self._conclude())
+
+    def _advice(self) -> Info[chess.Move] | None:
+        """Return what the first advisor knows; one that fails costs no move, only a message."""
+        for advisor in self._advisors:
+            try:
+                if advice := advisor.advise(self._board, self._limits, self._lines):
+                    return advice
+            except Exception as error:  # noqa: BLE001 - there is still the search
+                self._listener.error(describe(error))
+        return None
 
     def _think(self, job: Job) -> None:
         searcher = self._source.searcher(self._clock, job.stop)
@@ -273,16 +310,22 @@ class _Search:
         best = self._best
         if best is None:
             return Result(next(_root_moves(self._board, self._limits), None), info=self._last)
-        if self._last is not best or best.bound:
-            nodes = self._searcher.progress().nodes if self._searcher else best.nodes
-            best = replace(best, bound="", time=self._clock.elapsed(), nodes=max(nodes, best.nodes))
+        if (self._last is not best or best.bound) and self._searcher is not None:
+            now = self._searcher.progress()
+            best = replace(
+                best,
+                bound="",
+                nodes=max(now.nodes, best.nodes),
+                hashfull=now.hashfull,
+                time=self._clock.elapsed(),
+            )
             self._tell(best)
         return Result(best.pv[0], best.pv[1] if len(best.pv) > 1 else None, best)
 
     def _watch(self, stop: Latch, wake: threading.Event, over: Latch) -> None:
         """Stop the search at the hard limit; once in a while, tell where it stands."""
         report_at = FIRST_PROGRESS
-        while not (over or stop):
+        while not (over.is_set() or stop.is_set()):
             if self._clock.remaining() <= 0.0:
                 stop.set()
                 return

@@ -33,7 +33,7 @@ def measure(moves: int, milliseconds: int) -> list[float]:
     ) as engine:
         assert engine.stdin
         assert engine.stdout
-        engine.stdin.write("uci\nisready\n")
+        engine.stdin.write("uci\nsetoption name OwnBook value false\nisready\n")
         wait_for(engine.stdout, "readyok")
         took = []
         for _ in range(moves):

@@ -18,7 +18,11 @@ OPENINGS = ("e2e4 e7e5", "d2d4 d7d5", "c2c4 e7e5", "g1f3 g8f6", "e2e4 c7c5", "d2
 
 
 def play(
-    engines: list[chess.engine.SimpleEngine], number: int, seconds: float, bonus: float
+    engines: list[chess.engine.SimpleEngine],
+    number: int,
+    seconds: float,
+    bonus: float,
+    margin: float,
 ) -> str:
     """Play one game and return how it ended; raises chess.engine.EngineError on a broken move."""
     board = chess.Board()
@@ -37,9 +41,9 @@ def play(
         began = time.perf_counter()
         move = engine.play(board, limit, game=number).move
         clocks[board.turn] -= time.perf_counter() - began
-        if clocks[board.turn] < 0:
+        if clocks[board.turn] < -margin:
             return f"time loss of {'white' if board.turn else 'black'}"
-        clocks[board.turn] += bonus
+        clocks[board.turn] = max(clocks[board.turn], 0.0) + bonus
         if move is None:
             return "no move"
         board.push(move)
@@ -54,6 +58,7 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--time", type=float, default=1.0, help="seconds for the game")
     parser.add_argument("--increment", type=float, default=0.01, help="seconds for each move")
+    parser.add_argument("--margin", type=float, default=0.0, help="seconds a move may be late")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     command = [sys.executable, "-m", "kempelen.cli", "uci"]
@@ -63,7 +68,7 @@ def main() -> int:
         for engine in engines:
             engine.ping()
         for number in range(arguments.games):
-            ends[play(engines, number, arguments.time, arguments.increment)] += 1
+            ends[play(engines, number, arguments.time, arguments.increment, arguments.margin)] += 1
     finally:
         for engine in engines:
             engine.quit()

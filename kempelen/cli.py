@@ -5,6 +5,7 @@ which returns the exit status. `kempelen` alone speaks the protocol that its fir
 asks for, and answers before anything heavy is imported.
 """
 
+import os
 import sys
 
 from kempelen import __version__
@@ -14,12 +15,21 @@ COMMANDS = {
     "uci": "speak the UCI protocol on standard input and output",
     "bench": "search a fixed set of positions and print nodes and speed",
     "perft": "count the leaves of the tree of legal moves",
+    "book": "build, show, merge, prune and check opening books",
     "tables": "build endgame tables and look into them",
     "warmup": "compile the kernels and fill the cache",
+    "match": "play engines against each other, with everything on the command line",
+    "tournament": "play the tournament that a YAML file describes",
+    "ratings": "rate the players of PGN files",
+    "sprt": "judge a match by its counts: Elo, likelihood of superiority, SPRT",
+    "watch": "show a running tournament from its MQTT broker",
+    "serve": "answer position requests over MQTT, as a bot",
 }
 
 # The exit status that shells expect of a command that was interrupted from the keyboard.
 INTERRUPTED = 130
+# And of one whose output nobody reads any more.
+NO_READER = 141
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -46,6 +56,9 @@ def main(argv: list[str] | None = None) -> int:
         return int(import_module(f"kempelen.{arguments.command}").run(arguments))
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:  # whoever read our output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NO_READER
 
 
 if __name__ == "__main__":

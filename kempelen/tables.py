@@ -134,7 +134,7 @@ def _probe(arguments: Namespace) -> int:
 
     board = read_board(arguments.fen, False)
     warm_up()
-    from agent.chess.endgame import OwnTables
+    from agent.chess.own_tables import OwnTables
     from openings.tables import open_tables
 
     tables, problems = open_tables(arguments.folder)

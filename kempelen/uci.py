@@ -6,6 +6,7 @@ Numba, numpy, chess and argparse are not imported before the first line is answe
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from kempelen import __version__
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 # How long the end of the program waits for its threads, in seconds.
-GRACE = 0.6
+GRACE = 0.7
+# How long a thread may run before another gets its turn, in seconds.
+SWITCH_INTERVAL = 0.001
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -30,6 +33,8 @@ def run(arguments: Namespace) -> int:
 
 def serve() -> int:
     """Speak UCI until `quit`, the end of input, or a closed output."""
+    # The clock's thread must get its turn soon while Python code is searching.
+    sys.setswitchinterval(SWITCH_INTERVAL)
     session = Session.standard()
     uci = Uci(f"Kempelen {__version__}", "The Kempelen authors", session.send, session.log_to)
     session.run(uci)

@@ -1,1 +1,1 @@
-"""Knowledge kept on disk: endgame tables, where they lie and how they are built."""
+"""Knowledge kept on disk: opening books to edit and to play from, and endgame tables."""

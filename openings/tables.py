@@ -26,6 +26,7 @@ from agent.chess.ending_tables import (
     pack_header,
     unpack,
 )
+from agent.chess.own_tables import OwnTables
 from agent.kernel import write_atomically
 
 DATA_VARIABLE = "KEMPELEN_DATA_DIR"
@@ -73,6 +74,14 @@ def open_tables(folder: Path | None = None) -> tuple[Tables, list[str]]:
             pass
         tables.add(*unpack(np.frombuffer(content, dtype=np.uint8), str(packed)))
     return tables, problems
+
+
+def open_own_tables(report: Callable[[str], None]) -> OwnTables:
+    """Open the user's tables for an engine; report what is wrong with any of them."""
+    tables, problems = open_tables()
+    for problem in problems:
+        report(problem)
+    return OwnTables(tables)
 
 
 def pack(ending: Ending, folder: Path, target: Path) -> Path:

@@ -14,10 +14,12 @@ import math
 import numba
 import numpy as np
 
+from agent.chess.correction import corrected, learn
 from agent.chess.ending_tables import NO_SCORE, is_small, table_score
+from agent.chess.exchange import wins_exchange
 from agent.chess.moves import ALL, generate, is_noisy
 from agent.chess.native import U64, call_evaluator
-from agent.chess.ordering import history_index, next_move, reward, start_picking
+from agent.chess.ordering import moved_index, next_move, quiet_history, reward, start_picking
 from agent.chess.position import is_insufficient, is_repetition, make, make_null
 from agent.chess.records import (
     INFINITE,
@@ -28,6 +30,7 @@ from agent.chess.records import (
     MAX_PLY,
     NO_EVALUATION,
     NO_MOVE,
+    NOTHING_MOVED,
     PAWN,
     Position,
     Worker,
@@ -54,9 +57,21 @@ _EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 _DRAW = 0
 _FIFTY_MOVES = 100  # plies
 
-_NULL_MOVE_DEPTH = 3  # plies: the least depth at which passing is tried
+# Depths are plies, margins centipawns.
+_REVERSE_FUTILITY_DEPTH = 8
+_REVERSE_FUTILITY_MARGIN = 75  # per ply
+_NULL_MOVE_DEPTH = 3
 _NULL_MOVE_REDUCTION = 3
-_REDUCTION_DEPTH = 3  # plies: the least depth at which late moves are reduced
+_NULL_MOVE_MARGIN = 200  # one more ply of reduction for each such lead
+_INTERNAL_REDUCTION_DEPTH = 4
+_LATE_PRUNING_DEPTH = 8
+_FUTILITY_DEPTH = 8
+_FUTILITY_BASE, _FUTILITY_MARGIN = 90, 70  # and per ply
+_EXCHANGE_DEPTH = 8
+_QUIET_EXCHANGE_MARGIN = 50  # per ply of reduced depth
+_NOISY_EXCHANGE_MARGIN = 90  # per ply
+_REDUCTION_DEPTH = 3
+_REDUCTION_HISTORY = 8000  # of history for one ply less or more
 _LATE_MOVE = 3  # moves searched before the first that is late
 
 # Plies by which a late move is reduced: by depth, then by the number of the move.
@@ -143,20 +158,38 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
             return score
     if ply >= MAX_PLY:
         return evaluate(worker, ply)
-
+    selective = worker.selective != 0
+    in_pv = beta - alpha > 1
     in_check = position.checkers != 0
+    key = position.key
+
+    # 1. Transposition table.
+    data = probe(worker, key) if selective else U64(0)
+    if data and not in_pv:
+        score = data_score(data, ply)
+        bound = data_bound(data)
+        if bound == EXACT or bound == (LOWER if score >= beta else UPPER):
+            return score
+
+    # 2. Standing pat: whoever is not in check may leave it at that.
     best = ply - MATE
+    raw = NO_EVALUATION
     if not in_check:
-        best = evaluate(worker, ply)
+        raw = data_evaluation(data) if data else NO_EVALUATION
+        if raw == NO_EVALUATION:
+            raw = evaluate(worker, ply)
+        best = corrected(worker, ply, raw) if selective else raw
         if best >= beta:
             return best
         alpha = max(alpha, best)
 
-    start_picking(worker, ply, NO_MOVE)
+    # 3. Moves; in check all of them, else captures and promotions to a queen.
+    start_picking(worker, ply, data_move(data))
+    best_move, bound = NO_MOVE, UPPER
     while True:
         move = next_move(worker, ply, not in_check)
         if move == NO_MOVE:
-            return best
+            break
         make(worker, ply, move)
         score = -quiescence(worker, ply + 1, -beta, -alpha)
         if worker.stop:
@@ -165,17 +198,21 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
             best = score
             if score > alpha:
                 alpha = score
+                best_move = move
                 _extend_pv(worker, ply, move)
                 if score >= beta:
-                    return best
+                    bound = LOWER
+                    break
+    if selective:
+        save(worker, key, ply, 0, best_move, best, raw, bound)
+    return best
 
 
 @kernel
-def _reduction(worker: Worker, position: Position, move: int, depth: int, number: int) -> int:
+def _reduction(worker: Worker, ply: int, move: int, depth: int, number: int) -> int:
     """Return by how much to reduce a late quiet move, the less the better its history."""
     reduction = _REDUCTIONS[min(depth, 63), min(number, 63)]
-    history = worker.history[history_index(position.turn, move)]
-    return reduction - history // 6000
+    return reduction - quiet_history(worker, ply, move) // _REDUCTION_HISTORY
 
 
 @entry(_int64(Worker, _int64, _int64, _int64, _int64))
@@ -223,14 +260,30 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
         ):
             return score
 
-    # 5. Static evaluation.
+    # 5. Static evaluation, and whether it has improved since our last move.
+    frame = frame_at(worker, ply)
+    raw = NO_EVALUATION
     evaluation = NO_EVALUATION
     if not in_check and selective:
-        evaluation = data_evaluation(data) if data else NO_EVALUATION
-        if evaluation == NO_EVALUATION:
-            evaluation = evaluate(worker, ply)
+        raw = data_evaluation(data) if data else NO_EVALUATION
+        if raw == NO_EVALUATION:
+            raw = evaluate(worker, ply)
+        evaluation = corrected(worker, ply, raw)
+    frame.evaluation = evaluation
+    improving = not in_check and ply >= 2 and evaluation > frame_at(worker, ply - 2).evaluation
 
-    # 6. Null move: if even passing holds beta, some move will.
+    # 6. Reverse futility: so far above beta that no quick reply brings it below.
+    if (
+        selective
+        and not in_pv
+        and not in_check
+        and depth <= _REVERSE_FUTILITY_DEPTH
+        and evaluation - _REVERSE_FUTILITY_MARGIN * (depth - improving) >= beta
+        and beta > -MATE_BOUND
+    ):
+        return evaluation
+
+    # 7. Null move: if even passing holds beta, some move will.
     if (
         selective
         and not in_pv
@@ -240,15 +293,22 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
         and position.move != NO_MOVE
         and _has_pieces(position)
     ):
+        frame.moved = NOTHING_MOVED
         make_null(worker, ply)
-        less = depth - _NULL_MOVE_REDUCTION - depth // 4
+        lead = min((evaluation - beta) // _NULL_MOVE_MARGIN, 3)
+        less = depth - _NULL_MOVE_REDUCTION - depth // 3 - lead
         score = -search(worker, ply + 1, less, -beta, 1 - beta)
         if worker.stop:
             return 0
         if score >= beta:
             return beta if score >= MATE_BOUND else score
 
-    # 7. Moves.
+    # 8. Internal reduction: without a table move the order is poor, and depth is better spent
+    # when the position comes back with one.
+    if selective and depth >= _INTERNAL_REDUCTION_DEPTH and table_move == NO_MOVE:
+        depth -= 1
+
+    # 9. Moves.
     start_picking(worker, ply, table_move)
     _forget_killers(worker, ply + 1)
     best, best_move, bound, number = -INFINITE, NO_MOVE, UPPER, 0
@@ -258,15 +318,44 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
             break
         number += 1
         quiet = not is_noisy(position, move)
+
+        # 10. Pruning of moves: too late in the order, too far below alpha, or losing material.
+        if selective and ply > 0 and best > -MATE_BOUND and _has_pieces(position):
+            reduced = max(depth - _REDUCTIONS[min(depth, 63), min(number, 63)], 0)
+            if quiet:
+                if (
+                    depth <= _LATE_PRUNING_DEPTH
+                    and not in_pv
+                    and number > (3 + depth * depth) // (1 if improving else 2)
+                ):
+                    frame.skip_quiets = 1
+                    continue
+                if (
+                    reduced <= _FUTILITY_DEPTH
+                    and not in_check
+                    and evaluation + _FUTILITY_BASE + _FUTILITY_MARGIN * reduced <= alpha
+                ):
+                    frame.skip_quiets = 1
+                    continue
+                if reduced <= _EXCHANGE_DEPTH and not wins_exchange(
+                    position, move, -_QUIET_EXCHANGE_MARGIN * reduced
+                ):
+                    continue
+            elif depth <= _EXCHANGE_DEPTH and not wins_exchange(
+                position, move, -_NOISY_EXCHANGE_MARGIN * depth
+            ):
+                continue
+
+        frame.moved = moved_index(position, move)
         make(worker, ply, move)
         child = position_at(worker, ply + 1)
         fetch_early(worker, child.key)
 
-        # 8. Check extension.
+        # 11. Check extension.
         gives_check = child.checkers != 0
         next_depth = depth if selective and gives_check else depth - 1
 
-        # 9. Late move reduction: moves ordered late are searched shallower, and again if good.
+        # 12. Late move reduction: moves ordered late are searched shallower, and again if good.
         score = alpha + 1
         searched = False
         if (
@@ -277,7 +366,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
             and not in_check
             and not gives_check
         ):
-            reduction = _reduction(worker, position, move, depth, number)
+            reduction = _reduction(worker, ply, move, depth, number)
             if in_pv:
                 reduction -= 1
             if reduction > 0:
@@ -285,7 +374,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
                 score = -search(worker, ply + 1, less, -alpha - 1, -alpha)
                 searched = less == next_depth
 
-        # 10. Principal variation: after the first move a null window shows that others are worse.
+        # 13. Principal variation: after the first move a null window shows that others are worse.
         if score > alpha and number > 1 and not searched:
             score = -search(worker, ply + 1, next_depth, -alpha - 1, -alpha)
         if number == 1 or (in_pv and score > alpha):
@@ -303,17 +392,24 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
                     _extend_pv(worker, ply, move)
                 if score >= beta:
                     bound = LOWER
-                    if quiet:
+                    if selective:
                         reward(worker, ply, move, depth)
                     break
 
-    # 11. Mate and stalemate.
+    # 14. Mate and stalemate.
     if number == 0:
         return ply - MATE if in_check else _DRAW
 
-    # 12. Remember.
+    # 15. Remember, and learn from what the evaluation missed.
     if selective:
-        save(worker, key, ply, depth, best_move, best, evaluation, bound)
+        save(worker, key, ply, depth, best_move, best, raw, bound)
+        if (
+            not in_check
+            and (best_move == NO_MOVE or not is_noisy(position, best_move))
+            and not (bound == LOWER and best <= evaluation)
+            and not (bound == UPPER and best >= evaluation)
+        ):
+            learn(worker, ply, depth, best - evaluation)
     return best
 
 
@@ -332,12 +428,16 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
     frame.pv_length = 0
     _forget_killers(worker, child_ply)
     in_check = position.checkers != 0
+    frame.evaluation = NO_EVALUATION
+    if worker.selective and not in_check:
+        frame.evaluation = corrected(worker, ply, evaluate(worker, ply))
     for index in range(worker.root_first, worker.root_count):
         move = numba.int64(worker.root_moves[index])
         number = index - worker.root_first + 1
         worker.root_current = index
         before = worker.nodes
         quiet = not is_noisy(position, move)
+        frame.moved = moved_index(position, move)
         make(worker, ply, move)
         gives_check = position_at(worker, child_ply).checkers != 0
         next_depth = depth if worker.selective and gives_check and depth > 1 else depth - 1
@@ -352,7 +452,7 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
                 and not in_check
                 and not gives_check
             ):
-                reduction = _reduction(worker, position, move, depth, number) - 1
+                reduction = _reduction(worker, ply, move, depth, number) - 1
                 less = max(next_depth - max(reduction, 0), 1)
             score = -search(worker, child_ply, less, -alpha - 1, -alpha)
             if score > alpha and less < next_depth:

@@ -103,6 +103,16 @@ class BoardGame:
             if move.promotion == chess.QUEEN:
                 yield move
 
+    def may_pass(self) -> bool:
+        """Tell whether the side to move has a piece besides king and pawns, and is not in check."""
+        board = self.board
+        pieces = board.occupied_co[board.turn] & ~(board.pawns | board.kings)
+        return bool(pieces) and not board.is_check()
+
+    def pass_turn(self) -> None:
+        """Let the side to move pass."""
+        self.play(chess.Move.null())
+
     def settled(self) -> float | None:
         """Return 0 for a draw that is known without looking for moves; not for use in check."""
         return 0 if self._repeats() or self._lacks_material() or self._fifty_moves() else None
@@ -168,7 +178,7 @@ def evaluate(board: chess.Board) -> int:
         endgame += our_endgame - their_endgame
         phase += our_phase + their_phase
     phase = min(phase, FULL_PHASE)
-    value = (middlegame * phase + endgame * (FULL_PHASE - phase)) // FULL_PHASE
+    value = int((middlegame * phase + endgame * (FULL_PHASE - phase)) / FULL_PHASE)
     return value if board.turn else -value
 
 

@@ -2,80 +2,38 @@
 
 An oracle knows the distance to mate of positions: the engine's own tables, or Gaviota's. Syzygy
 tables know the distance to the next capture or pawn move instead. Both are asked about every root
-move; wins are kept under the fifty-move rule. All boards are those of the `chess` package.
+move; wins are kept under the fifty-move rule. All boards are those of the `chess` package, and
+nothing here needs the compiled kernel.
 """
+
+from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import chess
 import chess.gaviota
 import chess.syzygy
-import numba
 
-from agent.chess.ending_tables import (
-    BROKEN,
-    DRAWN,
-    TABLE_PIECES,
-    UNKNOWN,
-    Tables,
-    is_small,
-    look_up,
-)
-from agent.chess.moves import ALL, generate
-from agent.chess.native import U64
-from agent.chess.position import make
-from agent.chess.records import NO_SQUARE, Worker, frame_at, position_at
-from agent.chess.rules import Game
-from agent.kernel import entry
 from agent.limits import Cp, Mate, Score
 
-_EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
+if TYPE_CHECKING:
+    from agent.chess.own_tables import OwnTables
+
+DRAWN = 0
 _FIFTY_MOVES = 100  # plies
 _LINE = 10  # plies of the line of play that is reported
-
-_int64 = numba.int64
-
-
-@entry(_int64(Worker))
-def _value_by_moves(worker: Worker) -> int:
-    """Return the value of the root that follows from the tables' values after each move."""
-    position, frame = position_at(worker, 0), frame_at(worker, 0)
-    won, lost, drawn = BROKEN, DRAWN, False
-    n = generate(position, frame, 0, ALL, _EVERYWHERE, False)
-    for i in range(n):
-        make(worker, 0, numba.int64(frame.moves[i]))
-        value = look_up(worker.tables, position_at(worker, 1))
-        if value == UNKNOWN:
-            return UNKNOWN
-        if value == DRAWN:
-            drawn = True
-        elif value & 1:
-            won = min(won, value + 1)
-        else:
-            lost = max(lost, value + 1)
-    if won < BROKEN:
-        return won
-    if n == 0 and position.checkers:
-        return 1
-    return DRAWN if drawn else lost
-
-
-@entry(_int64(Worker))
-def _value(worker: Worker) -> int:
-    """Return the value of the root, or UNKNOWN; en passant is played out."""
-    position = position_at(worker, 0)
-    if position.castling or not is_small(position):
-        return UNKNOWN
-    if position.en_passant != NO_SQUARE:
-        return _value_by_moves(worker)
-    return look_up(worker.tables, position)
+_LATE_WINS = 3  # winning moves that are played out to see whether they beat the fifty-move rule
 
 
 class Oracle(Protocol):
     """Who knows distances to mate."""
+
+    @property
+    def size(self) -> int:
+        """The most pieces of a position that it knows."""
 
     def value(self, board: chess.Board) -> int | None:
         """Return what a position is worth to the side to move, None if that is not known.
@@ -85,47 +43,30 @@ class Oracle(Protocol):
         """
 
 
-class OwnTables:
-    """The engine's own tables as an oracle."""
-
-    def __init__(self, tables: Tables) -> None:
-        self.tables = tables
-        self._game = Game()
-        self._game.worker["tables"] = tables.address
-
-    def value(self, board: chess.Board) -> int | None:
-        """Return what a position is worth; see Oracle."""
-        if chess.popcount(board.occupied) > TABLE_PIECES:
-            return None
-        self._game.load(board)
-        value = int(_value(self._game.worker))
-        return None if value == UNKNOWN else value
-
-    def value_by_moves(self, board: chess.Board) -> int | None:
-        """Return what a small position is worth by the tables' values after each of its moves."""
-        self._game.load(board)
-        value = int(_value_by_moves(self._game.worker))
-        return None if value == UNKNOWN else value
-
-
 class GaviotaTables:
-    """Gaviota's tables, of up to five pieces, as an oracle."""
+    """Gaviota's tables as an oracle."""
 
-    MAX_PIECES = 5
-
-    def __init__(self, tables: chess.gaviota.NativeTablebase | chess.gaviota.PythonTablebase):
+    def __init__(self, tables: chess.gaviota.PythonTablebase) -> None:
         self._tables = tables
+        self.size = max(map(len, tables.available_tables), default=0)
 
     def value(self, board: chess.Board) -> int | None:
         """Return what a position is worth; see Oracle."""
-        if chess.popcount(board.occupied) > self.MAX_PIECES:
+        if chess.popcount(board.occupied) > self.size:
             return None
-        plies = self._tables.get_dtm(board)
+        try:
+            plies = self._tables.get_dtm(board)
+        except (OSError, ValueError):  # a file that cannot be opened, or is no table
+            return None
         if plies is None:
             return None
         if plies == 0:
             return 1 if board.is_checkmate() else DRAWN
         return abs(plies) + 1
+
+    def close(self) -> None:
+        """Close the files."""
+        self._tables.close()
 
 
 class SyzygyTables:
@@ -147,12 +88,16 @@ class SyzygyTables:
             board.push(move)
             try:
                 ranks[move] = self._rank(board)
-            except (KeyError, chess.syzygy.MissingTableError):
+            except (KeyError, OSError, ValueError):
                 return []
             finally:
                 board.pop()
         best = max(ranks.values(), default=None)
         return [move for move, rank in ranks.items() if rank == best]
+
+    def close(self) -> None:
+        """Close the files."""
+        self._tables.close()
 
     def _rank(self, board: chess.Board) -> tuple[int, int]:
         """Rate the position after a move: higher is better for the side that moved."""
@@ -189,20 +134,15 @@ class Endgame:
 
     def __init__(
         self,
-        own: Tables | None = None,
+        own: OwnTables | None = None,
         gaviota: GaviotaTables | None = None,
         syzygy: SyzygyTables | None = None,
     ) -> None:
         self.own = own
-        self._oracles: list[Oracle] = [OwnTables(own)] if own else []
-        if gaviota is not None:
-            self._oracles.append(gaviota)
+        self._oracles: list[Oracle] = [oracle for oracle in (own, gaviota) if oracle is not None]
         self._syzygy = syzygy
-        self._size = max(
-            TABLE_PIECES if own else 0,
-            GaviotaTables.MAX_PIECES if gaviota else 0,
-            syzygy.size if syzygy else 0,
-        )
+        sizes = [oracle.size for oracle in self._oracles] + ([syzygy.size] if syzygy else [])
+        self._size = max(sizes, default=0)
 
     def advise(self, board: chess.Board, moves: Sequence[chess.Move]) -> Advice | None:
         """Say which of the legal moves to play; None if the tables do not know."""
@@ -269,9 +209,11 @@ def _consult(oracle: Oracle, board: chess.Board, moves: Sequence[chess.Move]) ->
             plies = best.value
             line = _line(oracle, root, best.move)
             return Advice((best.move,), Mate((plies + 1) // 2), line, hits)
-        timely = [r for r in wins if _converts_in_time(oracle, root, r.move)]
-        ordered = sorted(timely or wins, key=_preference, reverse=True)
-        return Advice(tuple(r.move for r in (ordered[:1] if timely else ordered)), hits=hits)
+        ordered = sorted(wins, key=_preference, reverse=True)
+        for timely in ordered[:_LATE_WINS]:
+            if _converts_in_time(oracle, root, timely.move):
+                return Advice((timely.move,), hits=hits)
+        return Advice(tuple(r.move for r in ordered), hits=hits)
     if draws:
         best = max(draws, key=lambda r: _traps(oracle, root, r.move))
         return Advice((best.move,), Cp(0), (best.move,), hits)
@@ -338,6 +280,9 @@ def open_gaviota(paths: str) -> GaviotaTables:
         tables.add_directory(path)
     if not tables.available_tables:
         raise FileNotFoundError(f"no Gaviota tables (*.gtb.cp4) in {paths}")
+    for file in tables.available_tables.values():
+        if not os.access(file, os.W_OK):  # the chess package opens them for writing too
+            raise PermissionError(f"{file} must be writable; copy the tables to a folder of yours")
     return GaviotaTables(tables)
 
 

@@ -20,7 +20,9 @@ from agent.chess.moves import (
 from agent.chess.native import U64
 from agent.chess.records import (
     FLAG,
+    MOVED,
     NO_MOVE,
+    NOTHING_MOVED,
     PROMOTION,
     Frame,
     Position,
@@ -36,6 +38,9 @@ TABLE_MOVE, START_NOISY, WINNING, START_QUIET, QUIETS, LOSING = range(6)
 _EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 _KILLER_SCORE = 1 << 20  # above every history
 _MAX_HISTORY = 1 << 14
+_BONUS = 16
+_MAX_BONUS = 1600
+_VICTIM_WEIGHT = 64  # a pawn's worth outweighs a third of the history's range
 
 
 @kernel
@@ -61,17 +66,30 @@ def start_picking(worker: Worker, ply: int, table_move: int) -> None:
     frame.count = 0
     frame.next = 0
     frame.losing = 0
+    frame.skip_quiets = 0
 
 
 @kernel
-def _score_noisy(position: Position, frame: Frame) -> None:
-    """Order captures by the most valuable victim, then the least valuable attacker."""
+def moved_index(position: Position, move: int) -> int:
+    """Return a number for the piece that moves and its target, for the tables of histories."""
+    piece = 6 * position.turn + position.board[from_square(move)]
+    return piece << 6 | to_square(move)
+
+
+@kernel
+def _capture_index(position: Position, move: int) -> int:
+    return moved_index(position, move) * 7 + position.board[to_square(move)]
+
+
+@kernel
+def _score_noisy(worker: Worker, position: Position, frame: Frame) -> None:
+    """Order captures by the most valuable victim, and by what such captures did elsewhere."""
     for i in range(frame.count):
         move = frame.moves[i]
-        score = 16 * VALUES[position.board[to_square(move)]]
+        score = _VICTIM_WEIGHT * VALUES[position.board[to_square(move)]]
         if move & FLAG == PROMOTION:
-            score += 16 * VALUES[promotion_kind(move)]
-        frame.scores[i] = score - position.board[from_square(move)]
+            score += _VICTIM_WEIGHT * VALUES[promotion_kind(move)]
+        frame.scores[i] = score + worker.captures[_capture_index(position, move)]
 
 
 @kernel
@@ -81,7 +99,27 @@ def history_index(side: int, move: int) -> int:
 
 
 @kernel
-def _score_quiets(worker: Worker, position: Position, frame: Frame, first: int) -> None:
+def _before(worker: Worker, ply: int, plies: int) -> int:
+    """Return the start of the continuation history of the move made `plies` before."""
+    moved = frame_at(worker, ply - plies).moved if plies <= ply else NOTHING_MOVED
+    return moved * MOVED
+
+
+@kernel
+def quiet_history(worker: Worker, ply: int, move: int) -> int:
+    """Return how well a quiet move did: anywhere, and after the last two moves."""
+    position = position_at(worker, ply)
+    moved = moved_index(position, move)
+    return (
+        worker.history[history_index(position.turn, move)]
+        + worker.continuations[_before(worker, ply, 1) + moved]
+        + worker.continuations[_before(worker, ply, 2) + moved]
+    )
+
+
+@kernel
+def _score_quiets(worker: Worker, ply: int, first: int) -> None:
+    frame = frame_at(worker, ply)
     for i in range(first, frame.count):
         move = frame.moves[i]
         if move == frame.killers[0]:
@@ -89,7 +127,7 @@ def _score_quiets(worker: Worker, position: Position, frame: Frame, first: int) 
         elif move == frame.killers[1]:
             frame.scores[i] = _KILLER_SCORE
         else:
-            frame.scores[i] = worker.history[history_index(position.turn, move)]
+            frame.scores[i] = quiet_history(worker, ply, move)
 
 
 @kernel
@@ -101,9 +139,18 @@ def _pick_best(frame: Frame) -> int:
             best = i
     move = frame.moves[best]
     frame.moves[best] = frame.moves[frame.next]
+    frame.moves[frame.next] = move
     frame.scores[best] = frame.scores[frame.next]
     frame.next += 1
     return move
+
+
+@kernel
+def _start_losing(frame: Frame) -> None:
+    """Go on to the captures set aside; `count` keeps how many moves were looked at before."""
+    frame.count = frame.next
+    frame.next = 0
+    frame.stage = LOSING
 
 
 @kernel
@@ -120,7 +167,7 @@ def next_move(worker: Worker, ply: int, only_noisy: bool) -> int:
             return frame.table_move
     if frame.stage == START_NOISY:
         frame.count = generate(position, frame, 0, NOISY, _EVERYWHERE, False)
-        _score_noisy(position, frame)
+        _score_noisy(worker, position, frame)
         frame.stage = WINNING
     if frame.stage == WINNING:
         while frame.next < frame.count:
@@ -135,18 +182,19 @@ def next_move(worker: Worker, ply: int, only_noisy: bool) -> int:
         if only_noisy:
             return NO_MOVE
         frame.stage = START_QUIET
+    if frame.skip_quiets and frame.stage in (START_QUIET, QUIETS):
+        _start_losing(frame)
     if frame.stage == START_QUIET:
         first = frame.count
         frame.count = generate(position, frame, first, QUIET, _EVERYWHERE, False)
-        _score_quiets(worker, position, frame, first)
+        _score_quiets(worker, ply, first)
         frame.stage = QUIETS
     if frame.stage == QUIETS:
         while frame.next < frame.count:
             move = _pick_best(frame)
             if move != frame.table_move:
                 return move
-        frame.next = 0
-        frame.stage = LOSING
+        _start_losing(frame)
     if frame.next < frame.losing:
         move = frame.moves[frame.next]
         frame.next += 1
@@ -155,25 +203,52 @@ def next_move(worker: Worker, ply: int, only_noisy: bool) -> int:
 
 
 @kernel
-def _adjust(worker: Worker, index: int, bonus: int) -> None:
-    """Move a history entry towards +- its maximum, the less the nearer it is ("gravity")."""
-    worker.history[index] += bonus - worker.history[index] * abs(bonus) // _MAX_HISTORY
+def _moved_towards(value: int, bonus: int) -> int:
+    """Move a history value towards +- its maximum, the less the nearer it is ("gravity")."""
+    return value + bonus - value * abs(bonus) // _MAX_HISTORY
+
+
+@kernel
+def _adjust_quiet(worker: Worker, ply: int, move: int, bonus: int) -> None:
+    position = position_at(worker, ply)
+    index = history_index(position.turn, move)
+    worker.history[index] = _moved_towards(worker.history[index], bonus)
+    moved = moved_index(position, move)
+    for plies in range(1, 3):
+        index = _before(worker, ply, plies) + moved
+        worker.continuations[index] = _moved_towards(worker.continuations[index], bonus)
+
+
+@kernel
+def _adjust_capture(worker: Worker, position: Position, move: int, bonus: int) -> None:
+    index = _capture_index(position, move)
+    worker.captures[index] = _moved_towards(worker.captures[index], bonus)
 
 
 @kernel
 def reward(worker: Worker, ply: int, move: int, depth: int) -> None:
-    """Note that the quiet `move` cut off: it becomes a killer, its history rises.
+    """Note that `move` cut off: its history rises, and a quiet move becomes a killer.
 
-    The quiet moves tried before it, which did not, lose history.
+    The moves tried before it, which did not cut off, lose history.
     """
     position, frame = position_at(worker, ply), frame_at(worker, ply)
-    if frame.killers[0] != move:
-        frame.killers[1] = frame.killers[0]
-        frame.killers[0] = move
-    bonus = min(16 * depth * depth + 32 * depth, 1600)
-    _adjust(worker, history_index(position.turn, move), bonus)
-    if frame.stage == QUIETS:
-        for i in range(frame.next - 1):
-            tried = frame.moves[i]
-            if tried != move and not is_noisy(position, tried):
-                _adjust(worker, history_index(position.turn, tried), -bonus)
+    bonus = min(_BONUS * depth * depth + 2 * _BONUS * depth, _MAX_BONUS)
+    quiet = not is_noisy(position, move)
+    if quiet:
+        if frame.killers[0] != move:
+            frame.killers[1] = frame.killers[0]
+            frame.killers[0] = move
+        _adjust_quiet(worker, ply, move, bonus)
+    else:
+        _adjust_capture(worker, position, move, bonus)
+    # Captures set aside and not yet looked at lie from `untried` to `losing`.
+    late = frame.stage == LOSING
+    untried = frame.next if late else 0
+    for i in range(frame.count if late else frame.next):
+        tried = frame.moves[i]
+        if tried == move or untried <= i < frame.losing:
+            continue
+        if is_noisy(position, tried):
+            _adjust_capture(worker, position, tried, -bonus)
+        elif quiet:
+            _adjust_quiet(worker, ply, tried, -bonus)

@@ -60,12 +60,22 @@ def _castling_key(position: Position) -> Bits:
 
 
 @kernel
+def _toggle_keys(position: Position, side: int, kind: int, square: int) -> None:
+    key = _piece_key(side, kind, square)
+    position.key ^= key
+    if kind == PAWN:
+        position.pawn_key ^= key
+    else:
+        position.piece_keys[side] ^= key
+
+
+@kernel
 def _toggle(position: Position, side: int, kind: int, square: int) -> None:
-    """Put a piece on the bitboards and the key, or take it off."""
+    """Put a piece on the bitboards and the keys, or take it off."""
     mask = bit(square)
     position.kinds[kind] ^= mask
     position.sides[side] ^= mask
-    position.key ^= _piece_key(side, kind, square)
+    _toggle_keys(position, side, kind, square)
 
 
 @kernel
@@ -107,7 +117,7 @@ def _see_checks(position: Position) -> None:
 @kernel
 def refresh(position: Position) -> None:
     """Compute everything that follows from pieces, turn, castling and en_passant."""
-    position.key = U64(0)
+    position.key = position.pawn_key = position.piece_keys[0] = position.piece_keys[1] = U64(0)
     for square in range(64):
         position.board[square] = EMPTY
     for kind in range(6):
@@ -116,7 +126,7 @@ def refresh(position: Position) -> None:
             square = first_square(pieces)
             position.board[square] = kind
             side = 0 if has(position.sides[0], square) else 1
-            position.key ^= _piece_key(side, kind, square)
+            _toggle_keys(position, side, kind, square)
             pieces &= pieces - U64(1)
     position.key ^= _castling_key(position)
     if position.turn == 0:

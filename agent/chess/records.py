@@ -20,6 +20,9 @@ PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, EMPTY = range(7)
 NO_SQUARE = 64
 
 NO_MOVE = 0
+CORRECTIONS = 1 << 14  # entries, by the low bits of a key
+MOVED = 12 * 64 + 1  # pieces of both sides by target square, and NOTHING_MOVED
+NOTHING_MOVED = MOVED - 1
 FLAG = 3 << 14
 PROMOTION, EN_PASSANT, CASTLING = 1 << 14, 2 << 14, 3 << 14
 
@@ -40,6 +43,8 @@ position_dtype = np.dtype(
         ("board", np.int8, (64,)),  # kind of the piece on each square
         ("key", U64),  # Polyglot's Zobrist key
         ("repetition_key", U64),  # the same, with en passant only where the capture is legal
+        ("pawn_key", U64),  # of the pawns alone
+        ("piece_keys", U64, (2,)),  # of each side's other pieces
         ("checkers", U64),  # pieces that give check to the side to move
         ("pinned", U64),  # pieces of the side to move that may only move along a line to the king
         ("castling", U64),  # squares of the rooks that may still castle
@@ -65,8 +70,10 @@ frame_dtype = np.dtype(
         ("losing", np.int64),  # captures set aside at the front, which lose by static exchange
         ("stage", np.int64),  # of move picking
         ("table_move", np.int64),
+        ("skip_quiets", np.int64),  # set when the remaining quiet moves are not worth a look
+        ("evaluation", np.int64),  # static, NO_EVALUATION in check
+        ("moved", np.int64),  # piece and target of the move made here, NOTHING_MOVED if none
         ("killers", np.int32, (2,)),
-        ("unused", np.int32),
         ("pv_length", np.int32),
         ("pv", np.int32, (MAX_PLY,)),
     ],
@@ -98,6 +105,10 @@ worker_dtype = np.dtype(
         ("best_move", np.int64),  # of this root search so far, NO_MOVE before the first
         ("best_score", np.int64),
         ("history", np.int32, (2 * 64 * 64,)),  # quiet moves by side, from and to
+        ("captures", np.int32, (12 * 64 * 7,)),  # noisy moves by piece, to and captured kind
+        ("pawn_corrections", np.int32, (2 * CORRECTIONS,)),  # by side to move and pawn_key
+        ("piece_corrections", np.int32, (2 * 2 * CORRECTIONS,)),  # by side to move and piece_keys
+        ("continuations", np.int16, (MOVED * MOVED,)),  # quiet moves by an earlier move
     ],
     align=True,
 )

@@ -1,6 +1,5 @@
 """The kernel's rules for Python callers: a game loaded into a worker, legal moves, perft."""
 
-import threading
 from typing import Any
 
 import chess
@@ -105,6 +104,17 @@ class Game:
         """The worker's address, for C functions."""
         return self._block.ctypes.data
 
+    def forget(self) -> None:
+        """Forget what searches have learned."""
+        for field in (
+            "history",
+            "captures",
+            "continuations",
+            "pawn_corrections",
+            "piece_corrections",
+        ):
+            self.worker[field] = 0
+
     def load(self, board: chess.Board) -> None:
         """Set the root position, and the game before it as far as repetition needs it.
 
@@ -169,29 +179,8 @@ class Game:
         return int(_perft(self.worker, 0, depth))
 
 
-def divide(
-    board: chess.Board, depth: int, stop: threading.Event | None = None
-) -> dict[chess.Move, int]:
-    """Return perft(depth - 1) after each legal move; less than all moves once `stop` is set."""
+def perft(board: chess.Board, depth: int) -> int:
+    """Count the positions reached by `depth` legal moves."""
     game = Game()
     game.load(board)
-    leaves = {}
-    for number in game.legal_moves():
-        if stop is not None and stop.is_set():
-            break
-        move = game.move(number)
-        board.push(move)
-        child = Game()
-        child.load(board)
-        board.pop()
-        leaves[move] = child.perft(depth - 1)
-    return leaves
-
-
-def perft(board: chess.Board, depth: int, stop: threading.Event | None = None) -> int:
-    """Count the positions reached by `depth` legal moves; less once `stop` is set."""
-    if depth <= 1:
-        game = Game()
-        game.load(board)
-        return game.perft(depth)
-    return sum(divide(board, depth, stop).values())
+    return game.perft(depth)

@@ -5,6 +5,8 @@ answer is there at any time; each level orders the next. Each call of the kernel
 around the last score (aspiration), widened on the side where it proves too narrow.
 """
 
+import math
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -35,23 +37,30 @@ class Table:
     """The memory of a transposition table, shared by all workers."""
 
     def __init__(self, megabytes: int) -> None:
-        clusters = megabytes * (1 << 20) // CLUSTER_BYTES
-        try:
-            # A cluster is one cache line, so it begins at a multiple of its size.
-            self._memory = np.zeros((clusters + 1) * CLUSTER_BYTES, np.uint8)
-        except MemoryError:
-            raise MemoryError(f"no memory for a table of {megabytes} MB; choose less") from None
         self.megabytes = megabytes
-        self.clusters = clusters
+        self.clusters = megabytes * (1 << 20) // CLUSTER_BYTES
+        self._allocate()
+
+    def _allocate(self) -> None:
+        """Take zeroed memory, which the system hands out page by page as it is first used."""
+        size = (self.clusters + 1) * CLUSTER_BYTES
+        try:
+            if size > _physical_memory():
+                raise MemoryError
+            self._memory = np.zeros(size, np.uint8)
+        except MemoryError:
+            reason = f"no memory for a table of {self.megabytes} MB; choose a smaller Hash"
+            raise MemoryError(reason) from None
         self.generation = 0
+        # A cluster is one cache line, so it begins at a multiple of its size.
         self.address = -(-self._memory.ctypes.data // CLUSTER_BYTES) * CLUSTER_BYTES
         start = self.address - self._memory.ctypes.data
-        self._words = self._memory[start : start + clusters * CLUSTER_BYTES].view(np.uint64)
+        self._words = self._memory[start : start + self.clusters * CLUSTER_BYTES].view(np.uint64)
 
     def clear(self) -> None:
         """Forget everything."""
-        self._words.fill(0)
-        self.generation = 0
+        del self._words, self._memory  # given back before as much is taken again
+        self._allocate()
 
     def age(self) -> None:
         """Begin a new search: entries of earlier ones give way."""
@@ -62,6 +71,14 @@ class Table:
         sample = self._words[: 1000 * ENTRY_BYTES // 8 : ENTRY_BYTES // 8]
         current = np.uint64(self.generation)
         return int(np.count_nonzero((sample != 0) & (sample >> np.uint64(58) == current)))
+
+
+def _physical_memory() -> float:
+    """Return the machine's memory in bytes, infinite where the system does not tell."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return math.inf
 
 
 class KernelSearch:
@@ -121,7 +138,7 @@ class KernelSearch:
         """Forget everything that can change a search: the table and the histories."""
         self._table.clear()
         for game in self._games:
-            game.worker["history"] = 0
+            game.forget()
 
     # From any thread.
 
@@ -238,7 +255,7 @@ class KernelSearch:
         worker["table"] = self._table.address
         worker["table_clusters"] = self._table.clusters
         worker["generation"] = self._table.generation
-        worker["tables"] = self._endgame.own.address if self._endgame.own else 0
+        worker["tables"] = self._endgame.own.tables.address if self._endgame.own else 0
         worker["table_hits"] = 0
 
     def _levels(self, limits: Limits[chess.Move], lines: int) -> Iterator[Info[chess.Move]]:
@@ -264,6 +281,11 @@ class KernelSearch:
                 elif best is None or self._best_move() not in (None, best.pv[0]):
                     yield self._line(depth, started, complete=False)
                 return
+            # A line searched later may turn out better than one searched before it.
+            order = sorted(range(lines), key=lambda number: -scores[number])
+            scores = [scores[number] for number in order]
+            worker["root_moves"][:lines] = worker["root_moves"][order]
+            level = [replace(level[old], multipv=new) for new, old in enumerate(order, 1)]
             best = level[0]
             yield from level
             if limits.mate and isinstance(best.score, Mate) and 0 < best.score.moves <= limits.mate:

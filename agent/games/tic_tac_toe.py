@@ -18,6 +18,7 @@ class TicTacToe:
         self._full = (1 << size * size) - 1
         self._marks = [0, 0]
         self._played: list[int] = []
+        self._won = False
 
     @property
     def turn(self) -> int:
@@ -26,24 +27,28 @@ class TicTacToe:
 
     def moves(self) -> list[int]:
         """Return the empty squares; none when the game is over."""
-        if self._won():
+        if self._won:
             return []
         taken = self._marks[0] | self._marks[1]
         return [square for square in range(self.size**2) if not taken >> square & 1]
 
     def play(self, move: int) -> None:
         """Mark a square."""
-        self._marks[self.turn] |= 1 << move
+        marks = self._marks[self.turn] = self._marks[self.turn] | 1 << move
         self._played.append(move)
+        for line in self._lines_through[move]:
+            if marks & line == line:
+                self._won = True
 
     def undo(self) -> None:
         """Take the last mark away."""
         move = self._played.pop()
         self._marks[self.turn] ^= 1 << move
+        self._won = False
 
     def outcome(self) -> float | None:
         """Return 1 if X has a line, -1 if O has one, 0 if the board is full."""
-        if self._won():
+        if self._won:
             return -1 if self.turn == 0 else 1
         return 0 if self._marks[0] | self._marks[1] == self._full else None
 
@@ -62,13 +67,6 @@ class TicTacToe:
         """Return how many lines the player could still complete."""
         theirs = self._marks[1 - player]
         return sum(not line & theirs for line in self._lines)
-
-    def _won(self) -> bool:
-        """Tell whether the last mark completed a line."""
-        if not self._played:
-            return False
-        marks = self._marks[1 - self.turn]
-        return any(marks & line == line for line in self._lines_through[self._played[-1]])
 
     def text(self, move: int) -> str:
         """Return a square's name: a letter for the column, a number for the row from below."""
@@ -128,3 +126,6 @@ def _symmetries(size: int) -> list[tuple[int, ...]]:
 def _moved(marks: int, squares: tuple[int, ...]) -> int:
     """Return the marks after each square went where the symmetry takes it."""
     return sum(1 << target for square, target in enumerate(squares) if marks >> square & 1)
+
+
+GAME = TicTacToe

@@ -4,10 +4,18 @@ It is the game of the textbooks' examples: [[3, 5], [2, 9]] is a root with two M
 """
 
 from collections.abc import Hashable
-from random import Random
-from typing import TypeAlias
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
 
 Node: TypeAlias = "float | list[Node]"
+
+# On this tree alpha-beta evaluates every leaf, SSS* half of them. What 'Tema 2: Búsqueda en
+# juegos' tells of its example is kept; the leaves it does not tell are ours.
+EXAMPLE: Node = [
+    [[[5, 6], [7, 8]], [[1, 2], [3, 4]]],
+    [[[13, 14], [15, 16]], [[9, 10], [11, 12]]],
+]
 
 
 class Tree:
@@ -16,7 +24,7 @@ class Tree:
     The players alternate; a leaf's value is player 0's utility.
     """
 
-    def __init__(self, root: Node) -> None:
+    def __init__(self, root: Node = EXAMPLE) -> None:
         self._nodes = [root]
         self._path: list[int] = []
 
@@ -66,20 +74,33 @@ def evaluate(game: Tree) -> float:
     return 0
 
 
-def random_tree(branching: int, depth: int, random: Random) -> Tree:
-    """Return a uniform tree whose leaves hold 0, 1, 2, ... in random order.
+def read_tree(path: str | PathLike[str]) -> Tree:
+    """Read a tree from a YAML file that holds nested lists of leaf values.
 
-    Only the order of independent continuous values matters to a search: distinct integers in
-    random order are the same to it.
+    Raises ValueError, naming the file and the place, if it holds anything else.
     """
-    if branching < 1 or depth < 0:
-        raise ValueError(f"no tree has branching {branching} and depth {depth}")
-    level: list[Node] = [float(value) for value in range(branching**depth)]
-    random.shuffle(level)
-    while len(level) > 1:
-        level = [level[start : start + branching] for start in range(0, len(level), branching)]
-    root = level[0]
-    if branching == 1:
-        for _ in range(depth):
-            root = [root]
-    return Tree(root)
+    import yaml
+
+    try:
+        root = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not YAML: {error}") from error
+    try:
+        return Tree(_checked(root, ()))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _checked(node: Any, path: tuple[int, ...]) -> Node:
+    """Return the node if it is a tree, else say where it is not."""
+    label = ".".join(map(str, path)) or "the root"
+    if isinstance(node, list):
+        if not node:
+            raise ValueError(f"{label} is an empty list; write a leaf as a number")
+        return [_checked(child, (*path, number)) for number, child in enumerate(node, 1)]
+    if isinstance(node, (int, float)) and not isinstance(node, bool) and node == node:
+        return node
+    raise ValueError(f"{label} is {node!r}, neither a number nor a list")
+
+
+GAME = Tree

@@ -18,6 +18,7 @@ from agent.limits import Cp, Info, Limits, Mate, Progress, Score
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.counts import SearchStopped
 from agent.search.ending import Ending
+from agent.search.ordering import Ordering
 from agent.search.table import Table
 
 Move = TypeVar("Move")
@@ -129,14 +130,13 @@ class PlainSearch:
 
         self._evaluation = value
         self._table = Table[chess.Move](self.TABLE_ENTRIES)
+        self._ordering = Ordering[chess.Move](ratings=True, killers=True, history=True)
         self._search = AlphaBeta[chess.Move](
             value,
             ending=self.ENDING,
             continuation=True,
             table=self._table,
-            killers=True,
-            history=True,
-            ratings=True,
+            ordering=self._ordering,
         )
         self._deepening = Deepening(self._search)
 
@@ -169,7 +169,7 @@ class PlainSearch:
         game = BoardGame(board)
         self._search.forget_counts()
         self._search.node_limit = inf if limits.nodes is None else limits.nodes
-        moves = self._search.order(game)
+        moves = self._ordering.sort(game, game.moves(), 0)
         if limits.search_moves:
             moves = [move for move in moves if move in limits.search_moves] or moves
         last: Level[chess.Move] | None = None

@@ -14,9 +14,9 @@ Owner = TypeVar("Owner")
 
 @dataclass(frozen=True, slots=True)
 class Option(Generic[Owner]):
-    """One option; `kind` is button, check, spin or string, in UCI's words.
+    """One option; `kind` is button, check, spin, combo or string, in UCI's words.
 
-    change: gets the owner and the new value, which has been checked.
+    change: gets the owner and the new value, which has been checked. choices: of a combo.
     """
 
     name: str
@@ -25,6 +25,7 @@ class Option(Generic[Owner]):
     default: Value = None
     least: int = 0
     most: int = 0
+    choices: tuple[str, ...] = ()
 
     def line(self) -> str:
         """Return the line that declares this option."""
@@ -33,6 +34,9 @@ class Option(Generic[Owner]):
             words.append(f"default {self.default} min {self.least} max {self.most}")
         elif self.kind == "check":
             words.append(f"default {'true' if self.default else 'false'}")
+        elif self.kind == "combo":
+            words.append(f"default {self.default}")
+            words += [f"var {choice}" for choice in self.choices]
         elif self.kind == "string":
             words.append(f"default {self.default or '<empty>'}")
         return " ".join(words)
@@ -41,6 +45,11 @@ class Option(Generic[Owner]):
         if len(text) > LONGEST_STRING or not text.isprintable():
             raise UciError(f"{self.name} takes up to {LONGEST_STRING} printable characters")
         return text
+
+    def _read_choice(self, text: str) -> str:
+        if text.lower() not in self.choices:
+            raise UciError(f"{self.name} takes {', '.join(self.choices)}, not {shorten(text)}")
+        return text.lower()
 
     def read(self, text: str | None) -> Value:
         """Return the value that a text stands for; raise UciError if it is not allowed."""
@@ -52,6 +61,8 @@ class Option(Generic[Owner]):
             if text is None or text.lower() not in ("true", "false"):
                 raise UciError(f"{self.name} takes true or false, not {shorten(text or '')}")
             return text.lower() == "true"
+        if self.kind == "combo":
+            return self._read_choice(text or "")
         number = read_number(text or "")
         if number is None or not self.least <= number <= self.most:
             raise UciError(

@@ -7,6 +7,7 @@ Source: the text of April 2006 by Rudolf Huber and Stefan Meyer-Kahlen, and what
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from threading import Event
@@ -16,6 +17,7 @@ from agent.clock import allot
 from agent.engine import Engine
 from agent.limits import Info, Limits, Progress, Result, SideClock
 from agent.player import Job, Player, PlayerError, describe
+from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
 from protocols.uci.options import Option, find
 from protocols.uci.position import CurrentPosition, read_move
 from protocols.uci.text import info_line, progress_line, result_line, say, score_text, speed
@@ -36,6 +38,8 @@ from protocols.uci.values import (
 
 if TYPE_CHECKING:
     import chess
+
+    from agent.chess.own_tables import OwnTables
 
 Replies = Iterator[str]
 
@@ -62,7 +66,7 @@ class Uci:
         author: str,
         send: Callable[[str], None],
         log_to: Callable[[str], None],
-        make_engine: Callable[[Callable[[str], None]], Engine] = Engine,
+        make_engine: Callable[[Callable[[str], None]], Engine] | None = None,
     ) -> None:
         self.finished = False
         self.name = name
@@ -70,8 +74,9 @@ class Uci:
         self.chess960 = False
         self.show_wdl = False
         self.lines = 1
-        self.engine = make_engine(self.error)
-        self.player = Player(self.engine, self)
+        self.engine = (make_engine or _make_engine)(self.error)
+        self.book = BookAdvisor(self.error)
+        self.player = Player(self.engine, self, advisors=(self.book,))
         self._author = author
         self._send = send
         self._debug = False
@@ -99,8 +104,9 @@ class Uci:
 
     def close(self, timeout: float) -> bool:
         """Stop everything; return whether all threads ended within about `timeout` seconds."""
-        ended = self.player.close(timeout / 2)
-        return self.engine.close(timeout / 2) and ended
+        deadline = time.monotonic() + timeout
+        ended = self.player.close(timeout)
+        return self.engine.close(max(deadline - time.monotonic(), 0.0)) and ended
 
     # What the player tells.
 
@@ -138,6 +144,7 @@ class Uci:
 
     def _ready(self, job: Job) -> None:
         try:
+            self.book.open()
             self.engine.settle(job)
         finally:
             self._send("readyok")
@@ -251,6 +258,10 @@ class Uci:
         """Change something in the engine, after whatever it is doing."""
         self.player.do(lambda job: change(self.engine))
 
+    def change_book(self, change: Callable[[BookAdvisor], None]) -> None:
+        """Change something in the book, after whatever the player is doing."""
+        self.player.do(lambda job: change(self.book))
+
     def change_log(self, path: str) -> None:
         """Log to another file."""
         try:
@@ -267,6 +278,16 @@ class Uci:
             title = "" if words[0] == "none" else f"{words[0]} "
             elo = "" if words[1] == "none" else f" ({words[1]})"
             self._send(say(f"playing against {title}{words[3]}{elo}"))
+
+
+def _make_engine(report: Callable[[str], None]) -> Engine:
+    return Engine(report, _open_own_tables)
+
+
+def _open_own_tables(report: Callable[[str], None]) -> OwnTables:
+    from openings.tables import open_own_tables  # imports the kernel
+
+    return open_own_tables(report)
 
 
 def _split(line: str) -> tuple[str, str]:
@@ -326,8 +347,13 @@ def _set_overhead(uci: Uci, milliseconds: int) -> None:
     uci.player.overhead = milliseconds / 1e3
 
 
-def _set_patience(uci: Uci, analysing: bool) -> None:
+def _set_analysing(uci: Uci, analysing: bool) -> None:
     uci.player.patient = analysing
+    uci.change_book(lambda book: setattr(book, "analysing", analysing))
+
+
+def _book_setter(name: str) -> Callable[[Uci, Any], None]:
+    return lambda uci, value: uci.change_book(lambda book: setattr(book, name, value))
 
 
 OPTIONS: tuple[Option[Uci], ...] = (
@@ -352,8 +378,46 @@ OPTIONS: tuple[Option[Uci], ...] = (
     # Pondering is up to the front end: `go ponder` is understood with and without it.
     Option("Ponder", "check", _nothing, default=False),
     Option("Move Overhead", "spin", _set_overhead, default=10, least=0, most=5000),
+    Option("OwnBook", "check", _book_setter("enabled"), default=True),
+    Option(
+        "BookFile",
+        "string",
+        lambda uci, value: uci.change_book(lambda book: book.use(value)),
+        default=SHIPPED,
+    ),
+    Option(
+        "BookDepth",
+        "spin",
+        _book_setter("depth"),
+        default=MOST_MOVES,
+        least=0,
+        most=MOST_MOVES,
+    ),
+    Option(
+        "BookVariety",
+        "combo",
+        _book_setter("variety"),
+        default=WEIGHTED,
+        choices=VARIETIES,
+    ),
+    Option(
+        "OwnTables",
+        "check",
+        lambda uci, value: uci.change_engine(lambda engine: engine.use_own_tables(value)),
+        default=True,
+    ),
+    Option(
+        "SyzygyPath",
+        "string",
+        lambda uci, value: uci.change_engine(lambda engine: engine.use_syzygy(value)),
+    ),
+    Option(
+        "GaviotaPath",
+        "string",
+        lambda uci, value: uci.change_engine(lambda engine: engine.use_gaviota(value)),
+    ),
     Option("UCI_Chess960", "check", _setter("chess960"), default=False),
-    Option("UCI_AnalyseMode", "check", _set_patience, default=False),
+    Option("UCI_AnalyseMode", "check", _set_analysing, default=False),
     Option("UCI_ShowWDL", "check", _setter("show_wdl"), default=False),
     Option("UCI_Opponent", "string", Uci.meet),
     # For the front end to show; what it sets has no meaning.

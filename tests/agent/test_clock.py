@@ -130,3 +130,10 @@ def test_one_iteration_is_enough_where_there_is_no_choice():
     assert not Clock(sudden_death(60.0), forced=True, now=watch).another_iteration("e2e4")
     assert Clock(Limits(movetime=60.0), forced=True, now=watch).another_iteration("e2e4")
     assert Clock(Limits(depth=9), forced=True, now=watch).another_iteration("e2e4")
+
+
+def test_a_search_that_always_takes_the_most_keeps_a_reserve():
+    left, increment = 10.0, 0.1
+    for _ in range(500):
+        left += increment - allot(sudden_death(left, increment), OVERHEAD).hard
+    assert left > 4 * increment

@@ -6,10 +6,10 @@ from agent.latch import Latch, wait_for_any
 def test_hooks_run_once_when_it_goes_on_and_at_once_after_that():
     latch, calls = Latch(), []
     latch.then(lambda: calls.append("before"))
-    assert not latch
+    assert not latch.is_set()
     latch.set()
     latch.set()
-    assert latch
+    assert latch.is_set()
     latch.then(lambda: calls.append("after"))
     assert calls == ["before", "after"]
 
@@ -20,8 +20,8 @@ def test_waiting_ends_with_the_first_of_several():
     timer.start()
     wait_for_any(first, second, timeout=20.0)
     timer.join()
-    assert second
-    assert not first
+    assert second.is_set()
+    assert not first.is_set()
 
 
 def test_waiting_ends_with_the_timeout():

@@ -258,7 +258,7 @@ def test_a_job_learns_that_something_else_was_asked(play):
 
     def wait_politely(job):
         player_module.wait_for_any(job.overtaken, timeout=PATIENCE)
-        seen.append((bool(job.overtaken), bool(job.stop)))
+        seen.append((job.overtaken.is_set(), job.stop.is_set()))
 
     player.do(wait_politely)
     player.do(lambda job: None)

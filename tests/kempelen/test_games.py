@@ -1,7 +1,6 @@
 """Whole games, as front ends and match runners play them."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +9,9 @@ import chess
 import chess.engine
 import pytest
 
+from tests.support import program
+
 COMMAND = [sys.executable, "-m", "kempelen.cli", "uci"]
-STOCKFISH = shutil.which("stockfish") or shutil.which("stockfish", path="/usr/games")
 
 
 @pytest.fixture
@@ -20,11 +20,10 @@ def engine(warm_cache):
         yield engine
 
 
-@pytest.mark.skipif(STOCKFISH is None, reason="stockfish is not installed")
 @pytest.mark.parametrize("ours", [chess.WHITE, chess.BLACK])
 def test_a_whole_game_against_stockfish(engine, ours):
     board = chess.Board()
-    with chess.engine.SimpleEngine.popen_uci(STOCKFISH) as stockfish:
+    with chess.engine.SimpleEngine.popen_uci(program("stockfish")) as stockfish:
         stockfish.configure({"Threads": 1, "Hash": 16})
         while not board.is_game_over(claim_draw=True):
             player = engine if board.turn == ours else stockfish
@@ -32,6 +31,48 @@ def test_a_whole_game_against_stockfish(engine, ours):
             assert move in board.legal_moves
             board.push(move)
     assert board.ply() > 10
+
+
+def test_pondering_through_a_game(engine):
+    board = chess.Board()
+    limit = chess.engine.Limit(white_clock=2, black_clock=2, white_inc=0.02, black_inc=0.02)
+    hits = misses = 0
+    while board.ply() < 30:
+        result = engine.play(board, limit, ponder=True)
+        board.push(result.move)
+        # By turns the reply that is pondered on, and another: a hit, then a miss.
+        others = [move for move in board.legal_moves if move != result.ponder]
+        if result.ponder and board.ply() % 4 == 1:
+            hits += 1
+            board.push(result.ponder)
+        else:
+            misses += 1
+            board.push(others[0])
+        if board.is_game_over():
+            break
+    assert hits
+    assert misses
+
+
+def test_as_match_runners_talk(start_engine, warm_cache):
+    """The order of fastchess: ucinewgame before the options, isready before and after a move."""
+    engine = start_engine()
+    engine.say("uci")
+    engine.hear_until("uciok")
+    engine.say("ucinewgame", "setoption name Hash value 8", "setoption name Threads value 2")
+    board = chess.Board()
+    for _ in range(6):
+        moves = " ".join(move.uci() for move in board.move_stack)
+        engine.say("isready")
+        assert engine.hear_until("readyok") == ["readyok"]
+        engine.say(f"position startpos moves {moves}", "go wtime 100 btime 100 winc 0 binc 0")
+        answer = engine.hear_until("bestmove")[-1]
+        engine.say("isready")
+        assert engine.hear_until("readyok") == ["readyok"]
+        board.push_uci(answer.split()[1])
+    engine.say("quit")
+    assert engine.rest() == []
+    assert engine.wait() == (0, "")
 
 
 def test_a_whole_chess960_game_against_itself(engine):
@@ -74,7 +115,9 @@ def test_the_same_game_at_fixed_nodes_has_the_same_node_counts(warm_cache):
 
 def test_fast_games_against_itself(warm_cache):
     script = Path(__file__).parents[2] / "benchmarks" / "self_play.py"
-    command = [sys.executable, script, "--games", "2", "--time", "2", "--increment", "0.02"]
+    # The margin is for a busy machine: the benchmark itself allows none.
+    limits = ["--games", "2", "--time", "2", "--increment", "0.02", "--margin", "2"]
+    command = [sys.executable, script, *limits]
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert sum(json.loads(done.stdout).values()) == 2

@@ -10,9 +10,9 @@ import chess.gaviota
 import numpy as np
 import pytest
 
-from agent.chess.endgame import OwnTables
 from agent.chess.ending_index import Ending, all_endings, ending_named
 from agent.chess.ending_tables import BROKEN, DRAWN, TableError, Tables, unpack
+from agent.chess.own_tables import OwnTables
 from openings.tables import (
     Build,
     load_intact,
@@ -23,6 +23,7 @@ from openings.tables import (
     table_folder,
     table_path,
 )
+from tests.support import unavailable
 
 GAVIOTA = "/usr/share/gaviotatb/gtb4"
 RANDOM_POSITIONS = 100_000
@@ -67,15 +68,12 @@ def all_squares(ending: Ending) -> Iterator[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("name", ["KQK", "KRK", "KPK", "KBK", "KNK"])
-def test_three_pieces_are_as_gaviota_has_them(tables: Tables, name: str) -> None:
+def test_three_pieces_are_as_gaviota_has_them(endgame_tables: Tables, name: str) -> None:
     if not Path(GAVIOTA).is_dir():
-        reason = f"no Gaviota tables in {GAVIOTA}; scripts/install-debian-packages installs them"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        unavailable(f"no Gaviota tables in {GAVIOTA}: run scripts/install-debian-packages")
     kinds = tuple("PNBRQ".index(letter) for letter in name[1:-1])
     ending = Ending(kinds, ())
-    own = OwnTables(tables)
+    own = OwnTables(endgame_tables)
     compared = 0
     with chess.gaviota.PythonTablebase() as gaviota:
         gaviota.add_directory(GAVIOTA)
@@ -95,8 +93,8 @@ def test_three_pieces_are_as_gaviota_has_them(tables: Tables, name: str) -> None
 
 
 @pytest.mark.parametrize("name", ["KBNK", "KQKR"])
-def test_values_are_the_best_of_their_successors(tables: Tables, name: str) -> None:
-    own = OwnTables(tables)
+def test_values_are_the_best_of_their_successors(endgame_tables: Tables, name: str) -> None:
+    own = OwnTables(endgame_tables)
     worth = set()
     for board in random_positions(ending_named(name), RANDOM_POSITIONS // 2, seed=5):
         value = own.value(board)
@@ -151,10 +149,11 @@ def best_by_hand(own: OwnTables, board: chess.Board) -> int:
         ("KPK", 28, None),
         ("KBNK", 33, None),
         ("KQKR", 35, 18),
+        ("KBBK", 19, None),
     ],
 )
-def test_longest_mates(tables: Tables, name: str, win: int, loss: int | None) -> None:
-    strong, weak = statistics(ending_named(name), tables[name])
+def test_longest_mates(endgame_tables: Tables, name: str, win: int, loss: int | None) -> None:
+    strong, weak = statistics(ending_named(name), endgame_tables[name])
     assert (strong.longest_win, strong.longest_loss) == (win, loss)
     assert weak.longest_loss == win
     assert strong.side + weak.side == name
@@ -176,12 +175,12 @@ def test_longest_mates(tables: Tables, name: str, win: int, loss: int | None) ->
         pytest.param("4k3/8/8/8/8/8/8/RRB1K3 w - - 0 1", None, id="too many pieces"),
     ],
 )
-def test_single_positions(tables: Tables, fen: str, value: int | None) -> None:
-    assert OwnTables(tables).value(chess.Board(fen)) == value
+def test_single_positions(endgame_tables: Tables, fen: str, value: int | None) -> None:
+    assert OwnTables(endgame_tables).value(chess.Board(fen)) == value
 
 
-def test_symmetric_positions_are_equal(tables: Tables) -> None:
-    own = OwnTables(tables)
+def test_symmetric_positions_are_equal(endgame_tables: Tables) -> None:
+    own = OwnTables(endgame_tables)
     for board in random_positions(ending_named("KBNK"), 200, seed=8):
         value = own.value(board)
         for turned in (
@@ -283,8 +282,8 @@ def test_shipped_tables_are_there_where_nothing_can_be_written(tmp_path: Path) -
     assert OwnTables(tables).value(chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")) == 2
 
 
-def test_packed_tables_are_the_same(table_folder: Path, tmp_path: Path) -> None:
-    packed = pack(ending_named("KRK"), table_folder, tmp_path)
+def test_packed_tables_are_the_same(endgame_folder: Path, tmp_path: Path) -> None:
+    packed = pack(ending_named("KRK"), endgame_folder, tmp_path)
     shipped = Path(load_intact.__code__.co_filename).parent / "data" / packed.name
     assert packed.read_bytes() == shipped.read_bytes()
 

@@ -7,7 +7,7 @@ import chess
 import chess.polyglot
 import pytest
 
-from agent.chess.rules import Game, divide, perft
+from agent.chess.rules import Game, perft
 
 CASES = [
     [field.strip() for field in line.split("|")]
@@ -45,14 +45,6 @@ def test_perft_of_chess960(number: int) -> None:
         if board.is_game_over():
             board.pop()
     assert perft(board, 3) == plain_perft(board, 3)
-
-
-def test_divide_names_the_moves_as_the_board_does() -> None:
-    board = chess.Board("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
-    assert divide(board, 1) == dict.fromkeys(board.legal_moves, 1)
-    board.chess960 = True
-    assert chess.Move.from_uci("e1h1") in divide(board, 1)
-    assert set(divide(board, 1)) == set(board.legal_moves)
 
 
 def test_perft_of_no_depth_is_one() -> None:

@@ -14,6 +14,7 @@ from agent.game import Game
 from agent.limits import Cp, Info, Limits, Mate
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.deepening import PlainSearch, score
+from agent.search.ordering import Ordering
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 
@@ -68,7 +69,10 @@ def test_unpruned_search_equals_plain_alpha_beta(evaluation: Evaluation, depth: 
         return static.evaluate(game.board)
 
     oracle = AlphaBeta[chess.Move](
-        evaluate, ending=PlainSearch.ENDING, continuation=True, ratings=True
+        evaluate,
+        ending=PlainSearch.ENDING,
+        continuation=True,
+        ordering=Ordering[chess.Move](ratings=True),
     )
     number = 40 if depth < 3 else 6
     for board in random_games(depth, number):
@@ -226,8 +230,9 @@ def test_the_table_can_be_resized_and_cleared() -> None:
 
 def test_an_impossible_table_is_refused() -> None:
     search = KernelSearch(megabytes=1)
-    with pytest.raises(MemoryError, match="no memory for a table of"):
-        search.resize(1 << 40)
+    for megabytes in (65536 * 64, 1 << 40):
+        with pytest.raises(MemoryError, match="no memory for a table of"):
+            search.resize(megabytes)
     assert last_info(search, chess.Board(), Limits(depth=2)).depth == 2
 
 

@@ -44,14 +44,9 @@ def test_takes_a_hanging_queen():
         ("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", 1),
         ("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", 2),
         ("k7/8/1K6/8/8/8/8/7R b - - 0 1", -1),
-        ("6k1/5ppp/8/8/8/8/5PPP/r5K1 w - - 0 1", None),
     ],
 )
 def test_counts_moves_to_mate(fen, mate):
-    if mate is None:
-        with pytest.raises(IndexError):
-            infos(fen)
-        return
     assert infos(fen, Limits(depth=4))[-1].score == Mate(mate)
 
 
@@ -72,7 +67,7 @@ def test_lines_are_the_best_moves_in_order():
 
 def test_no_more_lines_than_moves():
     found = infos("7k/8/8/8/8/8/r7/K7 w - - 0 1", Limits(depth=2), lines=5)
-    assert [info.multipv for info in found] == [1, 1]
+    assert [info.multipv for info in found] == [1, 2, 1, 2]
 
 
 def test_searches_only_the_moves_asked_for():
@@ -130,7 +125,7 @@ def test_stop_from_another_thread_is_noticed():
 
 def test_partial_level_offers_only_a_better_line():
     full = infos(HANGING_QUEEN, Limits(depth=3))
-    for nodes in range(50, full[-1].nodes, 97):
+    for nodes in range(50, full[-1].nodes, full[-1].nodes // 20):
         found = infos(HANGING_QUEEN, Limits(nodes=nodes))
         assert_legal(chess.Board(HANGING_QUEEN), found[-1].pv)
         assert all(info.complete for info in found[:-1])

@@ -1,0 +1,61 @@
+"""Correction history: what searches found, against what the static evaluation had said.
+
+Where positions with the same pawns, or the same pieces of a side, turned out better or worse than
+evaluated, the evaluation of the next such position is shifted that way.
+"""
+
+import numba
+
+from agent.chess.native import U64
+from agent.chess.records import CORRECTIONS, MAX_EVALUATION, Bits, Position, Worker, position_at
+from agent.kernel import kernel
+
+_MASK = U64(CORRECTIONS - 1)
+_MAX_ENTRY = 1024
+_MAX_STEP = 256
+_UNITS = 24  # of an entry for one centipawn, with pawns counting twice
+
+
+@kernel
+def _pawn_index(position: Position) -> int:
+    return CORRECTIONS * position.turn + _low(position.pawn_key)
+
+
+@kernel
+def _piece_index(position: Position, side: int) -> int:
+    return CORRECTIONS * (2 * position.turn + side) + _low(position.piece_keys[side])
+
+
+@kernel
+def _low(key: Bits) -> int:
+    return numba.int64(key & _MASK)
+
+
+@kernel
+def corrected(worker: Worker, ply: int, evaluation: int) -> int:
+    """Return the static evaluation, shifted by what was learned."""
+    position = position_at(worker, ply)
+    total = (
+        2 * worker.pawn_corrections[_pawn_index(position)]
+        + worker.piece_corrections[_piece_index(position, 0)]
+        + worker.piece_corrections[_piece_index(position, 1)]
+    )
+    value = evaluation + total // _UNITS
+    return min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
+
+
+@kernel
+def _moved(entry: int, step: int) -> int:
+    return entry + step - entry * abs(step) // _MAX_ENTRY
+
+
+@kernel
+def learn(worker: Worker, ply: int, depth: int, difference: int) -> None:
+    """Note that a search to `depth` found `difference` more than the corrected evaluation."""
+    position = position_at(worker, ply)
+    step = min(max(difference * depth // 8, -_MAX_STEP), _MAX_STEP)
+    index = _pawn_index(position)
+    worker.pawn_corrections[index] = _moved(worker.pawn_corrections[index], step)
+    for side in range(2):
+        index = _piece_index(position, side)
+        worker.piece_corrections[index] = _moved(worker.piece_corrections[index], step)

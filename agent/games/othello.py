@@ -1,0 +1,159 @@
+"""Othello on a board of any even size: enclose the other's discs and turn them.
+
+A player who cannot enclose must pass; when neither can, the game is over. The utility is the
+difference in discs. Squares are numbered along the rows from the top left, from 0; a set of
+squares is an integer with one bit a square. Player 0 is Black.
+"""
+
+from collections.abc import Callable, Hashable
+from functools import cache
+
+PASS = -1
+
+
+class Othello:
+    """A position of Othello and its history. Moves are squares, or PASS."""
+
+    def __init__(self, size: int = 8) -> None:
+        if size < 4 or size % 2:
+            raise ValueError(f"a board of size {size} cannot be; use an even size from 4")
+        self.size = size
+        self._squares = (1 << size * size) - 1
+        self._directions = _directions(size)
+        middle = size // 2
+        white = self._bit(middle - 1, middle - 1) | self._bit(middle, middle)
+        black = self._bit(middle - 1, middle) | self._bit(middle, middle - 1)
+        # The mover's discs, the other's, and where the mover encloses, for each position from
+        # the first to this one.
+        self._states = [(black, white, self._targets(black, white))]
+        self._turn = 0
+
+    @property
+    def turn(self) -> int:
+        """The player to move: 0 is Black, 1 is White."""
+        return self._turn
+
+    def moves(self) -> list[int]:
+        """Return the squares that enclose, or else PASS; none when the game is over."""
+        mine, theirs, targets = self._states[-1]
+        if targets:
+            return [square for square in range(self.size**2) if targets >> square & 1]
+        return [PASS] if self._targets(theirs, mine) else []
+
+    def play(self, move: int) -> None:
+        """Put a disc and turn those it encloses, or pass."""
+        mine, theirs, _ = self._states[-1]
+        if move != PASS:
+            turned = self._turned(1 << move, mine, theirs)
+            mine |= turned | 1 << move
+            theirs &= ~turned
+        self._states.append((theirs, mine, self._targets(theirs, mine)))
+        self._turn = 1 - self._turn
+
+    def undo(self) -> None:
+        """Take the last move back."""
+        self._states.pop()
+        self._turn = 1 - self._turn
+
+    def outcome(self) -> float | None:
+        """Return Black's discs less White's if neither can move."""
+        mine, theirs, targets = self._states[-1]
+        if targets or self._targets(theirs, mine):
+            return None
+        return self.discs(0).bit_count() - self.discs(1).bit_count()
+
+    def key(self) -> Hashable:
+        """Return the discs of both players and who is to move."""
+        return self._turn, *self._states[-1][:2]
+
+    def discs(self, player: int) -> int:
+        """Return the set of a player's squares."""
+        return self._states[-1][player != self._turn]
+
+    def mobility(self, player: int) -> int:
+        """Return how many squares the player could move to, were it his turn."""
+        mine, theirs, targets = self._states[-1]
+        if player != self._turn:
+            targets = self._targets(theirs, mine)
+        return targets.bit_count()
+
+    def corners(self, player: int) -> int:
+        """Return how many corners the player holds."""
+        last = self.size - 1
+        corners = sum(self._bit(row, column) for row in (0, last) for column in (0, last))
+        return (self.discs(player) & corners).bit_count()
+
+    def _bit(self, row: int, column: int) -> int:
+        return 1 << row * self.size + column
+
+    def _targets(self, mine: int, theirs: int) -> int:
+        """Return the empty squares from which `mine` would enclose some of `theirs`."""
+        empty = self._squares & ~(mine | theirs)
+        targets = 0
+        for step in self._directions:
+            run = step(mine) & theirs
+            enclosed = run
+            while run:
+                run = step(run) & theirs
+                enclosed |= run
+            targets |= step(enclosed) & empty
+        return targets
+
+    def _turned(self, disc: int, mine: int, theirs: int) -> int:
+        """Return the discs that a new disc of the mover encloses."""
+        turned = 0
+        for step in self._directions:
+            square = step(disc)
+            run = 0
+            while square & theirs:
+                run |= square
+                square = step(square)
+            if square & mine:
+                turned |= run
+        return turned
+
+    def text(self, move: int) -> str:
+        """Return a square's name, columns by letter and rows by number from above, or "pass"."""
+        if move == PASS:
+            return "pass"
+        row, column = divmod(move, self.size)
+        return f"{chr(ord('a') + column)}{row + 1}"
+
+    def __str__(self) -> str:
+        def sign(square: int) -> str:
+            bit = 1 << square
+            return "X" if self.discs(0) & bit else "O" if self.discs(1) & bit else "."
+
+        return "\n".join(
+            " ".join(sign(square) for square in range(start, start + self.size))
+            for start in range(0, self.size**2, self.size)
+        )
+
+
+def evaluate(game: Othello) -> float:
+    """Return corners and mobility, the mover's less the other's, in discs."""
+    mover, other = game.turn, 1 - game.turn
+    corners = game.corners(mover) - game.corners(other)
+    return 8 * corners + game.mobility(mover) - game.mobility(other)
+
+
+@cache
+def _directions(size: int) -> tuple[Callable[[int], int], ...]:
+    """Return the eight functions that move a set of squares by one step, off the board too."""
+    squares = (1 << size * size) - 1
+    left_edge = sum(1 << row * size for row in range(size))
+    not_left = squares & ~left_edge
+    not_right = squares & ~(left_edge << size - 1)
+    return (
+        lambda set_: (set_ & not_right) << 1,
+        lambda set_: (set_ & not_left) >> 1,
+        lambda set_: set_ << size & squares,
+        lambda set_: set_ >> size,
+        lambda set_: (set_ & not_right) << size + 1 & squares,
+        lambda set_: (set_ & not_left) << size - 1 & squares,
+        lambda set_: (set_ & not_right) >> size - 1,
+        lambda set_: (set_ & not_left) >> size + 1,
+    )
+
+
+GAME = Othello

@@ -1,0 +1,103 @@
+"""Pig, the game of one die: roll as often as you dare, hold to keep the sum, lose it with a 1.
+
+Source: T. Neller and C. Presser, 'Optimal play of the dice game Pig' (2004).
+"""
+
+from collections.abc import Hashable
+from typing import Literal, NamedTuple
+
+from agent.game import CHANCE
+
+PigMove = Literal["roll", "hold", "1", "2", "3", "4", "5", "6"]
+FACES: tuple[PigMove, ...] = ("1", "2", "3", "4", "5", "6")
+
+
+class State(NamedTuple):
+    """Both scores, what the player has rolled in this turn, and whether the die is rolling."""
+
+    scores: tuple[int, int]
+    player: int
+    rolled: int
+    rolling: bool
+
+
+class Pig:
+    """A position of Pig and its history; who first holds `target` points wins."""
+
+    def __init__(self, target: int = 100) -> None:
+        if target < 1:
+            raise ValueError(f"a target of {target} points is no game; use 1 or more")
+        self.target = target
+        self._states = [State((0, 0), 0, 0, False)]
+
+    @property
+    def state(self) -> State:
+        """The position."""
+        return self._states[-1]
+
+    @property
+    def turn(self) -> int:
+        """The player to decide, or CHANCE while the die is rolling."""
+        return CHANCE if self.state.rolling else self.state.player
+
+    def moves(self) -> list[PigMove]:
+        """Return the faces of a rolling die, or the player's decisions."""
+        if self.state.rolling:
+            return list(FACES)
+        return [] if self.outcome() is not None else ["roll", "hold"]
+
+    def chances(self) -> list[tuple[PigMove, float]]:
+        """Return the faces of the die, all equally likely."""
+        return [(face, 1 / 6) for face in FACES]
+
+    def play(self, move: PigMove) -> None:
+        """Decide, or let the die show a face."""
+        scores, player, rolled, _ = self.state
+        if move == "roll":
+            state = State(scores, player, rolled, True)
+        elif move == "hold":
+            state = State(_added(scores, player, rolled), 1 - player, 0, False)
+        elif move == "1":
+            state = State(scores, 1 - player, 0, False)
+        else:
+            state = State(scores, player, rolled + int(move), False)
+        self._states.append(state)
+
+    def undo(self) -> None:
+        """Take the last decision or event back."""
+        self._states.pop()
+
+    def outcome(self) -> float | None:
+        """Return 1 or -1 once a player holds enough points."""
+        first, second = self.state.scores
+        if first >= self.target:
+            return 1
+        return -1 if second >= self.target else None
+
+    def key(self) -> Hashable:
+        """Return the position."""
+        return self.state
+
+    def text(self, move: PigMove) -> str:
+        """Return the decision's or the face's name."""
+        return move
+
+    def __str__(self) -> str:
+        scores, player, rolled, rolling = self.state
+        rest = "rolls" if rolling else "to decide"
+        return f"{scores[0]}:{scores[1]}, player {player} has {rolled} in this turn, {rest}"
+
+
+def evaluate(game: Pig) -> float:
+    """Return the mover's lead as a share of the target, what he has rolled counting half."""
+    scores, player, rolled, _ = game.state
+    lead = scores[player] - scores[1 - player] + rolled / 2
+    return max(-1.0, min(1.0, lead / (2 * game.target)))
+
+
+def _added(scores: tuple[int, int], player: int, points: int) -> tuple[int, int]:
+    first, second = scores
+    return (first + points, second) if player == 0 else (first, second + points)
+
+
+GAME = Pig

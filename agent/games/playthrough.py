@@ -1,0 +1,43 @@
+"""A playthrough: one game written down position by position, to read and to compare with."""
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+from agent.game import CHANCE, Written, find_move
+
+
+def random_game(game: Written[Any], random: Random) -> list[str]:
+    """Return the moves of a game played at random from this position to its end."""
+    played: list[str] = []
+    while moves := list(game.moves()):
+        move = random.choice(moves)
+        played.append(game.text(move))
+        game.play(move)
+    for _ in played:
+        game.undo()
+    return played
+
+
+def playthrough(game: Written[Any], evaluate: Callable[[Any], float], moves: Sequence[str]) -> str:
+    """Return the game's positions from here on, with all that is to be known of each."""
+    blocks = [f"moves: {' '.join(moves)}"]
+    for text in moves:
+        blocks.append(_position(game, evaluate))
+        game.play(find_move(game, text))
+    blocks.append(_position(game, evaluate))
+    for _ in moves:
+        game.undo()
+    return "\n\n".join(blocks) + "\n"
+
+
+def _position(game: Written[Any], evaluate: Callable[[Any], float]) -> str:
+    lines = [str(game), f"key: {game.key()!r}", f"turn: {game.turn}"]
+    if game.turn != CHANCE:
+        lines.append(f"evaluation: {evaluate(game):.6g}")
+    outcome = game.outcome()
+    if outcome is None:
+        lines.append(f"legal: {' '.join(game.text(move) for move in game.moves())}")
+    else:
+        lines.append(f"outcome: {outcome:g}")
+    return "\n".join(lines)

@@ -1,0 +1,46 @@
+"""Alpha-beta as the textbooks spell it: MAX and MIN apart, values kept within the window.
+
+Source: 'Tema 2: Búsqueda en juegos'.
+"""
+
+from math import inf
+from typing import TypeVar
+
+from agent.game import Game
+from agent.search.search import Search
+
+Move = TypeVar("Move")
+
+
+class AlphaBetaHard(Search[Move]):
+    """Fail-hard alpha-beta: what is returned never leaves the window from alpha to beta.
+
+    alpha is the most that MAX, beta the least that MIN is sure of above this node: once they
+    meet, the node does not matter any more.
+    """
+
+    name = "alpha-beta-hard"
+
+    def _root(self, game: Game[Move], depth: int) -> float:
+        return self._value(game, depth, 0, -inf, inf)
+
+    def _value(self, game: Game[Move], depth: int, ply: int, alpha: float, beta: float) -> float:
+        """Return the position's value for MAX, or the end of the window that it lies beyond."""
+        leaf = self._leaf_for_max(game, depth, ply)
+        if leaf is not None:
+            return min(max(leaf, alpha), beta)
+        maximise = self._is_max(game)
+        for move in self._moves(game, ply):
+            game.play(move)
+            value = self._value(game, depth - 1, ply + 1, alpha, beta)
+            game.undo()
+            if maximise and value > alpha:
+                alpha = value
+                self._extend(ply, move)
+            if not maximise and value < beta:
+                beta = value
+                self._extend(ply, move)
+            if alpha >= beta:
+                self._cut(game, move, depth, ply)
+                break
+        return alpha if maximise else beta

@@ -1,0 +1,138 @@
+"""B*: prove which move is best by closing bounds around every move, best first.
+
+Source: H. Berliner, 'The B* tree search algorithm: a best-first proof procedure' (1979); the
+listing of 'Técnicas de IA, Tema 3.2'.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any, Literal, TypeVar
+
+from agent.game import Game
+from agent.search.cursor import Cursor, Label
+from agent.search.ending import AS_PLAYED, Ending
+from agent.search.ordering import Ordering
+from agent.search.search import Search
+
+Move = TypeVar("Move")
+
+# A pessimistic and an optimistic bound of a position's value for its mover.
+Bounds = tuple[float, float]
+Strategy = Literal["prove-best", "disprove-rest", "widest"]
+
+
+@dataclass(slots=True)
+class Node:
+    """A node of the tree: the bounds are for whoever moved to it."""
+
+    label: Label
+    parent: "Node | None"
+    pessimistic: float
+    optimistic: float
+    children: "list[Node]" = field(default_factory=list)
+
+    def tighten(self) -> bool:
+        """Take from the children what they say of the bounds; tell whether it changed them."""
+        pessimistic = max(self.pessimistic, -max(child.optimistic for child in self.children))
+        optimistic = min(self.optimistic, -max(child.pessimistic for child in self.children))
+        changed = (pessimistic, optimistic) != (self.pessimistic, self.optimistic)
+        self.pessimistic, self.optimistic = pessimistic, optimistic
+        return changed
+
+    def is_settled(self) -> bool:
+        """Tell whether the bounds have met."""
+        return self.pessimistic == self.optimistic
+
+    def width(self) -> float:
+        """Return how far the bounds are apart."""
+        return self.optimistic - self.pessimistic
+
+
+class BStar(Search[Move]):
+    """B*: stop as soon as one move's pessimistic bound reaches all others' optimistic bounds.
+
+    bounds: the bounds of a position that is not a leaf; nothing is known without it. strategy:
+    what to do at the root. "prove-best" raises the pessimistic bound of the most promising
+    move, "disprove-rest" lowers the optimistic bound of the next, "widest" takes of these two
+    the one whose bounds are further apart. The value found is the best move's pessimistic
+    bound. `counts.peak_open` is the size of the tree in memory.
+    """
+
+    name = "b-star"
+    exact = False
+
+    def __init__(
+        self,
+        evaluate: Callable[[Any], float],
+        *,
+        ending: Ending = AS_PLAYED,
+        ordering: Ordering[Move] | None = None,
+        node_limit: float = inf,
+        bounds: Callable[[Any], Bounds] | None = None,
+        strategy: Strategy = "widest",
+    ) -> None:
+        super().__init__(evaluate, ending=ending, ordering=ordering, node_limit=node_limit)
+        self._bounds = bounds or _unknown
+        self._strategy = strategy
+
+    def _root(self, game: Game[Move], depth: int) -> float:
+        root = self._node(game, (), None, depth)
+        if root.is_settled():
+            return -root.pessimistic
+        cursor = Cursor(game)
+        current = root
+        while True:
+            if not current.children:
+                cursor.go(current.label)
+                self._expand(game, cursor, current, depth)
+            best, *others = sorted(current.children, key=_promise, reverse=True)
+            if current.tighten() and current.parent is not None:
+                current = current.parent
+            elif current is not root:
+                current = best
+            elif not others or best.pessimistic >= others[0].optimistic:
+                break
+            else:
+                current = self._choose(best, others[0])
+        cursor.go(())
+        self._lines[0] = (cursor.moves[()][best.label[0] - 1],)
+        return best.pessimistic
+
+    def _expand(self, game: Game[Move], cursor: Cursor[Move], node: Node, depth: int) -> None:
+        """Give a node its children, each with its own bounds."""
+        moves = cursor.moves[node.label] = self._moves(game, len(node.label))
+        for number, move in enumerate(moves, 1):
+            game.play(move)
+            node.children.append(self._node(game, (*node.label, number), node, depth))
+            game.undo()
+        self.counts.peak_open += len(moves)
+
+    def _node(self, game: Game[Move], label: Label, parent: Node | None, depth: int) -> Node:
+        """Visit a position; the bounds of a leaf are its value."""
+        ply = len(label)
+        value = self._leaf(game, depth - ply, ply)
+        if value is not None:
+            return Node(label, parent, -value, -value)
+        try:
+            pessimistic, optimistic = self._bounds(game)
+        except BaseException:
+            self._take_back(game, ply)
+            raise
+        return Node(label, parent, -optimistic, -pessimistic)
+
+    def _choose(self, best: Node, other: Node) -> Node:
+        """Return where to go on from the root; never a settled node, which has no more to tell."""
+        if best.is_settled() or other.is_settled():
+            return other if best.is_settled() else best
+        if self._strategy == "widest":
+            return best if best.width() >= other.width() else other
+        return best if self._strategy == "prove-best" else other
+
+
+def _unknown(game: Any) -> Bounds:
+    return -inf, inf
+
+
+def _promise(node: Node) -> Bounds:
+    return node.optimistic, node.pessimistic

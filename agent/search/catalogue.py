@@ -1,0 +1,28 @@
+"""All search algorithms by name. A sub-class of Search in this package that has a name is one."""
+
+from importlib import import_module
+from inspect import getmembers, isclass
+from pkgutil import iter_modules
+from typing import Any
+
+import agent.search
+from agent.search.search import Search
+
+
+def algorithms() -> dict[str, type[Search[Any]]]:
+    """Return every algorithm by its name, in the order of the names."""
+    found = {}
+    for info in iter_modules(agent.search.__path__):
+        module = import_module(f"agent.search.{info.name}")
+        for _, member in getmembers(module, isclass):
+            if issubclass(member, Search) and "name" in vars(member):
+                found[member.name] = member
+    return dict(sorted(found.items()))
+
+
+def algorithm(name: str) -> type[Search[Any]]:
+    """Return the algorithm of that name; ValueError, naming those there are, if there is none."""
+    found = algorithms()
+    if name not in found:
+        raise ValueError(f"there is no algorithm {name!r}; there are {', '.join(found)}")
+    return found[name]

@@ -1,0 +1,75 @@
+"""Heuristic pruning: look at fewer moves the less promising the way to a node was.
+
+Source: 'Tema 2: Búsqueda en juegos', Factor(node) = Factor(parent) - Rank(node), the ranks
+counted from 1.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, TypeVar
+
+from agent.game import Game
+
+Move = TypeVar("Move")
+
+
+class Pruned(Generic[Move]):
+    """A game with only the most promising moves of another, so that any search can prune so.
+
+    factor: the number of moves at the root. Below, each node has as many as its parent less its
+    own rank among its siblings, but at least one, since only a finished game has none. The rank
+    is that of `evaluate`, a cheap evaluation of the positions that the moves lead to.
+    """
+
+    def __init__(self, game: Game[Move], evaluate: Callable[[Any], float], factor: int) -> None:
+        if factor < 1:
+            raise ValueError(f"a factor of {factor} leaves no move; use 1 or more")
+        self.game = game
+        self._evaluate = evaluate
+        self._factors = [factor]
+
+    @property
+    def turn(self) -> int:
+        """The player to move."""
+        return self.game.turn
+
+    @property
+    def factor(self) -> int:
+        """The number of moves that are left at this node."""
+        return self._factors[-1]
+
+    def moves(self) -> list[Move]:
+        """Return the most promising legal moves, best first."""
+        moves = list(self.game.moves())
+        promise = [self._promise(move) for move in moves]
+        ranked = sorted(range(len(moves)), key=promise.__getitem__, reverse=True)
+        return [moves[index] for index in ranked[: self.factor]]
+
+    def play(self, move: Move) -> None:
+        """Make one of `moves`."""
+        rank = self.moves().index(move) + 1
+        self._factors.append(max(1, self.factor - rank))
+        self.game.play(move)
+
+    def undo(self) -> None:
+        """Take the last move back."""
+        self.game.undo()
+        self._factors.pop()
+
+    def outcome(self) -> float | None:
+        """Return the game's own outcome."""
+        return self.game.outcome()
+
+    def key(self) -> Hashable:
+        """Return the position with its factor: the same position may have fewer moves."""
+        return self.factor, self.game.key()
+
+    def _promise(self, move: Move) -> float:
+        """Return the value, for the mover, of the position after a move."""
+        self.game.play(move)
+        outcome = self.game.outcome()
+        if outcome is None:
+            value = self._evaluate(self.game)
+        else:
+            value = -outcome if self.game.turn else outcome
+        self.game.undo()
+        return -value

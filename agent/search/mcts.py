@@ -1,0 +1,264 @@
+"""Monte Carlo tree search: playouts from the leaves of a tree that grows where they go well.
+
+Source: 'Técnicas de IA, Tema 3.2', in its four phases; UCT by L. Kocsis and C. Szepesvári,
+'Bandit based Monte-Carlo planning' (2006); UCB1 by P. Auer, N. Cesa-Bianchi and P. Fischer,
+'Finite-time analysis of the multiarmed bandit problem' (2002); RAVE by S. Gelly and D. Silver,
+'Combining online and offline knowledge in UCT' (2007); the solver by M. Winands, Y. Björnsson
+and J.-T. Saito, 'Monte-Carlo tree search solver' (2008).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from math import inf, log, sqrt
+from random import Random
+from typing import Any, Generic, Literal, TypeVar
+
+from agent.game import Game
+from agent.search.counts import SearchStopped
+from agent.search.ending import AS_PLAYED, Ending
+from agent.search.ordering import Ordering
+from agent.search.search import Found, Search
+
+Move = TypeVar("Move")
+
+FinalChoice = Literal["visits", "mean", "ucb"]
+
+
+@dataclass(slots=True)
+class Node(Generic[Move]):
+    """A position in the tree. Its rewards, from -1 to 1, are those of whoever moved to it.
+
+    proven: the reward that it is worth for certain, once the solver knows. rave_visits,
+    rave_total: of playouts in which the move came later, not just here.
+    """
+
+    move: Move
+    player: int
+    visits: int = 0
+    total: float = 0
+    rave_visits: int = 0
+    rave_total: float = 0
+    proven: float | None = None
+    children: "list[Node[Move]]" = field(default_factory=list)
+
+    def mean(self) -> float:
+        """Return the mean reward; 0 before the first visit."""
+        return self.total / self.visits if self.visits else 0
+
+
+class UCT(Search[Move]):
+    """UCT: MCTS that selects by upper confidence bounds at every node of the tree.
+
+    A search makes so many `playouts`, fewer if it is stopped or at its node limit: then it
+    answers with what it has, and raises SearchStopped only if it has nothing. They go on to the
+    end of the game, or to `depth`, where the evaluation takes over; a value of `scale` or more
+    is a whole win. What follows is seeded by `seed`.
+
+    exploration: how much more a little-tried move is worth. threshold: the visits from which on
+    a leaf is expanded. final: play the move of most visits, of the greatest mean, or of the
+    greatest upper bound. policy: the moves of a playout, at random without it. solver: keep
+    track of what is certain. rave: the visits at which a move's own mean counts as much as that
+    of the playouts in which it came later; 0 leaves these out.
+
+    `counts.leaves` are the playouts, `counts.peak_open` the nodes of the tree.
+    """
+
+    name = "uct"
+    exact = False
+
+    def __init__(
+        self,
+        evaluate: Callable[[Any], float],
+        *,
+        ending: Ending = AS_PLAYED,
+        ordering: Ordering[Move] | None = None,
+        node_limit: float = inf,
+        playouts: int = 1000,
+        scale: float = 1,
+        exploration: float = sqrt(2),
+        threshold: int = 1,
+        final: FinalChoice = "visits",
+        policy: Callable[[Game[Move], list[Move], Random], Move] | None = None,
+        solver: bool = False,
+        rave: float = 0,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(evaluate, ending=ending, ordering=ordering, node_limit=node_limit)
+        self.playouts = playouts
+        self.scale = scale
+        self.exploration = exploration
+        self.threshold = threshold
+        self.final = final
+        self.solver = solver
+        self.rave = rave
+        self._policy = policy or _at_random
+        self._random = Random(seed)
+
+    def search(self, game: Game[Move], depth: int) -> Found[Move]:
+        """Return the move chosen, its mean reward, and the variation that was tried most."""
+        self._begin(game)
+        leaf = self._leaf(game, depth, 0)
+        if leaf is not None:
+            return Found(leaf, ())
+        root = self._tree(game)
+        for _ in range(self.playouts):
+            try:
+                self._playout(game, root, depth)
+            except SearchStopped:
+                break
+            if root.proven is not None:
+                break
+        if not root.visits:
+            raise SearchStopped
+        best = self._choice(root)
+        value = best.mean() if best.proven is None else best.proven
+        return Found(value, tuple(self._variation(root)))
+
+    def _root(self, game: Game[Move], depth: int) -> float:
+        return self.search(game, depth).value
+
+    def _tree(self, game: Game[Move]) -> "Node[Any]":
+        """Return a new tree: the root with its children."""
+        root = Node[Any](move=None, player=1 - game.turn)
+        self._grow(game, root, 0)
+        return root
+
+    def _playout(self, game: Game[Move], root: Node[Move], depth: int) -> None:
+        """Go through the four phases once."""
+        path = self._select(game, root)
+        self._expand(game, path, depth)
+        reward, played = self._simulate(game, path, depth)
+        for _ in path[1:]:
+            game.undo()
+        self._backpropagate(path, reward, played)
+
+    def _select(self, game: Game[Move], root: Node[Move]) -> list[Node[Move]]:
+        """Phase 1: go down by the upper confidence bounds, to a leaf of the tree."""
+        path = [root]
+        while path[-1].children and path[-1].proven is None:
+            self._go_on(game, path)
+        return path
+
+    def _expand(self, game: Game[Move], path: list[Node[Move]], depth: int) -> None:
+        """Phase 2: let a leaf that was visited often enough have children; go to one of them."""
+        leaf, ply = path[-1], len(path) - 1
+        if leaf.visits < self.threshold or leaf.proven is not None or ply >= depth:
+            return
+        if game.outcome() is None:
+            self._grow(game, leaf, ply)
+            self._go_on(game, path)
+
+    def _simulate(
+        self, game: Game[Move], path: list[Node[Move]], depth: int
+    ) -> tuple[float, list[tuple[int, Move]]]:
+        """Phase 3: play on to an end. Return player 0's reward, and who played which moves."""
+        leaf = path[-1]
+        if leaf.proven is not None:
+            return _for_first(leaf.player, leaf.proven), []
+        played: list[tuple[int, Move]] = []
+        ply = start = len(path) - 1
+        while (value := self._leaf(game, depth - ply, ply)) is None:
+            move = self._policy(game, list(game.moves()), self._random)
+            played.append((game.turn, move))
+            game.play(move)
+            ply += 1
+        reward = max(-1.0, min(1.0, _for_first(game.turn, value) / self.scale))
+        if self.solver and ply == start and game.outcome() is not None:
+            leaf.proven = _for_first(leaf.player, reward)
+        for _ in played:
+            game.undo()
+        return reward, played
+
+    def _backpropagate(
+        self, path: list[Node[Move]], reward: float, played: list[tuple[int, Move]]
+    ) -> None:
+        """Phase 4: add player 0's reward to every node of the path, each for its own player."""
+        later = set(played)
+        for node in reversed(path):
+            node.visits += 1
+            node.total += _for_first(node.player, reward)
+            if self.solver and node.children:
+                _prove(node)
+            if self.rave:
+                for child in node.children:
+                    if (child.player, child.move) in later:
+                        child.rave_visits += 1
+                        child.rave_total += _for_first(child.player, reward)
+                later.add((node.player, node.move))
+
+    def _grow(self, game: Game[Move], node: Node[Move], ply: int) -> None:
+        """Give a node its children, in random order if no other is asked for."""
+        moves = self._moves(game, ply)
+        if self.ordering is None:
+            self._random.shuffle(moves)
+        node.children = [Node(move, game.turn) for move in moves]
+        self.counts.peak_open += len(moves)
+
+    def _go_on(self, game: Game[Move], path: list[Node[Move]]) -> None:
+        """Play the move of the child with the greatest upper bound."""
+        parent = path[-1]
+        child = max(parent.children, key=lambda child: self._upper_bound(parent, child))
+        game.play(child.move)
+        path.append(child)
+
+    def _upper_bound(self, parent: Node[Move], child: Node[Move]) -> float:
+        """Return UCB1's bound of a child's mean reward: infinite until it has been tried."""
+        if child.proven is not None:
+            return child.proven if child.proven >= 0 else -inf
+        if not child.visits:
+            return inf
+        mean = child.mean()
+        if self.rave and child.rave_visits:
+            weight = sqrt(self.rave / (3 * child.visits + self.rave))
+            mean += weight * (child.rave_total / child.rave_visits - mean)
+        return mean + self.exploration * sqrt(log(parent.visits) / child.visits)
+
+    def _choice(self, node: Node[Move]) -> Node[Move]:
+        """Return the child to play: by the final rule, but never against what is proven."""
+
+        def merit(child: Node[Move]) -> tuple[bool, bool, float]:
+            won = child.proven is not None and child.proven > 0
+            lost = child.proven is not None and child.proven < 0
+            if self.final == "visits":
+                return won, not lost, child.visits
+            if not child.visits:
+                return won, not lost, -inf
+            if self.final == "mean":
+                return won, not lost, child.mean()
+            return won, not lost, self._upper_bound(node, child)
+
+        return max(node.children, key=merit)
+
+    def _variation(self, node: Node[Move]) -> Iterator[Move]:
+        """Generate the moves chosen from here on, as far as they were tried."""
+        while node.children:
+            node = self._choice(node)
+            if not node.visits:
+                return
+            yield node.move
+
+
+class UCB1(UCT[Move]):
+    """Flat Monte Carlo: UCB1 shares the playouts out among the root's moves; no tree grows."""
+
+    name = "ucb1"
+
+    def _expand(self, game: Game[Move], path: list[Node[Move]], depth: int) -> None:
+        """Leave the tree as it is."""
+
+
+def _for_first(player: int, reward: float) -> float:
+    """Turn a player's reward into player 0's, or the other way round."""
+    return -reward if player else reward
+
+
+def _prove(node: Node[Any]) -> None:
+    """Prove a node whose children allow it: one of them wins, or all are proven."""
+    best = max((child.proven for child in node.children if child.proven is not None), default=-inf)
+    if best >= 1 or all(child.proven is not None for child in node.children):
+        mover = node.children[0].player
+        node.proven = best if node.player == mover else -best
+
+
+def _at_random(game: Game[Move], moves: list[Move], random: Random) -> Move:
+    return random.choice(moves)

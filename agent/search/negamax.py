@@ -1,0 +1,36 @@
+"""Negamax: minimax in one formula, since what is good for one player is bad for the other.
+
+Source: 'Técnicas de IA, Tema 3.2: Búsqueda adversaria en juegos'.
+"""
+
+from math import inf
+from typing import TypeVar
+
+from agent.game import Game
+from agent.search.search import Search
+
+Move = TypeVar("Move")
+
+
+class Negamax(Search[Move]):
+    """Visit every node of the tree; a node's value for its mover is the greatest of -child."""
+
+    name = "negamax"
+
+    def _root(self, game: Game[Move], depth: int) -> float:
+        return self._value(game, depth, 0)
+
+    def _value(self, game: Game[Move], depth: int, ply: int) -> float:
+        """Return the position's value for its mover."""
+        leaf = self._leaf(game, depth, ply)
+        if leaf is not None:
+            return leaf
+        best = -inf
+        for move in self._moves(game, ply):
+            game.play(move)
+            value = -self._value(game, depth - 1, ply + 1)
+            game.undo()
+            if value > best:
+                best = value
+                self._extend(ply, move)
+        return best

@@ -1,0 +1,82 @@
+"""The null move: where even passing is good enough, some move surely is.
+
+Source: 'Fundamentos de IA 10: Estrategia de juego'; D. Beal, 'A generalised quiescence search
+algorithm' (1990).
+"""
+
+from collections.abc import Callable
+from math import inf
+from typing import Any, TypeVar
+
+from agent.game import Game, Passing
+from agent.search.alpha_beta import AlphaBeta
+from agent.search.ending import AS_PLAYED, Ending
+from agent.search.ordering import Ordering
+from agent.search.search import below
+from agent.search.table import Table
+
+Move = TypeVar("Move")
+
+
+class NullMove(AlphaBeta[Move]):
+    """Alpha-beta that first lets the mover pass, and cuts off if that already reaches beta.
+
+    reduction: by how many plies more than a move the search after passing is shallower. It is
+    wrong where every move does harm (zugzwang), so the value need not be minimax's. A game that
+    is not `Passing` is searched as by alpha-beta.
+    """
+
+    name = "null-move"
+    exact = False
+
+    def __init__(
+        self,
+        evaluate: Callable[[Any], float],
+        *,
+        ending: Ending = AS_PLAYED,
+        ordering: Ordering[Move] | None = None,
+        node_limit: float = inf,
+        continuation: bool = False,
+        table: Table[Move] | None = None,
+        reduction: int = 2,
+    ) -> None:
+        super().__init__(
+            evaluate,
+            ending=ending,
+            ordering=ordering,
+            node_limit=node_limit,
+            continuation=continuation,
+            table=table,
+        )
+        self.reduction = reduction
+        self._passed = False
+
+    def _begin(self, game: Game[Move], ply: int = 0) -> None:
+        super()._begin(game, ply)
+        self._passed = False
+
+    def _best(
+        self, game: Game[Move], moves: list[Move], depth: int, ply: int, alpha: float, beta: float
+    ) -> float:
+        """Try to pass, never twice running; then search the moves."""
+        passed, self._passed = self._passed, False
+        if not passed and depth > self.reduction and beta < inf and self._may_pass(game):
+            value = self._after_passing(game, depth, ply, beta)
+            if value >= beta:
+                self.counts.cutoffs += 1
+                return value
+        return super()._best(game, moves, depth, ply, alpha, beta)
+
+    def _may_pass(self, game: Game[Move]) -> bool:
+        return isinstance(game, Passing) and game.may_pass()
+
+    def _after_passing(self, game: Game[Move], depth: int, ply: int, beta: float) -> float:
+        """Return a bound of the position's value if its mover passes."""
+        assert isinstance(game, Passing)
+        game.pass_turn()
+        self._passed = True
+        value = -self._value(game, depth - 1 - self.reduction, ply + 1, -beta, -below(beta))
+        self._passed = False
+        game.undo()
+        self._lines[ply] = ()
+        return value

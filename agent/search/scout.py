@@ -1,0 +1,56 @@
+"""SCOUT: before a move is searched, test whether it is better than the best so far.
+
+Source: J. Pearl, 'SCOUT: a simple game-searching algorithm with proven optimal properties'
+(1980); the listings of 'Tema 2: Búsqueda en juegos'.
+"""
+
+from typing import TypeVar
+
+from agent.game import Game
+from agent.search.search import Search
+
+Move = TypeVar("Move")
+
+
+class Scout(Search[Move]):
+    """EVAL finds a node's value; TEST finds out, with less work, whether it exceeds another."""
+
+    name = "scout"
+
+    def _root(self, game: Game[Move], depth: int) -> float:
+        return self._eval(game, depth, 0)
+
+    def _eval(self, game: Game[Move], depth: int, ply: int) -> float:
+        """Return the position's value for MAX."""
+        leaf = self._leaf_for_max(game, depth, ply)
+        if leaf is not None:
+            return leaf
+        maximise = self._is_max(game)
+        first, *others = self._moves(game, ply)
+        game.play(first)
+        best = self._eval(game, depth - 1, ply + 1)
+        game.undo()
+        self._extend(ply, first)
+        for move in others:
+            game.play(move)
+            if self._test(game, depth - 1, ply + 1, best, or_equal=not maximise) == maximise:
+                self.counts.researches += 1
+                best = self._eval(game, depth - 1, ply + 1)
+                self._extend(ply, move)
+            game.undo()
+        return best
+
+    def _test(self, game: Game[Move], depth: int, ply: int, bound: float, or_equal: bool) -> bool:
+        """Tell whether the position's value for MAX is > bound (or >= bound, with `or_equal`)."""
+        leaf = self._leaf_for_max(game, depth, ply)
+        if leaf is not None:
+            return leaf >= bound if or_equal else leaf > bound
+        maximise = self._is_max(game)
+        for move in self._moves(game, ply):
+            game.play(move)
+            exceeds = self._test(game, depth - 1, ply + 1, bound, or_equal)
+            game.undo()
+            if exceeds == maximise:
+                self._cut(game, move, depth, ply)
+                return exceeds
+        return not maximise

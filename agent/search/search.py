@@ -1,0 +1,169 @@
+"""What every search algorithm has: an evaluation, counts, an order of moves, and a way to stop.
+
+An algorithm is a sub-class with a name; agent.search.catalogue finds it by that. The easiest to
+read are `minimax`, then `negamax`, then `alpha_beta`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, nextafter
+from typing import Any, ClassVar, Generic, TypeVar
+
+from agent.game import Game
+from agent.search.counts import Counts, SearchStopped
+from agent.search.ending import AS_PLAYED, Ending
+from agent.search.ordering import Ordering
+
+Move = TypeVar("Move")
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[Move]):
+    """The value of a position for its mover, and the principal variation that leads to it."""
+
+    value: float
+    pv: tuple[Move, ...]
+
+    @property
+    def move(self) -> Move | None:
+        """The best move, if the game goes on."""
+        return self.pv[0] if self.pv else None
+
+
+class Search(ABC, Generic[Move]):
+    """An algorithm with its settings, and the counts of what it has done.
+
+    evaluate: the value of the game's position for its mover. ending: what finished games are
+    worth. ordering: the order in which moves are tried; the game's own without it. node_limit:
+    the most nodes to visit.
+
+    A search ends early, with SearchStopped, at the node limit and once `stopped` is set, which
+    any thread may do. Then, and when the evaluation raises an error, the game is first taken
+    back to where the search began.
+    """
+
+    name: ClassVar[str]
+    # Whether it finds the minimax value of the position, and not something weaker.
+    exact: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        evaluate: Callable[[Any], float],
+        *,
+        ending: Ending = AS_PLAYED,
+        ordering: Ordering[Move] | None = None,
+        node_limit: float = inf,
+    ) -> None:
+        self.evaluate = evaluate
+        self.ending = ending
+        self.ordering = ordering
+        self.node_limit = node_limit
+        self.stopped = False
+        self.counts = Counts()
+        self._max = 0
+        self._root_ply = 0
+        # The principal variation found so far at each ply.
+        self._lines: list[tuple[Move, ...]] = []
+
+    def search(self, game: Game[Move], depth: int) -> Found[Move]:
+        """Return the value of the game's position, `depth` plies deep, and its variation."""
+        self._begin(game)
+        value = self._root(game, depth)
+        return Found(value, self._lines[0])
+
+    def forget_counts(self) -> None:
+        """Count from 0 again, keeping what was learned."""
+        self.counts = Counts()
+
+    def reset(self) -> None:
+        """Forget what earlier searches counted and learned."""
+        self.forget_counts()
+        if self.ordering is not None:
+            self.ordering.clear()
+
+    @abstractmethod
+    def _root(self, game: Game[Move], depth: int) -> float:
+        """Return the value of the position for its mover; `_lines[0]` is then its variation."""
+
+    def _begin(self, game: Game[Move], ply: int = 0) -> None:
+        """Start a search here. MAX is who is to move at the root."""
+        self._max = game.turn if ply % 2 == 0 else 1 - game.turn
+        self._root_ply = ply
+        self._lines = [()] * (ply + 2)
+
+    def _is_max(self, game: Game[Move]) -> bool:
+        return game.turn == self._max
+
+    def _leaf(self, game: Game[Move], depth: int, ply: int) -> float | None:
+        """Visit a node. Return its value for its mover if it is a leaf, else None."""
+        self._visit(game, ply)
+        return self._leaf_value(game, depth, ply)
+
+    def _leaf_value(self, game: Game[Move], depth: int, ply: int) -> float | None:
+        """Return a visited node's value for its mover if it is a leaf, else None."""
+        outcome = game.outcome()
+        if outcome is not None:
+            self.counts.leaves += 1
+            return self.ending.value(-outcome if game.turn else outcome, ply)
+        return None if depth > 0 else self._evaluation(game, ply)
+
+    def _evaluation(self, game: Game[Move], ply: int) -> float:
+        """Evaluate a visited node for its mover."""
+        self.counts.leaves += 1
+        try:
+            return self.evaluate(game)
+        except BaseException:
+            self._take_back(game, ply)
+            raise
+
+    def _leaf_for_max(self, game: Game[Move], depth: int, ply: int) -> float | None:
+        """Visit a node. Return its value for MAX if it is a leaf, else None."""
+        value = self._leaf(game, depth, ply)
+        return value if value is None or self._is_max(game) else -value
+
+    def _visit(self, game: Game[Move], ply: int) -> None:
+        """Count a node, unless there may be no more of them, and clear its variation."""
+        counts = self.counts
+        if self.stopped or counts.nodes >= self.node_limit:
+            self._take_back(game, ply)
+            raise SearchStopped
+        counts.nodes += 1
+        if ply > counts.seldepth:
+            counts.seldepth = ply
+        while ply + 1 >= len(self._lines):
+            self._lines.append(())
+        self._lines[ply] = ()
+
+    def _extend(self, ply: int, move: Move) -> None:
+        """Put a move before the variation of the next ply."""
+        self._lines[ply] = (move, *self._lines[ply + 1])
+
+    def _moves(self, game: Game[Move], ply: int, first: Move | None = None) -> list[Move]:
+        """Return the legal moves in the order in which to try them, `first` before all."""
+        moves = list(game.moves())
+        return moves if self.ordering is None else self.ordering.sort(game, moves, ply, first)
+
+    def _cut(self, game: Game[Move], move: Move, depth: int, ply: int) -> None:
+        """Count a cut-off, and learn from the move that made it."""
+        self.counts.cutoffs += 1
+        if self.ordering is not None:
+            self.ordering.learn(game, move, depth, ply)
+
+    def _take_back(self, game: Game[Move], ply: int) -> None:
+        """Go back from a ply to where the search began."""
+        for _ in range(ply - self._root_ply):
+            game.undo()
+
+
+def above(value: float) -> float:
+    """Return the next number above, so that nothing lies between: a null window.
+
+    The lecture notes take value + 1, which is right where all values are whole.
+    """
+    return nextafter(value, inf)
+
+
+def below(value: float) -> float:
+    """Return the next number below."""
+    return nextafter(value, -inf)

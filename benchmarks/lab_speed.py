@@ -1,0 +1,172 @@
+"""Nodes a second of the plain Python searches, beside easyAI's and OpenSpiel's Python ones.
+
+    pip install easyAI open_spiel    # for their columns
+    python benchmarks/lab_speed.py [--json]
+
+Every program searches its own implementation of the game from the start position: easyAI's
+games are Python, OpenSpiel's are C++. A node is a position that the search visits, a playout a
+game played at random to its end. Nodes are counted in a second run, so that counting costs the
+peers nothing.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from agent.games import catalogue
+from agent.search.catalogue import algorithm
+
+# Game: depth for alpha-beta, for MTD(f), and number of playouts.
+TASKS = {"tic-tac-toe": (8, 8, 2000), "connect-four": (6, 6, 500), "othello": (4, 4, 100)}
+
+
+def speed(run: Callable[[], Any], count: Callable[[], int]) -> float:
+    """Return what `count` counts in a second of `run`, which is run once to warm up."""
+    run()
+    began = perf_counter()
+    run()
+    return count() / (perf_counter() - began)
+
+
+def ours(name: str, search_name: str, depth: int, **options: Any) -> float:
+    """Return our nodes (of UCT playouts) a second."""
+    search = algorithm(search_name)(catalogue.evaluation(name), **options)
+    game = catalogue.new_game(name)
+
+    def run() -> None:
+        search.forget_counts()
+        search.search(game, depth)
+
+    return speed(run, lambda: search.counts.leaves if search_name == "uct" else search.counts.nodes)
+
+
+def easy_ai(name: str, search_name: str, depth: int) -> float | None:
+    """Return easyAI's nodes a second; None if it is not there or has no such search."""
+    try:
+        from easyAI import SSS, AI_Player, Negamax, TranspositionTable
+        from easyAI.games.ConnectFour import ConnectFour
+        from easyAI.games.Reversi import Reversi
+        from easyAI.games.TicTacToe import TicTacToe
+    except ImportError:
+        return None
+    if search_name == "uct":
+        return None
+    classes = {
+        "tic-tac-toe": TicTacToe,
+        "connect-four": ConnectFour,
+        "othello": Reversi,
+    }
+
+    class Counted(classes[name]):  # type: ignore[misc]
+        moves_made = 0
+
+        def make_move(self, move: Any) -> None:
+            Counted.moves_made += 1
+            super().make_move(move)
+
+        def ttentry(self) -> Any:
+            return str(self.board), self.current_player
+
+    class Plain(classes[name]):  # type: ignore[misc]
+        def ttentry(self) -> Any:
+            return str(self.board), self.current_player
+
+    def run(kind: Any = Plain) -> None:
+        if search_name == "alpha-beta":
+            player = Negamax(depth)
+        else:
+            player = SSS(depth, tt=TranspositionTable())
+        player(kind([AI_Player(player), AI_Player(player)]))
+
+    run(Counted)
+    return speed(run, lambda: Counted.moves_made)
+
+
+def open_spiel(name: str, search_name: str, depth: int, playouts: int) -> float | None:
+    """Return OpenSpiel's nodes (of MCTS playouts) a second; None if it is not there."""
+    try:
+        import pyspiel
+        from open_spiel.python.algorithms import mcts, minimax
+    except ImportError:
+        return None
+    game = pyspiel.load_game(
+        {"tic-tac-toe": "tic_tac_toe", "connect-four": "connect_four"}.get(name, name)
+    )
+    if search_name == "uct":
+        import numpy
+
+        def playout() -> None:
+            evaluator = mcts.RandomRolloutEvaluator(1, numpy.random.RandomState(1))
+            bot = mcts.MCTSBot(game, 2**0.5, playouts, evaluator, solve=False)
+            bot.mcts_search(game.new_initial_state())
+
+        return speed(playout, lambda: playouts)
+    if search_name != "alpha-beta":
+        return None
+
+    def run() -> None:
+        minimax.alpha_beta_search(
+            game, value_function=lambda state: 0, maximum_depth=depth, maximizing_player_id=0
+        )
+
+    nodes = 0
+    original = minimax._alpha_beta
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        nonlocal nodes
+        nodes += 1
+        return original(*arguments, **options)
+
+    minimax._alpha_beta = counted
+    run()
+    minimax._alpha_beta = original
+    return speed(run, lambda: nodes)
+
+
+def main() -> int:
+    """Measure, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    arguments = parser.parse_args()
+    table = Table("game", "search", "Kempelen", "easyAI", "OpenSpiel", title="Nodes a second")
+    results = []
+    for name, (depth, mtd_depth, playouts) in TASKS.items():
+        rows = {
+            "alpha-beta": (
+                ours(name, "alpha-beta", depth),
+                easy_ai(name, "alpha-beta", depth),
+                open_spiel(name, "alpha-beta", depth, 0),
+            ),
+            "sss-star-mtd": (
+                ours(name, "sss-star-mtd", mtd_depth),
+                easy_ai(name, "sss-star-mtd", mtd_depth),
+                None,
+            ),
+            "uct": (
+                ours(name, "uct", 999, playouts=playouts, seed=1),
+                None,
+                open_spiel(name, "uct", 0, playouts),
+            ),
+        }
+        for search, speeds in rows.items():
+            table.add_row(name, search, *(f"{s:,.0f}" if s else "-" for s in speeds))
+            results.append(
+                {"game": name, "search": search}
+                | dict(zip(("kempelen", "easyAI", "OpenSpiel"), speeds, strict=True))
+            )
+            print(f"{name}: {search}", file=sys.stderr) if sys.stderr.isatty() else None
+    if arguments.json:
+        print(json.dumps(results))
+    else:
+        Console(width=100).print(table)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

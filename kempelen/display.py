@@ -1,0 +1,215 @@
+"""A tournament in the terminal: standings, boards, progress, from its live state alone."""
+
+import sys
+import time
+from typing import Any
+
+import chess
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from tournament.events import Event, Notice
+from tournament.live import LiveState
+
+REFRESH = 4
+SHOWN_BOARDS = 8
+CLOCK_FORMAT = "{:d}:{:04.1f}"
+
+
+class Display:
+    """A listener that keeps a live view on stderr, if that is a terminal."""
+
+    def __init__(self) -> None:
+        self._state = LiveState()
+        self._began = time.monotonic()
+        self._first = 0
+        self._live: Live | None = None
+        if sys.stderr.isatty():
+            console = Console(stderr=True)
+            self._live = Live(
+                console=console, refresh_per_second=REFRESH, get_renderable=self._view
+            )
+            self._live.start()
+
+    def __call__(self, event: Event) -> None:
+        """Follow an event; the view is drawn on its own time."""
+        if isinstance(event, Notice) and self._live is None:
+            print(f"kempelen: {event.text}", file=sys.stderr)
+        before = not self._state.status
+        self._state.apply(event)
+        if before:
+            self._first = self._state.status.get("played", 0)
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        if self._live is not None:
+            self._live.stop()
+
+    def _view(self) -> RenderableType:
+        played = self._state.status.get("played", 0) - self._first
+        return view(self._state, pace=played / max(1e-9, time.monotonic() - self._began))
+
+
+def view(state: LiveState, *, pace: float = 0.0, diagrams: bool = False) -> RenderableType:
+    """Return everything worth seeing. pace: games a second, for the time that is left."""
+    parts: list[RenderableType] = []
+    if state.boards:
+        parts.append(boards_table(state.boards[:SHOWN_BOARDS]))
+        if diagrams:
+            parts.append(_diagrams(state.boards[:SHOWN_BOARDS]))
+    if state.standings:
+        parts.extend(standings_view(state.standings))
+    if state.status:
+        parts.append(_progress(state.status, pace))
+        parts.extend(Text(text, style="yellow") for text in state.status.get("notices", ()))
+    return Group(*parts) if parts else Text("nothing yet")
+
+
+def standings_view(summary: dict[str, Any]) -> list[RenderableType]:
+    """Return the tables of a summary."""
+    parts: list[RenderableType] = [_standings(summary)]
+    if len(summary["players"]) > 2:
+        parts.append(_crosstable(summary))
+    parts.extend(Text(line) for line in summary_lines(summary))
+    return parts
+
+
+def summary_lines(summary: dict[str, Any]) -> list[str]:
+    """Return the sentences of a summary."""
+    lines = []
+    comparison = summary["comparison"]
+    if comparison:
+        lines += _comparison_lines(comparison)
+    if summary["draw_ratio"] is not None:
+        lines.append(
+            f"draws {summary['draw_ratio']:.1%}, White scores {summary['white_score']:.1%}, "
+            f"{summary['distinct_games']} distinct games of {summary['played']}"
+        )
+    if summary["without_result"]:
+        lines.append(f"{summary['without_result']} games without a result")
+    reasons = sorted(summary["terminations"].items(), key=lambda item: -item[1])
+    if reasons:
+        lines.append(", ".join(f"{reason} {count}" for reason, count in reasons))
+    return lines
+
+
+def _comparison_lines(comparison: dict[str, Any]) -> list[str]:
+    lines = []
+    losses, draws, wins = comparison["games"]
+    best = comparison["by_pairs"] or comparison["by_games"]
+    if best is not None:
+        elo, normalized = best["elo"], best["normalized"]
+        lines.append(
+            f"{comparison['first']} against {comparison['second']}: +{wins} ={draws} -{losses}, "
+            f"Elo {elo['value']:+.1f} ± {_finite(elo['error'])}, "
+            f"normalised {normalized['value']:+.1f} ± {_finite(normalized['error'])}, "
+            f"LOS {best['los']:.1%}"
+        )
+        lines.append(f"pairs LL LD DD/LW DW WW: {' '.join(map(str, comparison['pairs']))}")
+    test = comparison["test"]
+    if test:
+        lines.append(
+            f"SPRT: LLR {test['llr']:+.2f} in [{test['lower']:.2f}, {test['upper']:.2f}], "
+            f"{test['decision']}"
+        )
+    return lines
+
+
+def _finite(error: float | None) -> str:
+    return "∞" if error is None else f"{error:.1f}"
+
+
+def _standings(summary: dict[str, Any]) -> Table:
+    table = Table(box=None, header_style="bold")
+    for heading in ("", "player"):
+        table.add_column(heading)
+    for heading in ("Elo", "±", "points", "games", "won", "drawn", "lost", "failed"):
+        table.add_column(heading, justify="right")
+    for place, row in enumerate(summary["rows"], start=1):
+        error = "-" if row["error"] is None else f"{row['error']:.0f}"
+        numbers = [row[key] for key in ("games", "wins", "draws", "losses", "failures")]
+        table.add_row(
+            str(place),
+            row["name"],
+            f"{row['elo']:+.0f}",
+            error,
+            f"{row['points']:g}",
+            *map(str, numbers),
+        )
+    return table
+
+
+def _crosstable(summary: dict[str, Any]) -> Table:
+    names = summary["players"]
+    order = [names.index(row["name"]) for row in summary["rows"]]
+    table = Table(box=None, header_style="bold")
+    table.add_column("")
+    for index in order:
+        table.add_column(names[index][:8], justify="right")
+    for index in order:
+        points = [summary["crosstable"][index][other] for other in order]
+        table.add_row(names[index], *("·" if p is None else f"{p:g}" for p in points))
+    return table
+
+
+def boards_table(boards: list[dict[str, Any]]) -> Table:
+    """Return one line for each board."""
+    table = Table(box=None, header_style="bold")
+    for heading in ("board", "game", "White", "", "Black", "", "ply", "move", "result"):
+        table.add_column(heading)
+    for board in boards:
+        if "pair" not in board:
+            continue
+        table.add_row(
+            str(board["board"]),
+            f"{board['pair']}.{board['game']}",
+            board["white"],
+            f"{_clock(board['white_clock'])} {_said(board['white_said'])}",
+            board["black"],
+            f"{_clock(board['black_clock'])} {_said(board['black_said'])}",
+            str(len(board["moves"])),
+            board["last"],
+            f"{board['result']} {board['termination']}".strip(),
+        )
+    return table
+
+
+def _diagrams(boards: list[dict[str, Any]]) -> Table:
+    table = Table.grid(padding=(0, 1))
+    cells = []
+    for board in boards:
+        if "position" in board:
+            diagram = chess.Board(board["position"]).unicode(invert_color=True, empty_square="·")
+            cells.append(Panel(diagram, title=f"{board['white']} - {board['black']}", expand=False))
+    for start in range(0, len(cells), 4):
+        table.add_row(*cells[start : start + 4])
+    return table
+
+
+def _progress(status: dict[str, Any], pace: float) -> Table:
+    played, asked = status.get("played", 0), max(1, status.get("asked", 1))
+    table = Table.grid(padding=(0, 1))
+    left = f"{(asked - played) / pace / 60:.0f} min left" if pace > 0 and asked > played else ""
+    speed = f"{60 * pace:.1f} games/min" if pace > 0 else ""
+    state = status.get("state", "")
+    bar = ProgressBar(total=asked, completed=played, width=40)
+    table.add_row(status.get("name", ""), bar, f"{played}/{asked}", speed, left, state)
+    return table
+
+
+def _clock(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    minutes, rest = divmod(seconds, 60)
+    return CLOCK_FORMAT.format(int(minutes), rest)
+
+
+def _said(said: dict[str, Any] | None) -> str:
+    if not said or (said["cp"] is None and said["mate"] is None):
+        return ""
+    score = f"#{said['mate']}" if said["mate"] is not None else f"{said['cp'] / 100:+.2f}"
+    return f"{score}/{said['depth'] or 0}"

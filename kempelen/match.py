@@ -1,0 +1,150 @@
+"""`kempelen match`: engines against each other, everything on the command line."""
+
+import argparse
+import re
+import shlex
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from kempelen.running import configure_run, run_tournament
+from tournament.settings import Format, Order, Settings, TimeControl
+from tournament.values import SettingsError, decode
+
+ALIASES = {
+    "cmd": "command",
+    "args": "arguments",
+    "dir": "directory",
+    "proto": "protocol",
+    "tc": "time",
+}
+LIMITS = ("movetime", "nodes", "depth", "margin", "patience")
+ENGINE_HELP = (
+    "a player: cmd=PROGRAM, or agent=chess for our own in this process, with any of "
+    "args=..., name=..., dir=..., proto=uci|mqtt, "
+    "option.NAME=VALUE, env.NAME=VALUE, tc=..., nodes=..., movetime=..., depth=..., margin=..., "
+    "restart=auto|on|off, start_limit=SECONDS; a comma within a value is written \\,"
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--engine", action="append", default=[], metavar="SPEC", help=ENGINE_HELP)
+    parser.add_argument("--each", metavar="SPEC", help="entries that every --engine begins with")
+    parser.add_argument("--name", default="match", help="the tournament's name (default match)")
+    time = parser.add_argument_group("time control (times in seconds)")
+    time.add_argument("--tc", metavar="MOVES/BASE+INC", help="a clock, such as 10+0.1 or 40/60")
+    time.add_argument("--movetime", type=float, help="seconds for each move")
+    time.add_argument("--nodes", type=int, help="nodes for each move")
+    time.add_argument("--depth", type=int, help="plies for each move")
+    time.add_argument("--margin", type=float, help="how late a move may come (default 0.02)")
+    time.add_argument("--patience", type=float, help="when a search without clock is hung (60)")
+    games = parser.add_argument_group("games")
+    games.add_argument("--format", choices=[str(f) for f in Format], default="round-robin")
+    games.add_argument("--games", type=int, default=2, help="games of each pairing (default 2)")
+    games.add_argument("--rounds", type=int, default=1, help="rounds (default 1)")
+    games.add_argument("--seed", type=int, default=0, help="seed of the openings' order")
+    games.add_argument("--chess960", action="store_true", help="play Chess960")
+    games.add_argument("--openings", metavar="FILE", help="EPD, PGN or YAML (default: built in)")
+    games.add_argument("--order", choices=[str(o) for o in Order], default="random")
+    games.add_argument("--plies", type=int, help="plies of each PGN opening to use")
+    ends = parser.add_argument_group("adjudication and test")
+    ends.add_argument("--draw", metavar="SPEC", help="movenumber=40,movecount=8,score=10")
+    ends.add_argument("--resign", metavar="SPEC", help="movecount=3,score=600,twosided=false")
+    ends.add_argument("--maxmoves", type=int, help="a draw after so many moves")
+    ends.add_argument("--tables", metavar="DIR", help="Syzygy endgame tables")
+    ends.add_argument(
+        "--sprt",
+        metavar="SPEC",
+        help="elo0=0,elo1=2,alpha=0.05,beta=0.05,model=normalized|logistic",
+    )
+    configure_run(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play the match."""
+    try:
+        settings = settings_from(arguments)
+    except SettingsError as error:
+        print(f"kempelen: {error}", file=sys.stderr)
+        return 2
+    return run_tournament(settings, arguments)
+
+
+def settings_from(arguments: argparse.Namespace) -> Settings:
+    """Return the tournament that the arguments describe, or raise SettingsError."""
+    each = parse_entries(arguments.each or "", "--each")
+    time = {name: getattr(arguments, name) for name in LIMITS}
+    data = {
+        "engines": [
+            engine_entries({**each, **parse_entries(text, "--engine")}) for text in arguments.engine
+        ],
+        "time": _time_entries(arguments.tc, time, "--tc"),
+        "openings": {
+            "file": arguments.openings,
+            "order": arguments.order,
+            "plies": arguments.plies,
+        },
+        "adjudication": {
+            "draw": arguments.draw and parse_entries(arguments.draw, "--draw"),
+            "resign": arguments.resign and parse_entries(arguments.resign, "--resign"),
+            "maxmoves": arguments.maxmoves,
+            "tables": arguments.tables,
+        },
+        "sprt": arguments.sprt and parse_entries(arguments.sprt, "--sprt"),
+    }
+    for name in ("name", "format", "games", "rounds", "seed", "chess960"):
+        data[name] = getattr(arguments, name)
+    return decode(Settings, data)
+
+
+def parse_entries(text: str, where: str) -> dict[str, str]:
+    """Return the entries of `name=value,name=value`."""
+    entries = {}
+    for part in re.split(r"(?<!\\),", text) if text else ():
+        name, equals, value = part.replace("\\,", ",").partition("=")
+        if not equals or not name:
+            raise SettingsError(f"{where}: write name=value, not {part!r}")
+        entries[name.strip()] = value
+    return entries
+
+
+def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
+    """Return an engine's command-line entries as EngineSettings has them."""
+    engine: dict[str, Any] = {"options": {}, "environment": {}}
+    limits: dict[str, str] = {}
+    clock = None
+    for key, value in entries.items():
+        name = ALIASES.get(key, key)
+        group, dot, item = name.partition(".")
+        if dot and group == "option":
+            engine["options"][item] = value
+        elif dot and group == "env":
+            engine["environment"][item] = value
+        elif name == "time":
+            clock = value
+        elif name in LIMITS:
+            limits[name] = value
+        elif name == "arguments":
+            engine[name] = shlex.split(value)
+        else:
+            engine[name] = value
+    if clock is not None or limits:
+        engine["time"] = _time_entries(clock, limits, "tc")
+    if "agent" in engine:
+        engine.update(command=engine.pop("agent"), protocol="agent")
+        engine.setdefault("name", "Kempelen")
+    if "command" not in engine:
+        raise SettingsError("--engine: cmd=PROGRAM is missing")
+    return engine
+
+
+def _time_entries(clock: str | None, limits: Mapping[str, Any], where: str) -> dict[str, Any]:
+    given = {name: value for name, value in limits.items() if value is not None}
+    if clock is None:
+        return given
+    try:
+        control = TimeControl.from_text(clock)
+    except SettingsError as error:
+        raise SettingsError(f"{where}: {error}") from None
+    return {"moves": control.moves, "base": control.base, "increment": control.increment, **given}

@@ -1,0 +1,216 @@
+"""What `match` and `tournament` share: how a tournament is run, from arguments to exit status."""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+
+from kempelen.display import Display, standings_view
+from kempelen.mqtt_arguments import MISSING_BROKER, broker_from, configure_mqtt, needs_packages
+from tournament.events import Event, GameFinished, Listener, TournamentFinished, to_json
+from tournament.ledger import Ledger, LedgerError, PgnFile
+from tournament.openings import with_digest
+from tournament.runner import Finish, Local, Runner, Workplace, boards_for
+from tournament.settings import EngineProtocol, Settings
+from tournament.values import SettingsError, encode
+
+if TYPE_CHECKING:
+    from protocols.mqtt.bot import BotClient
+    from protocols.mqtt.broker import Broker
+
+INTERRUPTED = 130
+MISSING_CLUSTER = "a cluster needs more packages: pip install 'kempelen[cluster]'"
+
+
+def configure_run(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that say how a tournament is run, not what it is."""
+    run = parser.add_argument_group("the run")
+    run.add_argument(
+        "--concurrency", type=_count, help="games at once (default 1, or all threads of a cluster)"
+    )
+    run.add_argument(
+        "--oversubscribe", action="store_true", help="allow more games at once than cores"
+    )
+    run.add_argument("--ledger", metavar="FILE", help="keep the games in this SQLite file")
+    run.add_argument(
+        "--resume", action="store_true", help="go on with the ledger, or begin it if not there"
+    )
+    run.add_argument("--pgn", metavar="FILE", help="write the ledger's games as PGN")
+    run.add_argument("--log-dir", metavar="DIR", help="log what each engine reads and writes")
+    run.add_argument("--json", action="store_true", help="print the result as JSON")
+    cluster = parser.add_argument_group("Dask cluster")
+    cluster.add_argument(
+        "--cluster", metavar="ADDRESS", help="play there: tcp:// or tls://HOST:PORT"
+    )
+    for name in ("ca", "cert", "key"):
+        cluster.add_argument(f"--cluster-{name}", metavar="FILE", help="PEM file, for tls://")
+    configure_mqtt(parser)
+    parser.add_argument(
+        "--broker",
+        metavar="embedded[:PORT]",
+        help="start a broker in this program, on the loopback address (port 1883)",
+    )
+
+
+def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Play a tournament and print its result; return the exit status.
+
+    0: all games asked for were played, or the test was decided; 1: not; 2: nothing could begin.
+    """
+    try:
+        return asyncio.run(_run(with_digest(settings.named()), arguments))
+    except (SettingsError, LedgerError) as error:
+        print(f"kempelen: {error}", file=sys.stderr)
+        return 2
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        remedy = "" if arguments.ledger is None else "; --resume goes on from here"
+        print(f"kempelen: interrupted{remedy}", file=sys.stderr)
+        return INTERRUPTED
+
+
+async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
+    _cancel_on_signal(signal.SIGTERM)
+    with contextlib.ExitStack() as stack:
+        ledger = Ledger(arguments.ledger)
+        stack.callback(ledger.close)
+        ledger.begin(settings, resume=arguments.resume)
+        broker = _broker(arguments, stack)
+        boards, notice = boards_for(
+            arguments.concurrency or 1, oversubscribe=arguments.oversubscribe
+        )
+        workplace: Workplace
+        if arguments.cluster:
+            workplace, notice = await _cluster(settings, arguments), None
+        else:
+            workplace = _workplace(settings, arguments, boards, broker)
+        listeners = _listeners(settings, arguments, ledger, stack)
+        if broker is not None:
+            listeners.append(_broadcast(broker, settings.name, stack))
+        if notice:
+            print(f"kempelen: {notice.text}", file=sys.stderr)
+        finish = await Runner(settings, ledger, listeners).run(workplace)
+    _print_finish(finish, as_json=arguments.json)
+    return 0 if finish.complete else 1
+
+
+async def _cluster(settings: Settings, arguments: argparse.Namespace) -> Workplace:
+    if any(engine.protocol is EngineProtocol.MQTT for engine in settings.engines):
+        raise SettingsError("--cluster plays programs, not bots behind a broker")
+    needs_packages(MISSING_CLUSTER, lambda: __import__("distributed"))
+    from distributed.security import Security
+
+    from tournament.cluster import Cluster
+
+    files = (arguments.cluster_ca, arguments.cluster_cert, arguments.cluster_key)
+    security = None
+    if any(files):
+        security = Security(
+            tls_ca_file=files[0],
+            tls_client_cert=files[1],
+            tls_client_key=files[2],
+            require_encryption=True,
+        )
+    return await Cluster.connect(
+        settings, arguments.cluster, boards=arguments.concurrency, security=security
+    )
+
+
+def _workplace(
+    settings: Settings, arguments: argparse.Namespace, boards: int, broker: "Broker | None"
+) -> Workplace:
+    def connect() -> "BotClient":
+        from protocols.mqtt.bot import BotClient
+
+        assert broker is not None
+        return BotClient(broker)
+
+    return Local(
+        settings,
+        boards=boards,
+        log_directory=arguments.log_dir,
+        connect=None if broker is None else connect,
+    )
+
+
+def _broker(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> "Broker | None":
+    if arguments.broker is None:
+        broker: Broker | None = broker_from(arguments)
+        return broker
+    kind, _, port = arguments.broker.partition(":")
+    if kind != "embedded" or not (port.isdecimal() or not port):
+        raise SettingsError(f"--broker {arguments.broker}: write embedded or embedded:PORT")
+    needs_packages(MISSING_BROKER, lambda: __import__("amqtt"))
+    from protocols.mqtt.broker import BrokerError
+    from protocols.mqtt.embedded import EmbeddedBroker
+
+    try:
+        embedded = EmbeddedBroker(int(port or 1883))
+    except BrokerError as error:
+        raise SettingsError(str(error)) from None
+    stack.callback(embedded.close)
+    return embedded.address
+
+
+def _broadcast(broker: "Broker", name: str, stack: contextlib.ExitStack) -> Listener:
+    from tournament.broadcast import Broadcast
+
+    broadcast = Broadcast(broker, name)
+    stack.callback(broadcast.close)
+    return broadcast
+
+
+def _listeners(
+    settings: Settings,
+    arguments: argparse.Namespace,
+    ledger: Ledger,
+    stack: contextlib.ExitStack,
+) -> list[Listener]:
+    listeners: list[Listener] = []
+    if arguments.pgn:
+        pgn = PgnFile(arguments.pgn, ledger, settings.name)
+        stack.callback(pgn.close)
+        listeners.append(_write_games(pgn))
+    display = Display()
+    stack.callback(display.close)
+    listeners.append(display)
+    return listeners
+
+
+def _write_games(pgn: PgnFile) -> Callable[[Event], None]:
+    def listen(event: Event) -> None:
+        if isinstance(event, GameFinished):
+            pgn.add(event.record)
+
+    return listen
+
+
+def _print_finish(finish: Finish, *, as_json: bool) -> None:
+    if as_json:
+        event = TournamentFinished(finish.status, finish.summary, finish.reason)
+        print(json.dumps(to_json(event)))
+        return
+    Console(soft_wrap=True).print(Group(*standings_view(encode(finish.summary))))
+    if not finish.complete:
+        print(f"kempelen: {finish.reason or finish.status}", file=sys.stderr)
+
+
+def _cancel_on_signal(number: int) -> None:
+    """Let a signal end the run like Ctrl-C does, where the platform can."""
+    if os.name == "posix":
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1 is needed")
+    return number

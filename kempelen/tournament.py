@@ -1,0 +1,50 @@
+"""`kempelen tournament`: the tournament that a YAML file describes."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import yaml
+
+from kempelen.running import configure_run, run_tournament
+from tournament.settings import Settings
+from tournament.values import SettingsError, decode
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("file", help="YAML file; the README shows its entries")
+    configure_run(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play the tournament."""
+    try:
+        settings = settings_from(arguments.file)
+    except SettingsError as error:
+        print(f"kempelen: {error}", file=sys.stderr)
+        return 2
+    return run_tournament(settings, arguments)
+
+
+def settings_from(file: str) -> Settings:
+    """Return the tournament in a YAML file, or raise SettingsError that names file and entry.
+
+    `each` holds entries that every engine begins with.
+    """
+    try:
+        data = yaml.safe_load(Path(file).read_text("utf-8"))
+    except OSError as error:
+        raise SettingsError(f"{file}: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{file}: {error}") from None
+    if not isinstance(data, dict):
+        raise SettingsError(f"{file}: entries such as `engines:` and `time:` are expected")
+    each = data.pop("each", None) or {}
+    engines = data.get("engines")
+    if isinstance(each, dict) and isinstance(engines, list):
+        data["engines"] = [{**each, **e} if isinstance(e, dict) else e for e in engines]
+    try:
+        return decode(Settings, data)
+    except SettingsError as error:
+        raise SettingsError(f"{file}: {error}") from None

@@ -1,0 +1,102 @@
+"""`kempelen watch`: a running tournament in the terminal, from its broker alone."""
+
+import argparse
+import json
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from kempelen.display import view
+from kempelen.mqtt_arguments import broker_from, configure_mqtt
+from tournament.values import SettingsError
+
+if TYPE_CHECKING:
+    from tournament.broadcast import Receiver
+
+FINAL = ("complete", "decided", "interrupted", "failed")
+INTERRUPTED = 130
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("name", nargs="?", default="+", help="tournament (default: the first one)")
+    parser.add_argument("--once", action="store_true", help="show the state once and end")
+    parser.add_argument("--json", action="store_true", help="with --once: print it as JSON")
+    parser.add_argument(
+        "--wait", type=float, default=10.0, help="seconds to wait for a first word (default 10)"
+    )
+    configure_mqtt(parser)
+    parser.set_defaults(mqtt="mqtt://localhost")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show the tournament until it ends. 0: it ended complete; 1: it did not; 2: not heard of."""
+    try:
+        return _watch(arguments)
+    except SettingsError as error:
+        print(f"kempelen: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _watch(arguments: argparse.Namespace) -> int:
+    broker = broker_from(arguments)
+    from protocols.mqtt.connection import Connection
+    from tournament.broadcast import Receiver
+
+    receiver = Receiver(arguments.name)
+    connection = Connection(
+        broker, subscriptions=[receiver.subscription], on_message=receiver.receive
+    )
+    try:
+        if not _wait(receiver, arguments.wait):
+            reason = connection.problem or f"no word of tournament {arguments.name}"
+            print(f"kempelen: broker {broker}: {reason}", file=sys.stderr)
+            return 2
+        if arguments.once:
+            return _show_once(receiver, as_json=arguments.json)
+        return _show_live(receiver)
+    finally:
+        connection.close()
+
+
+def _wait(receiver: "Receiver", limit: float) -> bool:
+    """Return whether the tournament was heard of, after its retained messages have come."""
+    deadline = time.monotonic() + limit
+    while not (receiver.state.status and receiver.state.standings):
+        if time.monotonic() > deadline:
+            return bool(receiver.state.status)
+        time.sleep(0.02)
+    heard = -1
+    while heard != receiver.heard and time.monotonic() < deadline:
+        heard = receiver.heard
+        time.sleep(0.1)
+    return True
+
+
+def _show_once(receiver: "Receiver", *, as_json: bool) -> int:
+    if as_json:
+        print(json.dumps({"runner": receiver.runner, **receiver.state.snapshots}))
+    else:
+        Console(soft_wrap=True).print(_render(receiver))
+    return 0
+
+
+def _show_live(receiver: "Receiver") -> int:
+    console = Console()
+    with Live(console=console, refresh_per_second=4, get_renderable=lambda: _render(receiver)):
+        while receiver.state.status.get("state") not in FINAL:
+            time.sleep(0.1)
+    return 0 if receiver.state.status["state"] in ("complete", "decided") else 1
+
+
+def _render(receiver: "Receiver") -> Group:
+    parts = [view(receiver.state, diagrams=True)]
+    if receiver.runner == "lost" and receiver.state.status.get("state") == "running":
+        parts.append(Text("the runner is lost: it went without a word", style="red"))
+    return Group(*parts)

@@ -1,0 +1,164 @@
+"""The player's advisor for the opening: it answers from books, in their order.
+
+A book is asked only in a game, which is where time decides: a clock or a time for the move. It is
+silent in analysis: UCI_AnalyseMode, an infinite search, several lines, chosen root moves, or a
+search for mate, and where only depth or nodes are given, which is how a search of a certain size
+is asked for. While pondering it may answer: its move is then ready at the ponder hit.
+
+Nothing is read, and nothing heavy imported, before a book is first needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.limits import Cp, Info, Limits
+
+if TYPE_CHECKING:
+    import random
+
+    import chess
+    from chess.polyglot import Entry, MemoryMappedReader
+
+    from openings.names import Name
+
+# What stands for the book in this package, and where that is.
+SHIPPED = "shipped"
+SHIPPED_BOOK = Path(__file__).with_name("kempelen.bin")
+SEPARATOR = ";"
+MOST_MOVES = 255
+
+
+# Which of a position's moves is played: the one of greatest weight, one by chance in the
+# proportion of the weights, or any.
+VARIETIES = BEST, WEIGHTED, UNIFORM = "best", "weighted", "uniform"
+
+
+class _Book:
+    """An open book."""
+
+    def __init__(self, name: str, reader: MemoryMappedReader, names: Mapping[int, Name]) -> None:
+        self.name = name
+        self.reader = reader
+        self.names = names
+
+
+class BookAdvisor:
+    """Knows the moves of books. All methods belong to the player's thread.
+
+    enabled: play from books at all. analysing: be silent. depth: the last move number of the game
+    to be played from a book. variety: one of VARIETIES. report: gets one line of
+    text for each thing the user should know.
+    """
+
+    def __init__(self, report: Callable[[str], None], chance: random.Random | None = None) -> None:
+        self.enabled = True
+        self.analysing = False
+        self.depth = MOST_MOVES
+        self.variety = WEIGHTED
+        self._report = report
+        self._chance = chance
+        self._files = SHIPPED
+        self._books: list[_Book] | None = None
+
+    def use(self, files: str) -> None:
+        """Use other books: paths separated by `;`, the earlier the more trusted; "" for none.
+
+        One that cannot be used is named to the user and left out.
+        """
+        self.close()
+        self._files = files
+        self.open()
+
+    def open(self) -> None:
+        """Open the books, unless they are open or there is no use for them."""
+        if self._books is None and self.enabled:
+            from openings.polyglot import BookError
+
+            self._books = []
+            for file in filter(None, map(str.strip, self._files.split(SEPARATOR))):
+                try:
+                    self._books.append(self._open(file))
+                except BookError as error:
+                    self._report(f"{error}; playing without it")
+
+    def close(self) -> None:
+        """Close the books; they are opened again when they are needed."""
+        for book in self._books or ():
+            book.reader.close()
+        self._books = None
+
+    def advise(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int
+    ) -> Info[chess.Move] | None:
+        """Return a book's move and its best reply, and tell the book and the opening's name."""
+        if not self._is_asked(board, limits, lines):
+            return None
+        self.open()
+        for book in self._books or ():
+            if entries := list(_playable(book.reader, board)):
+                entry = self._choose(entries)
+                after = board.copy()
+                after.push(entry.move)
+                reply = max(_playable(book.reader, after), key=_weight, default=None)
+                self._report(f"book {book.name}: {self._name(after) or 'no name'}")
+                pv = (entry.move, reply.move) if reply else (entry.move,)
+                return Info(depth=1, score=Cp(0), pv=pv, seldepth=len(pv))
+        return None
+
+    def _open(self, file: str) -> _Book:
+        from openings.polyglot import open_book
+
+        path = SHIPPED_BOOK if file == SHIPPED else Path(file).expanduser()
+        return _Book(path.name, open_book(path), self._names_beside(path))
+
+    def _names_beside(self, path: Path) -> Mapping[int, Name]:
+        """Return the names that go with a book, or those of the shipped book if it has none."""
+        from openings.names import SUFFIX, read
+        from openings.polyglot import BookError
+
+        file = path.with_suffix(SUFFIX)
+        try:
+            return read(file if file.exists() else SHIPPED_BOOK.with_suffix(SUFFIX))
+        except BookError as error:
+            self._report(str(error))
+            return {}
+
+    def _is_asked(self, board: chess.Board, limits: Limits[chess.Move], lines: int) -> bool:
+        in_game = limits.clock is not None or limits.movetime is not None
+        chosen = limits.infinite or limits.mate is not None or bool(limits.search_moves)
+        wanted = self.enabled and not self.analysing and board.fullmove_number <= self.depth
+        return wanted and in_game and not chosen and lines == 1
+
+    def _choose(self, entries: list[Entry]) -> Entry:
+        if self.variety == BEST:
+            return max(entries, key=_weight)
+        if self._chance is None:
+            import random
+
+            self._chance = random.Random()
+        weights = [1] * len(entries) if self.variety == UNIFORM else list(map(_weight, entries))
+        return self._chance.choices(entries, weights)[0]
+
+    def _name(self, board: chess.Board) -> Name | None:
+        """Return what the opening is called, by the first book that has a name for it."""
+        from openings.names import find
+
+        known = [book.names for book in self._books or ()]
+        return next((name for names in known if (name := find(names, board))), None)
+
+
+def _playable(reader: MemoryMappedReader, board: chess.Board) -> Iterator[Entry]:
+    """Yield the moves that have a weight, without those that repeat a position of the game."""
+    for entry in reader.find_all(board):
+        board.push(entry.move)
+        repeats = board.is_repetition(2)
+        board.pop()
+        if not repeats:
+            yield entry
+
+
+def _weight(entry: Entry) -> int:
+    return entry.weight

@@ -1,0 +1,71 @@
+"""The names of openings by position: a small text file beside a book, sorted by key.
+
+Each line holds a Polyglot key (16 hexadecimal digits), the ECO code (or nothing) and the name,
+separated by tabs. A position has the name of the last named position on the way to it, so a game
+that transposes is named by where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import chess
+from chess.polyglot import zobrist_hash
+
+from openings.polyglot import BookError, replacing
+
+SUFFIX = ".names"
+# No named position lies deeper, in plies: where the search for a name begins in a long game.
+DEEPEST = 60
+
+
+class Name(NamedTuple):
+    """An ECO code, which may be empty, and what people call the opening."""
+
+    eco: str
+    title: str
+
+    def __str__(self) -> str:
+        return f"{self.eco} {self.title}".strip()
+
+
+Names = Mapping[int, Name]
+
+
+def read(path: Path) -> dict[int, Name]:
+    """Read names; raises BookError."""
+    names = {}
+    try:
+        for line in path.read_text("utf-8").splitlines():
+            key, eco, title = line.split("\t")
+            names[int(key, 16)] = Name(eco, title)
+    except OSError as error:
+        raise BookError(f"cannot read the names {path}: {error.strerror}") from None
+    except ValueError:
+        raise BookError(f"cannot read the names {path}: it is no file of names") from None
+    return names
+
+
+def write(path: Path, names: Names) -> None:
+    """Write names, whole or not at all; raises BookError."""
+    lines = [f"{key:016x}\t{eco}\t{title}\n" for key, (eco, title) in sorted(names.items())]
+    try:
+        with replacing(path) as temporary:
+            temporary.write_text("".join(lines), "utf-8", newline="\n")
+    except OSError as error:
+        raise BookError(f"cannot write the names {path}: {error.strerror}") from None
+
+
+def find(names: Names, board: chess.Board) -> Name | None:
+    """Return the name of the opening that a board with its moves is in, or came from."""
+    past = board.copy()
+    while len(past.move_stack) > DEEPEST:
+        past.pop()
+    while True:
+        if name := names.get(zobrist_hash(past)):
+            return name
+        if not past.move_stack:
+            return None
+        past.pop()

@@ -1,0 +1,250 @@
+"""The repertoire that people read and edit: lines of play in YAML, by name.
+
+A file is a list of lines. A line has `moves` (SAN; move numbers may be left out, but must be right
+where they are), and it may have
+
+    eco      its ECO code                 weight   how often it is chosen, 1 to 1000
+    name     what it is called            comment  a remark for the reader
+    lines    lines that go on from its end
+
+A line below another continues its moves; it has the name of the line above, and its ECO code, if
+it gives none of its own.
+
+The weight holds for all moves that the line itself lists, and for the lines below it that give
+none of their own; it is 10 at the top. Where lines meet, also by transposition, the greater
+weight counts. A move with `?` or `?!` behind it is answered but never played, wherever it is
+listed; other marks are remarks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import chess
+import yaml
+from chess.polyglot import zobrist_hash
+
+from openings.names import Name
+from openings.polyglot import BookError, Entry, pack
+
+DEFAULT_WEIGHT = 10
+MOST_WEIGHT = 1000
+SUFFIXES = (".yaml", ".yml")
+
+NAMELESS = Name("", "")
+_KEYS = ("eco", "name", "moves", "weight", "comment", "lines")
+_ECO = re.compile(r"[A-E][0-9][0-9]")
+_NUMBER = re.compile(r"(\d+)(\.+)")
+_MARK = re.compile(r"[!?]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line, all its moves from the start position.
+
+    own: how many moves lead to where the line begins to say something. titled: its end is where
+    the name belongs; otherwise the name is that of a line above. ends: no line goes on from it.
+    avoided: the places of moves that are not to be played. where: file and line, for messages.
+    """
+
+    where: str = ""
+    name: Name = NAMELESS
+    moves: tuple[chess.Move, ...] = ()
+    own: int = 0
+    titled: bool = False
+    ends: bool = True
+    avoided: frozenset[int] = frozenset()
+    weight: int = DEFAULT_WEIGHT
+    comment: str = ""
+
+    def board(self) -> chess.Board:
+        """Return the position at the end, with the moves that lead there."""
+        board = chess.Board()
+        for move in self.moves:
+            board.push(move)
+        return board
+
+
+@dataclass(slots=True)
+class Repertoire:
+    """What lines amount to: moves with weights by position, and names by position."""
+
+    weights: dict[int, dict[int, int]] = field(default_factory=dict)
+    names: dict[int, Name] = field(default_factory=dict)
+
+    def entries(self) -> list[Entry]:
+        """Return the entries of a Polyglot book, sorted by key."""
+        return [
+            Entry(key, raw_move, weight)
+            for key, moves in sorted(self.weights.items())
+            for raw_move, weight in moves.items()
+        ]
+
+
+def read(paths: Iterable[Path]) -> list[Line]:
+    """Read files, and the files of folders by name; raises BookError where one is wrong."""
+    return [line for path in paths for file in _files(path) for line in _read_file(file)]
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(each for each in path.iterdir() if each.suffix in SUFFIXES)
+    if not found:
+        raise BookError(f"{path}: there is no YAML file in this folder")
+    return found
+
+
+def _read_file(path: Path) -> Iterator[Line]:
+    try:
+        root = yaml.compose(path.read_text("utf-8"), _Loader)
+    except OSError as error:
+        raise BookError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BookError(f"cannot read {path}: it is not UTF-8 text") from None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise BookError(f"{path}, line {line}: {error.problem}") from None
+    if root is not None:
+        yield from _read_lines(root, Line(), chess.Board(), path)
+
+
+_Loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _read_lines(node: yaml.Node, above: Line, board: chess.Board, path: Path) -> Iterator[Line]:
+    if not isinstance(node, yaml.SequenceNode):
+        raise BookError(f"{_where(node, path)}: expected a list of lines")
+    for item in node.value:
+        yield from _read_line(item, above, board, path)
+
+
+def _read_line(node: yaml.Node, above: Line, board: chess.Board, path: Path) -> Iterator[Line]:
+    """Read one line and those below it; the board, at the end of `above`, is left as it was."""
+    where = _where(node, path)
+    if not isinstance(node, yaml.MappingNode):
+        raise BookError(f"{where}: expected a line of play: moves, and perhaps eco, name, ...")
+    values = {key.value: value for key, value in node.value}
+    for key in values:
+        if key not in _KEYS:
+            raise BookError(f"{where}: unknown word {key!r}; a line has {', '.join(_KEYS)}")
+    texts = {
+        key: _text(values[key], key, path) for key in _KEYS if key in values and key != "lines"
+    }
+    if not texts.get("moves"):
+        raise BookError(f"{where}: a line needs moves")
+    moves, avoided = _play(board, texts["moves"], where)
+    line = replace(
+        above,
+        where=where,
+        name=_name(above, texts, where),
+        moves=above.moves + moves,
+        own=len(above.moves),
+        titled="name" in texts or "eco" in texts,
+        ends="lines" not in values,
+        avoided=above.avoided | {len(above.moves) + place for place in avoided},
+        weight=_weight(texts, where) if "weight" in texts else above.weight,
+        comment=texts.get("comment", ""),
+    )
+    yield line
+    if "lines" in values:
+        yield from _read_lines(values["lines"], line, board, path)
+    for _ in moves:
+        board.pop()
+
+
+def _where(node: yaml.Node, path: Path) -> str:
+    return f"{path}, line {node.start_mark.line + 1}"
+
+
+def _text(node: yaml.Node, key: str, path: Path) -> str:
+    if not isinstance(node, yaml.ScalarNode):
+        raise BookError(f"{_where(node, path)}: {key} takes one value")
+    return str(node.value).strip()
+
+
+def _weight(texts: dict[str, str], where: str) -> int:
+    text = texts["weight"]
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_WEIGHT:
+        raise BookError(f"{where}: the weight is a number from 1 to {MOST_WEIGHT}, not {text!r}")
+    return int(text)
+
+
+def _name(above: Line, texts: dict[str, str], where: str) -> Name:
+    eco = texts.get("eco", above.name.eco)
+    if eco and not _ECO.fullmatch(eco):
+        raise BookError(f"{where}: an ECO code is a letter A to E and two digits, not {eco!r}")
+    title = texts.get("name", above.name.title)
+    if "\t" in title or "\n" in title:
+        raise BookError(f"{where}: a name stands on one line, without tabs")
+    return Name(eco, title)
+
+
+def _play(board: chess.Board, text: str, where: str) -> tuple[tuple[chess.Move, ...], list[int]]:
+    """Play moves in SAN; return them, and the places of those marked as not to be played."""
+    moves: list[chess.Move] = []
+    avoided = []
+    for word in text.split():
+        san = word
+        if number := _NUMBER.match(word):
+            san = word[number.end() :]
+            if not _fits(board, int(number[1]), number[2]):
+                raise BookError(f"{where}: {word} stands where move {_numbered(board)} is due")
+        if not san:
+            continue
+        mark = _MARK.search(san)
+        assert mark
+        san = san[: mark.start()]
+        try:
+            move = board.parse_san(san)
+        except ValueError:
+            raise BookError(
+                f"{where}: {_numbered(board)} {san} is not a legal move in {board.fen()}"
+            ) from None
+        if mark[0] in ("?", "??", "?!"):
+            avoided.append(len(moves))
+        moves.append(move)
+        board.push(move)
+    if not moves:
+        raise BookError(f"{where}: a line needs moves")
+    return tuple(moves), avoided
+
+
+def _fits(board: chess.Board, number: int, dots: str) -> bool:
+    """Tell whether a move number is that of the board; `1.` may also precede Black's move."""
+    return number == board.fullmove_number and (len(dots) == 1 or not board.turn)
+
+
+def _numbered(board: chess.Board) -> str:
+    return f"{board.fullmove_number}{'.' if board.turn else '...'}"
+
+
+def build(lines: Iterable[Line]) -> Repertoire:
+    """Bring lines together by position; raises BookError if two give a position two names."""
+    repertoire = Repertoire()
+    named_at: dict[int, str] = {}
+    avoided: set[tuple[int, int]] = set()
+    for line in lines:
+        board = chess.Board()
+        for place, move in enumerate(line.moves):
+            if place >= line.own:
+                key, raw_move = zobrist_hash(board), pack(board, move)
+                weights = repertoire.weights.setdefault(key, {})
+                weights[raw_move] = max(weights.get(raw_move, 0), line.weight)
+                if place in line.avoided:
+                    avoided.add((key, raw_move))
+            board.push(move)
+        if line.titled:
+            key = zobrist_hash(board)
+            if repertoire.names.setdefault(key, line.name) != line.name:
+                raise BookError(
+                    f"{line.where}: {line.name} is called {repertoire.names[key]} "
+                    f"at {named_at[key]}"
+                )
+            named_at.setdefault(key, line.where)
+    for key, raw_move in avoided:
+        repertoire.weights[key][raw_move] = 0
+    return repertoire

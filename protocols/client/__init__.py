@@ -1,0 +1,1 @@
+"""Driving other programs' engines: their processes and their protocol, whatever they do."""

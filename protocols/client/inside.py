@@ -1,0 +1,75 @@
+"""Our own agent behind the same words as any engine, in this process: no pipe, no sub-process."""
+
+import asyncio
+from collections import deque
+
+from protocols.client.process import EngineDiedError, IoLog
+from protocols.uci.protocol import Uci
+
+CLOSE_LIMIT = 2.0
+
+
+class InsideEngine:
+    """A conversation with a UCI protocol object; the client takes it for a process.
+
+    The protocol answers from threads of its own; its lines come to the loop that made this.
+    """
+
+    def __init__(self, name: str, log: IoLog | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._log = log
+        self._lines: deque[str] = deque()
+        self._arrived = asyncio.Event()
+        self._closed = False
+        self._uci = Uci(name, "The Kempelen authors", self._tell, _no_log)
+
+    @property
+    def pid(self) -> int:
+        """There is no process of its own."""
+        return 0
+
+    def send(self, text: str) -> None:
+        """Hand lines to the protocol, which acts on them without waiting."""
+        for line in text.splitlines():
+            if self._log:
+                self._log.write(self.pid, ">", line)
+            if not self._closed:
+                for reply in self._uci.handle_line(line):
+                    self._receive(reply)
+
+    async def read_line(self) -> str:
+        """Return the next line of output."""
+        while not self._lines:
+            if self._closed:
+                raise EngineDiedError("the agent is closed")
+            self._arrived.clear()
+            await self._arrived.wait()
+        line = self._lines.popleft()
+        if self._log:
+            self._log.write(self.pid, "<", line)
+        return line
+
+    async def stop(self, limit: float) -> None:
+        """End its threads."""
+        await self.kill()
+
+    async def kill(self) -> None:
+        """End its threads."""
+        self._closed = True
+        await asyncio.to_thread(self._uci.close, CLOSE_LIMIT)
+
+    async def describe_end(self) -> str:
+        """Return how it ended."""
+        return "the agent was closed"
+
+    def _tell(self, line: str) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._receive, line)
+
+    def _receive(self, line: str) -> None:
+        self._lines.append(line)
+        self._arrived.set()
+
+
+def _no_log(path: str) -> None:
+    """Leave logging to the runner."""

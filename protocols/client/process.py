@@ -1,0 +1,230 @@
+"""One engine's process: lines in and out, and an end that leaves nothing behind.
+
+Reading is bounded in memory whatever the engine prints: over-long lines are dropped, bytes that
+are not UTF-8 replaced, and nothing is read ahead of what is asked for, so that an engine that
+floods its output waits for us and not we for it.
+"""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+LINE_LIMIT = 64 * 1024
+CHUNK = 64 * 1024
+STDERR_TAIL = 2000
+QUIT_LIMIT = 5.0
+
+
+class EngineError(Exception):
+    """An engine that did not do its part; the message says what it did."""
+
+
+class EngineNotFoundError(EngineError):
+    """A command that names no program that could be started."""
+
+
+class EngineDiedError(EngineError):
+    """The process ended, or closed its output."""
+
+
+class IoLog:
+    """A text file of what is said to an engine (>), what it answers (<), and its stderr (!)."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, process: int, direction: str, text: str) -> None:
+        """Add one line, with the time of the machine in seconds and the process it concerns."""
+        self._file.write(f"{time.time():.6f} [{process}] {direction} {text}\n")
+        self._file.flush()
+
+
+def find_program(command: str, directory: str | None = None) -> str:
+    """Return the path of the program that `command` names, or raise EngineNotFoundError.
+
+    A command with a path separator is looked for from `directory`, then from here; a bare name
+    along PATH.
+    """
+    if directory is not None and not Path(directory).is_dir():
+        raise EngineNotFoundError(f"directory {directory} does not exist")
+    if os.sep in command or (os.altsep and os.altsep in command):
+        places = [Path(directory or "."), Path()]
+        candidates = [str((place / Path(command).expanduser()).absolute()) for place in places]
+    else:
+        candidates = [command]
+    for candidate in candidates:
+        found = shutil.which(candidate)
+        if found:
+            return str(Path(found).absolute())
+    raise EngineNotFoundError(f"engine command {command!r} names no program that can be run")
+
+
+class EngineProcess:
+    """A started program. Every method may be called at any time; after the end they say so."""
+
+    def __init__(self, process: asyncio.subprocess.Process, log: IoLog | None) -> None:
+        self._process = process
+        self._log = log
+        self._lines: deque[str] = deque()
+        self._partial = bytearray()
+        self._skipping = False
+        self._stderr = bytearray()
+        self._stderr_reader = asyncio.create_task(self._keep_stderr())
+
+    @classmethod
+    async def start(
+        cls,
+        command: str,
+        arguments: Sequence[str] = (),
+        *,
+        directory: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        log: IoLog | None = None,
+    ) -> "EngineProcess":
+        """Start a program in a process group of its own, tied to this process's life."""
+        line = [find_program(command, directory), *arguments]
+        options: dict[str, Any] = {}
+        if sys.platform == "win32":
+            options["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP
+        else:
+            options["start_new_session"] = True
+        if sys.platform == "linux":
+            launcher = str(Path(__file__).with_name("launcher.py"))
+            line = [sys.executable, "-I", "-S", launcher, str(os.getpid()), *line]
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *line,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=directory,
+                env={**os.environ, **(environment or {})},
+                limit=CHUNK,
+                **options,
+            )
+        except OSError as error:
+            raise EngineNotFoundError(f"engine command {command!r}: {error}") from error
+        return cls(process, log)
+
+    @property
+    def pid(self) -> int:
+        """The process, and on POSIX also its process group."""
+        return self._process.pid
+
+    def send(self, text: str) -> None:
+        """Write lines without waiting; to a dead process this does nothing."""
+        if self._log:
+            for line in text.splitlines():
+                self._log.write(self.pid, ">", line)
+        assert self._process.stdin is not None
+        if not self._process.stdin.is_closing():
+            with contextlib.suppress(OSError):
+                self._process.stdin.write(text.encode() + b"\n")
+
+    async def read_line(self) -> str:
+        """Return the next line of output, stripped; raise EngineDiedError at its end."""
+        assert self._process.stdout is not None
+        while not self._lines:
+            chunk = await self._process.stdout.read(CHUNK)
+            if not chunk:
+                raise EngineDiedError("the engine closed its output")
+            self._split(chunk)
+        line = self._lines.popleft()
+        if self._log:
+            self._log.write(self.pid, "<", line)
+        return line
+
+    async def stop(self, limit: float = QUIT_LIMIT) -> None:
+        """Say quit and close the input; kill the process group after `limit` seconds."""
+        self.send("quit")
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            async with asyncio.timeout(limit):
+                await self._drain()
+        except TimeoutError:
+            pass
+        finally:
+            await asyncio.shield(self._reap())
+
+    async def kill(self) -> None:
+        """End the process group at once."""
+        await asyncio.shield(self._reap())
+
+    def _split(self, chunk: bytes) -> None:
+        *complete, rest = chunk.split(b"\n")
+        for piece in complete:
+            if self._skipping:
+                self._skipping = False
+            else:
+                self._lines.append((self._partial + piece).decode("utf-8", "replace").strip())
+            self._partial.clear()
+        if not self._skipping:
+            self._partial += rest
+        if len(self._partial) > LINE_LIMIT:
+            self._partial.clear()
+            self._skipping = True
+
+    async def _drain(self) -> None:
+        assert self._process.stdout is not None
+        while await self._process.stdout.read(CHUNK):
+            pass
+        await self._process.wait()
+
+    async def _reap(self) -> None:
+        self._signal_group()
+        self._stderr_reader.cancel()
+        # A process that left the group may hold the pipes open: the wait has a limit too.
+        with contextlib.suppress(TimeoutError, asyncio.CancelledError):
+            async with asyncio.timeout(QUIT_LIMIT):
+                # Draining fails while someone else reads; the exit is waited for all the same.
+                await asyncio.gather(
+                    self._drain(),
+                    self._stderr_reader,
+                    self._process.wait(),
+                    return_exceptions=True,
+                )
+        transport = getattr(self._process, "_transport", None)
+        if transport is not None:
+            transport.close()
+
+    def _signal_group(self) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if sys.platform == "win32":
+                self._process.kill()
+            else:
+                os.killpg(self.pid, signal.SIGKILL)
+
+    async def _keep_stderr(self) -> None:
+        assert self._process.stderr is not None
+        while chunk := await self._process.stderr.read(CHUNK):
+            self._stderr += chunk
+            del self._stderr[:-STDERR_TAIL]
+            if self._log:
+                for line in chunk.decode("utf-8", "replace").splitlines():
+                    self._log.write(self.pid, "!", line)
+
+    async def describe_end(self) -> str:
+        """Return how a process whose output has ended came to its end."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(1.0):
+                await self._process.wait()
+                await asyncio.wait([self._stderr_reader], timeout=0.2)
+        code = self._process.returncode
+        if code is None:
+            reason = "closed its output"
+        elif code < 0:
+            reason = f"was killed by signal {-code}"
+        else:
+            reason = f"ended with status {code}"
+        words = bytes(self._stderr).decode("utf-8", "replace").strip().splitlines()
+        return f"{reason}: {words[-1][:200]}" if words else reason

@@ -1,0 +1,424 @@
+"""A UCI engine as an object: start, set options, search, close, each within a limit.
+
+The client never trusts what it reads. Before every search the engine must answer `isready`, off
+its clock, so that a late or second `bestmove` of an earlier search cannot be taken for the
+answer to this one; unknown lines are skipped; numbers that are none are ignored.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+from agent.limits import Cp, Info, Mate, Score, SideClock
+from protocols.client.process import (
+    QUIT_LIMIT,
+    EngineDiedError,
+    EngineError,
+    EngineProcess,
+    IoLog,
+)
+
+START_LIMIT = 35.0
+READY_LIMIT = 15.0
+# Live reports are for people: more often than this, an engine's lines are not even parsed.
+INFO_INTERVAL = 0.2
+
+InfoCallback = Callable[[Info[str]], None]
+
+
+class EngineTimeoutError(EngineError):
+    """An engine that did not answer within its limit."""
+
+
+class EngineUnresponsiveError(EngineTimeoutError):
+    """An engine that did not finish its start or answer `isready` within its limit."""
+
+
+class EngineOptionError(EngineError):
+    """An option that the engine does not have, or a value that it cannot take."""
+
+
+class State(Enum):
+    """What an engine is doing. Only IDLE takes a search; FAILED and CLOSED are for good."""
+
+    NEW = "new"
+    STARTING = "starting"
+    IDLE = "idle"
+    SEARCHING = "searching"
+    FAILED = "failed"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option as the engine declares it."""
+
+    name: str
+    kind: str
+    default: str = ""
+    low: int | None = None
+    high: int | None = None
+    choices: tuple[str, ...] = ()
+
+    def check(self, value: str) -> str:
+        """Return the text to send for `value`, or raise EngineOptionError."""
+        if self.kind == "check":
+            if value.lower() not in ("true", "false"):
+                raise EngineOptionError(f"option {self.name} is true or false, not {value!r}")
+            return value.lower()
+        if self.kind == "spin":
+            self._check_spin(value)
+        if self.kind == "combo" and value.lower() not in map(str.lower, self.choices):
+            choices = ", ".join(self.choices)
+            raise EngineOptionError(f"option {self.name} is one of {choices}, not {value!r}")
+        return value
+
+    def _check_spin(self, value: str) -> None:
+        try:
+            number = int(value)
+        except ValueError:
+            raise EngineOptionError(
+                f"option {self.name} is a whole number, not {value!r}"
+            ) from None
+        low = self.low if self.low is not None else number
+        high = self.high if self.high is not None else number
+        if not low <= number <= high:
+            raise EngineOptionError(f"option {self.name} goes from {low} to {high}, not {number}")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A position and what may be spent on it. moves: UCI text, from `fen`; None: start position.
+
+    Clocks are given for both sides, in seconds, or not at all.
+    """
+
+    fen: str | None
+    moves: Sequence[str] = ()
+    white: SideClock | None = None
+    black: SideClock | None = None
+    moves_to_go: int | None = None
+    movetime: float | None = None
+    nodes: int | None = None
+    depth: int | None = None
+
+    def position_line(self) -> str:
+        """Return the `position` command."""
+        start = "startpos" if self.fen is None else f"fen {self.fen}"
+        return " ".join(("position", start, *(("moves", *self.moves) if self.moves else ())))
+
+    def go_line(self) -> str:
+        """Return the `go` command."""
+        words = ["go"]
+        if self.white and self.black:
+            words += ["wtime", _milliseconds(self.white.time, 1)]
+            words += ["btime", _milliseconds(self.black.time, 1)]
+            words += ["winc", _milliseconds(self.white.increment, 0)]
+            words += ["binc", _milliseconds(self.black.increment, 0)]
+        limits = {"movestogo": self.moves_to_go, "nodes": self.nodes, "depth": self.depth}
+        for name, limit in limits.items():
+            if limit is not None:
+                words += [name, str(limit)]
+        if self.movetime is not None:
+            words += ["movetime", _milliseconds(self.movetime, 1)]
+        return " ".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an engine answered: the move as it wrote it, its last report, the seconds it took."""
+
+    move: str
+    ponder: str | None
+    info: Info[str] | None
+    elapsed: float
+
+
+class Conversation(Protocol):
+    """What a client needs of an engine: EngineProcess has it, and so has our own agent."""
+
+    @property
+    def pid(self) -> int:
+        """The process, if it has one."""
+
+    def send(self, text: str) -> None:
+        """Write lines without waiting."""
+
+    async def read_line(self) -> str:
+        """Return the next line; EngineDiedError at the end."""
+
+    async def stop(self, limit: float) -> None:
+        """End it, politely if that takes no more than `limit` seconds."""
+
+    async def kill(self) -> None:
+        """End it at once."""
+
+    async def describe_end(self) -> str:
+        """Return how it ended."""
+
+
+@dataclass
+class UciEngine:
+    """One engine that speaks UCI; a process, unless `converse` makes something else."""
+
+    command: str
+    arguments: Sequence[str] = ()
+    directory: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    start_limit: float = START_LIMIT
+    ready_limit: float = READY_LIMIT
+    quit_limit: float = QUIT_LIMIT
+    log: IoLog | None = None
+    state: State = State.NEW
+    name: str = ""
+    author: str = ""
+    options: dict[str, Option] = field(default_factory=dict)
+    converse: Callable[[], Conversation] | None = None
+    _process: Conversation | None = None
+
+    async def start(self) -> None:
+        """Start the process and wait for `uciok` and `readyok`."""
+        if self.state is not State.NEW:
+            raise EngineError(f"an engine is started once; this one is {self.state.value}")
+        self.state = State.STARTING
+        self._process = await self._begin()
+        self._process.send("uci")
+        await self._within(self.start_limit, "uciok", self._read_declarations())
+        await self._ready(self.start_limit)
+        self.state = State.IDLE
+
+    async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
+        """Set options by name (case does not count), checked against their declarations."""
+        self._expect_idle()
+        for name, value in options.items():
+            option = self.options.get(name.lower())
+            if option is None:
+                known = ", ".join(sorted(o.name for o in self.options.values()))
+                raise EngineOptionError(f"{self.name} has no option {name}; it has: {known}")
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            if option.kind == "button":
+                self._send(f"setoption name {option.name}")
+            else:
+                text = option.check(text) or "<empty>"
+                self._send(f"setoption name {option.name} value {text}")
+        await self._ready(self.ready_limit)
+
+    async def new_game(self) -> None:
+        """Tell the engine that the next position is of another game."""
+        self._expect_idle()
+        self._send("ucinewgame")
+        await self._ready(self.ready_limit)
+
+    async def search(
+        self,
+        request: SearchRequest,
+        limit: float,
+        on_info: InfoCallback | None = None,
+    ) -> Answer:
+        """Search one position; raise EngineTimeoutError when `limit` seconds bring no answer.
+
+        After such a time-out the engine may be used again if it answers `stop`.
+        """
+        self._expect_idle()
+        await self._ready(self.ready_limit, before=request.position_line() + "\n")
+        self.state = State.SEARCHING
+        self._send(request.go_line())
+        started = time.perf_counter()
+        try:
+            async with asyncio.timeout(limit):
+                return await self._read_answer(started, on_info)
+        except TimeoutError:
+            raise EngineTimeoutError(f"no bestmove within {limit:.3g} s") from None
+        except EngineDiedError:
+            raise await self._died() from None
+        finally:
+            if self.state is State.SEARCHING:
+                self._send("stop")
+                self.state = State.IDLE
+
+    async def close(self) -> None:
+        """End the process: politely, or by force after `quit_limit` seconds or a failure."""
+        process, self._process = self._process, None
+        failed = self.state is State.FAILED
+        self.state = State.CLOSED
+        if process is not None:
+            await (process.kill() if failed else process.stop(self.quit_limit))
+
+    async def _begin(self) -> Conversation:
+        if self.converse is not None:
+            return self.converse()
+        return await EngineProcess.start(
+            self.command,
+            self.arguments,
+            directory=self.directory,
+            environment=self.environment,
+            log=self.log,
+        )
+
+    def _send(self, line: str) -> None:
+        assert self._process is not None
+        self._process.send(line)
+
+    def _expect_idle(self) -> None:
+        if self.state is not State.IDLE:
+            raise EngineError(f"the engine is {self.state.value}, not idle")
+
+    async def _ready(self, limit: float, *, before: str = "") -> None:
+        self._send(f"{before}isready")
+        await self._within(limit, "readyok", self._read_until("readyok"))
+
+    async def _within(self, limit: float, word: str, reading: Awaitable[None]) -> None:
+        try:
+            async with asyncio.timeout(limit):
+                await reading
+        except TimeoutError:
+            self.state = State.FAILED
+            raise EngineUnresponsiveError(f"no {word} within {limit:.3g} s") from None
+        except EngineDiedError:
+            raise await self._died() from None
+
+    async def _died(self) -> EngineDiedError:
+        """Return the error with the process's own reason, which takes time off every limit."""
+        assert self._process is not None
+        self.state = State.FAILED
+        return EngineDiedError(await self._process.describe_end())
+
+    async def _read_until(self, word: str) -> None:
+        assert self._process is not None
+        while await self._process.read_line() != word:
+            pass
+
+    async def _read_declarations(self) -> None:
+        assert self._process is not None
+        while (line := await self._process.read_line()) != "uciok":
+            words = line.split(maxsplit=2)
+            if words[:2] == ["id", "name"] and len(words) == 3:
+                self.name = words[2]
+            elif words[:2] == ["id", "author"] and len(words) == 3:
+                self.author = words[2]
+            elif words[:1] == ["option"]:
+                option = parse_option(line)
+                if option is not None:
+                    self.options[option.name.lower()] = option
+
+    async def _read_answer(self, started: float, on_info: InfoCallback | None) -> Answer:
+        assert self._process is not None
+        last_scored = ""
+        reported = started
+        while True:
+            line = await self._process.read_line()
+            if line.startswith("bestmove"):
+                elapsed = time.perf_counter() - started
+                words = line.split()
+                self.state = State.IDLE
+                return Answer(
+                    move=words[1] if len(words) > 1 else "",
+                    ponder=words[3] if len(words) > 3 and words[2] == "ponder" else None,
+                    info=parse_info(last_scored),
+                    elapsed=elapsed,
+                )
+            if line.startswith("info ") and " score " in line and _is_main_line(line):
+                last_scored = line
+                if on_info and time.perf_counter() - reported >= INFO_INTERVAL:
+                    reported = time.perf_counter()
+                    info = parse_info(line)
+                    if info is not None:
+                        on_info(info)
+
+
+def parse_option(line: str) -> Option | None:
+    """Return the option that an `option` line declares, or None if it declares none."""
+    keywords = {"name", "type", "default", "min", "max", "var"}
+    parts: dict[str, list[str]] = {}
+    choices: list[str] = []
+    current = ""
+    for word in line.split()[1:]:
+        if word in keywords and not (current == "name" and not parts.get("name")):
+            current = word
+            parts.setdefault(current, [])
+            if word == "var":
+                choices.append("")
+        elif current == "var":
+            choices[-1] = f"{choices[-1]} {word}".strip()
+        elif current:
+            parts[current].append(word)
+    name, kind = " ".join(parts.get("name", [])), " ".join(parts.get("type", []))
+    if not name or not kind:
+        return None
+    default = " ".join(parts.get("default", []))
+    return Option(
+        name=name,
+        kind=kind,
+        default="" if default == "<empty>" else default,
+        low=_number(parts.get("min", [])),
+        high=_number(parts.get("max", [])),
+        choices=tuple(choices),
+    )
+
+
+def parse_info(line: str) -> Info[str] | None:
+    """Return what an `info` line with a score says, or None if it holds no usable score."""
+    numbers: dict[str, int] = {}
+    score: Score | None = None
+    bound = ""
+    pv: tuple[str, ...] = ()
+    words = line.split()
+    index = 1
+    while index < len(words):
+        word = words[index]
+        if word == "pv":
+            pv = tuple(words[index + 1 :])
+            break
+        if word == "string":
+            break
+        if word == "score":
+            score = _score(words[index + 1 : index + 3])
+            index += 3
+        elif word in ("lowerbound", "upperbound"):
+            bound = word
+            index += 1
+        else:
+            number = _number(words[index + 1 : index + 2])
+            if number is not None:
+                numbers[word] = number
+                index += 1
+            index += 1
+    if score is None:
+        return None
+    return Info(
+        depth=numbers.get("depth", 0),
+        score=score,
+        pv=pv,
+        seldepth=numbers.get("seldepth", 0),
+        multipv=numbers.get("multipv", 1),
+        bound=bound,
+        nodes=numbers.get("nodes", 0),
+        time=numbers.get("time", 0) / 1000,
+        hashfull=numbers.get("hashfull", 0),
+        tbhits=numbers.get("tbhits", 0),
+    )
+
+
+def _is_main_line(line: str) -> bool:
+    return " multipv " not in line or " multipv 1 " in line
+
+
+def _score(words: Sequence[str]) -> Score | None:
+    value = _number(words[1:])
+    if value is None or words[0] not in ("cp", "mate"):
+        return None
+    return Cp(value) if words[0] == "cp" else Mate(value)
+
+
+def _number(words: Sequence[str]) -> int | None:
+    try:
+        return int(words[0])
+    except (ValueError, IndexError):
+        return None
+
+
+def _milliseconds(seconds: float, least: int) -> str:
+    return str(max(least, round(seconds * 1000)))

@@ -1,0 +1,73 @@
+"""Which broker, and who we are to it. Secrets come from the environment or a file."""
+
+import os
+import ssl
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+USER = "KEMPELEN_MQTT_USER"
+PASSWORD = "KEMPELEN_MQTT_PASSWORD"
+PORTS = {"mqtt": 1883, "mqtts": 8883}
+
+
+class BrokerError(ValueError):
+    """A broker that cannot be addressed as asked; the message names the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """An address, and optionally TLS and credentials. The password is never shown."""
+
+    host: str
+    port: int
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    tls: bool = False
+    ca_file: str | None = None
+
+    @classmethod
+    def from_url(
+        cls, url: str, *, credentials: str | None = None, ca_file: str | None = None
+    ) -> "Broker":
+        """Parse mqtt://HOST[:PORT] or mqtts://HOST[:PORT].
+
+        credentials: a file whose first line is the user, the second the password; without it,
+        both come from the environment. ca_file: PEM certificates to trust, for mqtts.
+        """
+        parts = urlsplit(url if "//" in url else f"mqtt://{url}")
+        if parts.scheme not in PORTS or not parts.hostname:
+            raise BrokerError(f"broker {parts.scheme}://...: write mqtt://HOST or mqtts://HOST")
+        if parts.username or parts.password:
+            raise BrokerError(
+                f"no user or password in the broker's address: set {USER} and {PASSWORD}, "
+                "or name a file with --mqtt-credentials"
+            )
+        try:
+            port = parts.port or PORTS[parts.scheme]
+        except ValueError as error:
+            raise BrokerError(f"broker {url}: {error}") from None
+        user, password = _credentials(credentials)
+        tls = parts.scheme == "mqtts"
+        if ca_file is not None and not Path(ca_file).is_file():
+            raise BrokerError(f"certificates {ca_file}: no such file")
+        return cls(parts.hostname, port, user, password, tls, ca_file)
+
+    def tls_context(self) -> ssl.SSLContext | None:
+        """Return the context that checks the broker's certificate, or None without TLS."""
+        return ssl.create_default_context(cafile=self.ca_file) if self.tls else None
+
+    def __str__(self) -> str:
+        return f"{'mqtts' if self.tls else 'mqtt'}://{self.host}:{self.port}"
+
+
+def _credentials(path: str | None) -> tuple[str | None, str | None]:
+    if path is None:
+        return os.environ.get(USER), os.environ.get(PASSWORD)
+    try:
+        user, password = Path(path).read_text("utf-8").splitlines()[:2]
+    except OSError as error:
+        raise BrokerError(f"credentials {path}: {error.strerror}") from None
+    except ValueError:
+        raise BrokerError(f"credentials {path}: user and password on two lines") from None
+    return user.strip(), password.strip()

@@ -1,0 +1,117 @@
+"""What holds of every game; a new file in agent/games is found and tested by itself."""
+
+from random import Random
+
+import pytest
+
+from agent.game import CHANCE, Chance, find_move
+from agent.games import catalogue
+
+GAMES = catalogue.names()
+OF_CHANCE = [name for name in GAMES if isinstance(catalogue.new_game(name), Chance)]
+
+
+def random_positions(name, games=20):
+    """Visit the positions of random games; the game is at the start again in the end."""
+    random = Random(name)
+    game = catalogue.new_game(name)
+    for _ in range(games):
+        played = 0
+        while True:
+            yield game
+            moves = list(game.moves())
+            if not moves:
+                break
+            game.play(random.choice(moves))
+            played += 1
+        for _ in range(played):
+            game.undo()
+
+
+def snapshot(game):
+    return game.turn, game.key(), str(game), game.outcome(), list(game.moves())
+
+
+def test_catalogue_knows_the_games():
+    assert set(GAMES) >= {
+        "connect-four",
+        "grundy",
+        "nim",
+        "othello",
+        "pig",
+        "random-tree",
+        "tic-tac-toe",
+        "tree",
+    }
+
+
+def test_unknown_game_is_named():
+    with pytest.raises(ValueError, match="no game 'chequers'; there are connect-four"):
+        catalogue.new_game("chequers")
+
+
+@pytest.mark.parametrize("name", GAMES)
+class TestEveryGame:
+    def test_is_over_exactly_when_there_are_no_moves(self, name):
+        for game in random_positions(name):
+            assert (game.outcome() is None) == bool(list(game.moves()))
+
+    def test_players_alternate(self, name):
+        if name in OF_CHANCE:
+            pytest.skip("in games of chance the players need not alternate")
+        for game in random_positions(name, 5):
+            for move in game.moves():
+                turn = game.turn
+                game.play(move)
+                assert {turn, game.turn} == {0, 1}
+                game.undo()
+
+    def test_undo_restores_everything(self, name):
+        for game in random_positions(name, 5):
+            before = snapshot(game)
+            for move in list(game.moves()):
+                game.play(move)
+                assert game.key() != before[1]
+                game.undo()
+                assert snapshot(game) == before
+
+    def test_same_key_means_same_future(self, name):
+        seen = {}
+        for game in random_positions(name):
+            future = game.turn, game.outcome(), list(game.moves())
+            assert seen.setdefault(game.key(), future) == future
+
+    def test_moves_are_written_and_read(self, name):
+        for game in random_positions(name, 5):
+            moves = list(game.moves())
+            texts = [game.text(move) for move in moves]
+            assert len(set(texts)) == len(texts)
+            assert all(text and not any(char.isspace() for char in text) for text in texts)
+            assert [find_move(game, f" {text.upper()}") for text in texts] == moves
+
+    def test_board_has_no_empty_line(self, name):
+        for game in random_positions(name, 5):
+            assert all(line.strip() for line in str(game).splitlines())
+
+    def test_evaluation_never_looks_like_more_than_the_game_can_give(self, name):
+        evaluate = catalogue.evaluation(name)
+        limit = {"othello": 8 * 64}.get(name, 1)
+        for game in random_positions(name):
+            if game.turn == CHANCE:
+                continue
+            assert -limit <= evaluate(game) <= limit
+
+    def test_illegal_move_is_refused_by_name(self, name):
+        game = catalogue.new_game(name)
+        with pytest.raises(ValueError, match=r"'zz99' is no legal move; legal: "):
+            find_move(game, "zz99")
+
+
+@pytest.mark.parametrize("name", OF_CHANCE)
+def test_chances_are_probabilities_of_the_moves(name):
+    for game in random_positions(name, 5):
+        if game.turn == CHANCE:
+            events = dict(game.chances())
+            assert list(events) == list(game.moves())
+            assert sum(events.values()) == pytest.approx(1)
+            assert game.outcome() is None

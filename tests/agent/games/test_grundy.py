@@ -1,0 +1,39 @@
+import pytest
+
+from agent.games.grundy import Grundy, evaluate, grundy_value
+from agent.games.tree import evaluate as no_evaluation
+from agent.search.alpha_beta import AlphaBeta
+from agent.search.table import Table
+
+VALUES = "0 0 0 1 0 2 1 0 2 1 0 2 1 3 2 1 3 2 4 3 0 4 3 0 4 3 0 4 1 2 3"
+LOST = [0, 1, 2, 4, 7, 10, 20, 23, 26, 50, 53]
+
+
+def test_values_of_one_heap():
+    assert [grundy_value(counters) for counters in range(31)] == [int(v) for v in VALUES.split()]
+
+
+def test_lost_heaps():
+    assert [counters for counters in range(60) if grundy_value(counters) == 0] == LOST
+
+
+def test_theory_holds():
+    for counters in range(1, 16):
+        game = Grundy(counters)
+        value = AlphaBeta(no_evaluation, table=Table()).search(game, 99).value
+        assert (value > 0) == (evaluate(game) > 0) == (counters not in LOST)
+
+
+def test_splits_are_of_different_size():
+    game = Grundy(7)
+    assert [game.text(move) for move in game.moves()] == ["7=6+1", "7=5+2", "7=4+3"]
+    game.play(next(game.moves()))
+    assert game.heaps == (6, 1)
+    assert str(game) == "6 1"
+    game.undo()
+    assert game.heaps == (7,)
+
+
+def test_no_empty_heap():
+    with pytest.raises(ValueError, match="0 counters"):
+        Grundy(0)

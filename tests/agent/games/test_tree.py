@@ -1,0 +1,63 @@
+import pytest
+
+from agent.games.random_tree import RandomTree
+from agent.games.tree import EXAMPLE, Tree, read_tree
+
+
+def leaves(game):
+    outcome = game.outcome()
+    if outcome is not None:
+        return [outcome]
+    found = []
+    for move in game.moves():
+        game.play(move)
+        found += leaves(game)
+        game.undo()
+    return found
+
+
+def test_reads_nested_lists(tmp_path):
+    file = tmp_path / "tree.yaml"
+    file.write_text("- [3, 5.5]\n- - 2\n  - [1]\n")
+    game = read_tree(file)
+    assert leaves(game) == [3, 5.5, 2, 1]
+    game.play(2)
+    assert (game.turn, list(game.moves()), game.key()) == (1, [1, 2], (2,))
+    assert str(game) == "2: [2, [1]]"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[1, [2, x]]", "2.2 is 'x', neither a number nor a list"),
+        ("[1, []]", "2 is an empty list"),
+        ("{a: 1}", "the root is {'a': 1}"),
+        ("[1", "is not YAML"),
+        ("[1, yes]", "2 is True"),
+        ("[.nan]", "1 is nan"),
+        ("", "the root is None"),
+    ],
+)
+def test_what_is_no_tree_is_refused_with_its_place(tmp_path, text, reason):
+    file = tmp_path / "tree.yaml"
+    file.write_text(text)
+    with pytest.raises(ValueError, match=r"tree\.yaml") as error:
+        read_tree(file)
+    assert reason in str(error.value)
+
+
+def test_random_tree_is_uniform_and_repeats_by_its_seed():
+    assert sorted(leaves(RandomTree(3, 4, seed=7))) == list(range(81))
+    assert leaves(RandomTree(3, 4, seed=7)) == leaves(RandomTree(3, 4, seed=7))
+    assert leaves(RandomTree(3, 4, seed=7)) != leaves(RandomTree(3, 4, seed=8))
+    assert leaves(RandomTree(1, 5)) == [0]
+    assert leaves(RandomTree(5, 0)) == [0]
+
+
+def test_example_has_sixteen_leaves():
+    assert sorted(leaves(Tree(EXAMPLE))) == list(range(1, 17))
+
+
+def test_no_tree_without_children():
+    with pytest.raises(ValueError, match="branching 0"):
+        RandomTree(0, 3)

@@ -1,0 +1,150 @@
+"""What holds of every exact algorithm; a new file in agent/search is found by itself."""
+
+from random import Random
+
+import pytest
+
+from agent.game import Chance
+from agent.games import catalogue as games
+from agent.games.random_tree import RandomTree
+from agent.games.tree import Tree
+from agent.games.tree import evaluate as no_evaluation
+from agent.search.catalogue import algorithm, algorithms
+from agent.search.counts import SearchStopped
+from agent.search.minimax import Minimax
+from agent.search.ordering import Ordering
+
+EXACT = [name for name, search in algorithms().items() if search.exact]
+WITHOUT_CHANCE = [name for name in games.names() if not isinstance(games.new_game(name), Chance)]
+# How deep each game is searched from its start and from two moves on.
+DEPTHS = {"connect-four": 3, "othello": 3, "tic-tac-toe": 4, "nim": 4}
+
+
+def worth(game, pv, evaluate):
+    """What a variation leads to, for the mover at its beginning."""
+    sign = 1
+    for move in pv:
+        assert move in list(game.moves())
+        game.play(move)
+        sign = -sign
+    outcome = game.outcome()
+    value = evaluate(game) if outcome is None else -outcome if game.turn else outcome
+    for _ in pv:
+        game.undo()
+    return sign * value
+
+
+def assert_like_minimax(search, game, depth):
+    expected = Minimax(search.evaluate).search(game, depth).value
+    key = game.key()
+    found = search.search(game, depth)
+    assert found.value == expected
+    assert worth(game, found.pv, search.evaluate) == expected
+    assert game.key() == key
+
+
+def test_the_catalogue_is_complete():
+    assert set(algorithms()) >= {
+        "alpha-beta",
+        "alpha-beta-hard",
+        "and-or",
+        "b-star",
+        "bns",
+        "dual-star",
+        "dual-star-mtd",
+        "expectiminimax",
+        "minimax",
+        "minimax-two-valued",
+        "mtd-f",
+        "negamax",
+        "negascout-1",
+        "negascout-2",
+        "pvs",
+        "scout",
+        "sss-star",
+        "sss-star-mtd",
+    }
+
+
+def test_unknown_algorithm_is_named():
+    with pytest.raises(ValueError, match="no algorithm 'sss'; there are alpha-beta, "):
+        algorithm("sss")
+
+
+@pytest.mark.parametrize("name", EXACT)
+class TestEveryExactAlgorithm:
+    def test_on_random_trees(self, name):
+        random = Random(5)
+        search = algorithm(name)(no_evaluation)
+        for seed in range(120):
+            depth = random.randint(0, 5)
+            assert_like_minimax(search, RandomTree(random.randint(1, 4), depth, seed), depth)
+
+    def test_on_trees_with_equal_leaves_and_uneven_depth(self, name):
+        random = Random(6)
+
+        def grow(depth):
+            if depth == 0 or random.random() < 0.15:
+                return random.randint(0, 4)
+            return [grow(depth - 1) for _ in range(random.randint(1, 4))]
+
+        search = algorithm(name)(no_evaluation)
+        for _ in range(150):
+            assert_like_minimax(search, Tree(grow(5)), 5)
+
+    @pytest.mark.parametrize("game_name", WITHOUT_CHANCE)
+    def test_on_every_game(self, name, game_name):
+        random = Random(7)
+        depth = DEPTHS.get(game_name, 4)
+        search = algorithm(name)(games.evaluation(game_name))
+        game = games.new_game(game_name)
+        assert_like_minimax(search, game, depth)
+        for _ in range(2):
+            for _ in range(random.randint(1, 6)):
+                moves = list(game.moves())
+                if moves:
+                    game.play(random.choice(moves))
+            assert_like_minimax(search, game, depth)
+
+    def test_with_ordered_moves(self, name):
+        evaluate = games.evaluation("connect-four")
+        ordering = Ordering(ratings=True, killers=True, history=True, successors=evaluate)
+        search = algorithm(name)(evaluate, ordering=ordering)
+        assert_like_minimax(search, games.new_game("connect-four"), 3)
+
+    def test_stops_and_leaves_the_game_as_it_was(self, name):
+        game = RandomTree(3, 6, seed=1)
+        search = algorithm(name)(no_evaluation, node_limit=50)
+        with pytest.raises(SearchStopped):
+            search.search(game, 6)
+        assert search.counts.nodes == 50
+        assert game.key() == ()
+        search = algorithm(name)(no_evaluation)
+        search.stopped = True
+        with pytest.raises(SearchStopped):
+            search.search(game, 6)
+
+    def test_an_error_of_the_evaluation_leaves_the_game_as_it_was(self, name):
+        game = games.new_game("othello")
+        before = game.key()
+        calls = 0
+
+        def breaks(game):
+            nonlocal calls
+            calls += 1
+            if calls == 5:
+                raise ZeroDivisionError("broken")
+            return 0
+
+        with pytest.raises(ZeroDivisionError):
+            algorithm(name)(breaks).search(game, 3)
+        assert game.key() == before
+
+    def test_counts_its_work(self, name):
+        search = algorithm(name)(no_evaluation)
+        search.search(RandomTree(3, 4, seed=2), 4)
+        counts = search.counts
+        assert 3**2 + 3**2 - 1 <= counts.leaves <= counts.nodes
+        assert counts.seldepth == 4
+        search.forget_counts()
+        assert search.counts.nodes == 0

@@ -1,0 +1,117 @@
+"""Which leaves the algorithms evaluate, against theory and published means."""
+
+from random import Random
+
+import pytest
+
+from agent.games.random_tree import RandomTree, evaluate
+from agent.games.tree import Tree
+from agent.search.catalogue import algorithm
+from agent.search.theory import all_leaves, branching_factor, least_leaves
+
+
+def watched(tree):
+    """Make a tree tell its leaves, in the order in which they are first evaluated."""
+    visited = {}
+    outcome = tree.outcome
+
+    def watch():
+        value = outcome()
+        if value is not None:
+            visited[tree.key()] = None
+        return value
+
+    tree.outcome = watch
+    return visited
+
+
+def leaves(name, tree, depth, **options):
+    """Return the leaves that an algorithm evaluates, in order."""
+    visited = watched(tree)
+    algorithm(name)(evaluate, **options).search(tree, depth)
+    del tree.outcome
+    return list(visited)
+
+
+@pytest.mark.parametrize(
+    ("branching", "depth", "published"),
+    [
+        (2, 10, (315.7, 308, 278, 222.5, 238.9, 175.7)),
+        (3, 6, (248.6, 235, 221, 175.3, 196.2, 144.2)),
+    ],
+)
+def test_mean_leaves_on_random_trees(branching, depth, published):
+    names = ("alpha-beta", "scout", "negascout-1", "sss-star", "dual-star", "mtd-f")
+    totals = dict.fromkeys(names, 0)
+    trees = 250
+    for seed in range(trees):
+        tree = RandomTree(branching, depth, seed)
+        value = algorithm("alpha-beta")(evaluate).search(tree, depth).value
+        for name in names:
+            options = {"first_guess": value} if name == "mtd-f" else {}
+            totals[name] += len(leaves(name, tree, depth, **options))
+    for name, mean in zip(names, published, strict=True):
+        assert totals[name] / trees == pytest.approx(mean, rel=0.03), name
+
+
+def test_sss_star_never_evaluates_a_leaf_that_alpha_beta_skips():
+    random = Random(8)
+    for seed in range(150):
+        branching, depth = random.randint(2, 4), random.randint(1, 5)
+        tree = RandomTree(branching, depth, seed)
+        assert set(leaves("sss-star", tree, depth)) <= set(leaves("alpha-beta", tree, depth))
+
+
+@pytest.mark.parametrize("name", ["sss-star", "dual-star"])
+def test_lists_and_null_windows_evaluate_the_same_leaves_in_the_same_order(name):
+    random = Random(9)
+    for seed in range(150):
+        branching, depth = random.randint(1, 4), random.randint(1, 5)
+        tree = RandomTree(branching, depth, seed)
+        assert leaves(name, tree, depth) == leaves(f"{name}-mtd", tree, depth)
+
+
+@pytest.mark.parametrize("name", ["sss-star", "dual-star"])
+def test_they_do_so_with_equal_leaves_too(name):
+    random = Random(10)
+
+    def grow(depth):
+        if depth == 0:
+            return random.randint(0, 3)
+        return [grow(depth - 1) for _ in range(random.randint(1, 3))]
+
+    for _ in range(100):
+        tree = Tree(grow(4))
+        assert leaves(name, tree, 4) == leaves(f"{name}-mtd", tree, 4)
+
+
+def best_ordered(branching, depth, value=0, turn=0):
+    """Grow a tree in which the first child is always best; `value` is for the mover."""
+    if depth == 0:
+        return -value if turn else value
+    return [
+        best_ordered(branching, depth - 1, -value + worse, 1 - turn) for worse in range(branching)
+    ]
+
+
+@pytest.mark.parametrize(("branching", "depth"), [(3, 3), (2, 4), (5, 4), (2, 7), (4, 1), (1, 6)])
+@pytest.mark.parametrize(
+    "name", ["alpha-beta", "alpha-beta-hard", "scout", "pvs", "negascout-1", "negascout-2"]
+)
+def test_best_ordered_trees_take_the_least_leaves(name, branching, depth):
+    tree = Tree(best_ordered(branching, depth))
+    assert len(leaves(name, tree, depth)) == least_leaves(branching, depth)
+
+
+def test_minimax_takes_all_leaves():
+    for branching, depth in ((3, 3), (2, 6)):
+        assert len(leaves("minimax", RandomTree(branching, depth), depth)) == branching**depth
+        assert all_leaves(branching, depth) == branching**depth
+
+
+def test_theory():
+    counts = [least_leaves(b, d) for b, d in ((3, 3), (2, 4), (5, 4), (35, 4), (2, 10), (20, 3))]
+    assert counts == [11, 7, 49, 2449, 63, 419]
+    # For two children the root is the golden section.
+    assert branching_factor(2) == pytest.approx((1 + 5**0.5) / 2)
+    assert branching_factor(1) == pytest.approx(1)

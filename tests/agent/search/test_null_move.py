@@ -1,0 +1,51 @@
+import chess
+
+from agent.chess.board_game import BoardGame, evaluate
+from agent.games import catalogue as games
+from agent.search.alpha_beta import AlphaBeta
+from agent.search.ending import Ending
+from agent.search.null_move import NullMove
+from agent.search.ordering import Ordering
+
+MATES = Ending(win=32_000, step=1)
+# White is a rook up with nothing to fear.
+QUIET = "4k3/ppp2ppp/8/8/8/8/PPP2PPP/R3K3 w - - 0 1"
+
+
+def search(kind, fen, depth, **window):
+    found = kind(
+        lambda game: evaluate(game.board),
+        ending=MATES,
+        continuation=True,
+        ordering=Ordering(ratings=True),
+    )
+    game = BoardGame(chess.Board(fen))
+    value = found.search(game, depth, **window).value
+    assert game.board.fen() == chess.Board(fen).fen()
+    return value, found.counts.nodes
+
+
+def test_saves_work_where_the_mover_is_ahead():
+    value, nodes = search(AlphaBeta, QUIET, 4, alpha=99, beta=100)
+    null_value, null_nodes = search(NullMove, QUIET, 4, alpha=99, beta=100)
+    assert value >= 100
+    assert null_value >= 100
+    assert null_nodes < nodes / 2
+
+
+def test_finds_mates():
+    assert search(NullMove, "7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", 4)[0] == 32_000 - 3
+
+
+def test_no_pass_in_check_nor_with_pawns_alone():
+    assert BoardGame(chess.Board(QUIET)).may_pass()
+    assert not BoardGame(chess.Board("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1")).may_pass()
+    assert not BoardGame(chess.Board("4k3/8/8/8/8/8/4r3/R3K3 w - - 0 1")).may_pass()
+
+
+def test_a_game_without_passing_is_searched_as_ever():
+    evaluation = games.evaluation("tic-tac-toe")
+    game = games.new_game("tic-tac-toe")
+    null, plain = NullMove(evaluation), AlphaBeta(evaluation)
+    assert null.search(game, 5) == plain.search(game, 5)
+    assert null.counts == plain.counts

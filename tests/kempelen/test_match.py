@@ -1,0 +1,145 @@
+"""The commands match, tournament, ratings and sprt, as a user meets them."""
+
+import json
+import sys
+
+import pytest
+
+from kempelen.cli import main
+from kempelen.match import engine_entries, parse_entries
+from tests.support import failing
+from tournament.values import SettingsError
+
+
+def spec(failure="none", **entries):
+    command, arguments = failing(failure)
+    text = ",".join(f"{name}={value}" for name, value in entries.items())
+    return f"cmd={command},args={' '.join(arguments)},name={failure}" + (f",{text}" if text else "")
+
+
+def match(*arguments):
+    line = ["match", "--engine", spec(), "--engine", spec("no-info"), "--nodes", "10"]
+    return main([*line, "--maxmoves", "6", *map(str, arguments)])
+
+
+def test_a_match(capsys, tmp_path):
+    ledger, pgn, logs = tmp_path / "l", tmp_path / "g.pgn", tmp_path / "logs"
+    status = match("--games", 4, "--ledger", ledger, "--pgn", pgn, "--log-dir", logs)
+    assert status == 0
+    assert "none" in capsys.readouterr().out
+    assert pgn.read_text().count("[Event ") == 4
+    log = (logs / "no-info.log").read_text()
+    assert "> setoption name OwnBook value false" in log
+    assert "< bestmove" in log
+    assert match("--games", 4, "--ledger", ledger) == 2
+    assert "--resume" in capsys.readouterr().err
+    assert match("--games", 6, "--ledger", ledger, "--resume", "--pgn", pgn) == 0
+    assert pgn.read_text().count("[Event ") == 6
+    assert main(["ratings", str(pgn), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert [row["games"] for row in rows] == [6, 6]
+
+
+def test_json(capsys):
+    assert match("--games", 2, "--json") == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["status"], result["summary"]["played"]) == ("complete", 2)
+
+
+def test_a_decided_test_ends_the_match(capsys):
+    line = ["match", "--engine", spec(), "--engine", spec("no-move"), "--nodes", "1", "--json"]
+    status = main([*line, "--games", "1000", "--sprt", "elo0=0,elo1=100"])
+    result = json.loads(capsys.readouterr().out)
+    assert status == 0
+    assert result["status"] == "decided"
+    assert result["summary"]["played"] < 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--engine", "name=x"], "cmd=PROGRAM is missing"),
+        (["--engine", "cmd=no-such-program"], "no-such-program"),
+        (["--engine", "nonsense"], "write name=value"),
+        (["--engine", "cmd=x,speed=9"], "speed: unknown"),
+        (["--tc", "fast"], "write moves/base+increment"),
+        (["--games", "0"], "at least 1"),
+        (["--openings", "/no/such.epd"], "/no/such.epd"),
+        (["--sprt", "elo0=9,elo1=1"], "elo0 must be less"),
+        (["--ledger", "/no/such/folder/l"], "folder does not exist"),
+        (["--pgn", "/no/such/folder/l"], "folder does not exist"),
+        (["--mqtt", "mqtt://me:secret@host"], "no user or password"),
+        (["--broker", "other"], "embedded"),
+    ],
+)
+def test_mistakes_are_named(capsys, arguments, message):
+    assert match(*arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
+    assert "secret" not in error
+
+
+def test_nothing_played_is_no_success(capsys):
+    line = ["match", "--engine", spec("dies-at-once"), "--engine", spec(), "--nodes", "1"]
+    assert main(line) == 1
+    assert "no game has a move in it" in capsys.readouterr().err
+
+
+def test_a_tournament_file(capsys, tmp_path):
+    command, arguments = failing("none")
+    file = tmp_path / "t.yaml"
+    file.write_text(
+        f"""
+name: cup
+format: swiss
+rounds: 2
+games: 2
+time: {{nodes: 5}}
+adjudication: {{maxmoves: 6, draw: {{movenumber: 30}}}}
+each: {{command: {command}, arguments: {json.dumps(list(arguments))}}}
+engines:
+  - {{name: A}}
+  - {{name: B, time: {{depth: 1}}, options: {{Hash: 2}}}}
+  - {{name: C, time: 5+0.1}}
+  - {{name: D}}
+"""
+    )
+    assert main(["tournament", str(file), "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)["summary"]
+    assert (summary["played"], summary["players"]) == (8, ["A", "B", "C", "D"])
+    for old, new, message in [
+        ("swiss", "ladder", "format: 'ladder' is none of round-robin"),
+        ("Hash: 2", "Hash: 2000", "Hash goes from"),
+        ("rounds: 2", "rounds: two", "rounds: a whole number"),
+        ("name: cup", "colour: red", "colour: unknown"),
+        ("engines:", "engines: [", "t.yaml"),
+        ("depth: 1", "deep: 1", r"engines[2].time.deep: unknown"),
+    ]:
+        bad = tmp_path / "bad" / "t.yaml"
+        bad.parent.mkdir(exist_ok=True)
+        bad.write_text(file.read_text().replace(old, new))
+        assert main(["tournament", str(bad)]) == 2
+        assert message in capsys.readouterr().err
+    assert main(["tournament", "/no/such.yaml"]) == 2
+
+
+def test_sprt(capsys):
+    assert main(["sprt", "13", "37", "50", "25", "3", "--elo1", "4"]) == 0
+    assert "-0.54912" in capsys.readouterr().out
+    assert main(["sprt", "1", "2"]) == 2
+    assert main(["sprt", "1", "2", "3", "--elo0", "5"]) == 2
+
+
+def test_entries():
+    assert parse_entries("a=1,b=x\\,y,option.Style of Play=Very Risky", "") == {
+        "a": "1",
+        "b": "x,y",
+        "option.Style of Play": "Very Risky",
+    }
+    engine = engine_entries({"cmd": sys.executable, "args": "-u 'a b'", "env.X": "1", "tc": "1+1"})
+    assert engine["arguments"] == ["-u", "a b"]
+    assert engine["environment"] == {"X": "1"}
+    assert engine["time"]["base"] == 1
+    with pytest.raises(SettingsError):
+        engine_entries({"name": "x"})

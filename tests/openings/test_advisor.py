@@ -1,0 +1,113 @@
+import random
+
+import chess
+import chess.polyglot
+import pytest
+
+from agent.limits import Limits, SideClock
+from openings.advisor import BookAdvisor
+from openings.polyglot import Entry, pack, write
+
+CLOCK = Limits(clock=SideClock(60.0))
+
+
+@pytest.fixture
+def told():
+    return []
+
+
+@pytest.fixture
+def advisor(told):
+    found = BookAdvisor(told.append, random.Random(1))
+    yield found
+    found.close()
+
+
+def one_move_book(path, *moves):
+    board = chess.Board()
+    key = 0x463B96181691FC9C
+    entries = [Entry(key, pack(board, board.parse_san(san)), weight) for san, weight in moves]
+    write(path, entries)
+    return str(path)
+
+
+def test_the_shipped_book_plays_and_names_the_opening(advisor, told):
+    board = chess.Board()
+    for san in ("e4", "c5"):
+        board.push_san(san)
+    info = advisor.advise(board, CLOCK, 1)
+    board.push(info.pv[0])
+    assert board.is_valid()
+    assert info.pv[1] in board.legal_moves
+    assert len(told) == 1
+    assert told[0].startswith("book kempelen.bin: B2")
+    assert "Sicilian Defence" in told[0]
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        Limits(),
+        Limits(infinite=True),
+        Limits(depth=5),
+        Limits(nodes=5),
+        Limits(movetime=1.0, mate=3),
+        Limits(movetime=1.0, search_moves=(chess.Move.from_uci("e2e4"),)),
+    ],
+)
+def test_it_is_silent_where_a_search_is_asked_for(advisor, told, limits):
+    assert advisor.advise(chess.Board(), limits, 1) is None
+    assert told == []
+
+
+def test_it_is_silent_in_analysis_and_beyond_its_depth(advisor):
+    board = chess.Board()
+    assert advisor.advise(board, CLOCK, 2) is None
+    advisor.analysing = True
+    assert advisor.advise(board, CLOCK, 1) is None
+    advisor.analysing, advisor.depth = False, 0
+    assert advisor.advise(board, CLOCK, 1) is None
+    advisor.depth, advisor.enabled = 1, False
+    assert advisor.advise(board, CLOCK, 1) is None
+    advisor.enabled = True
+    assert advisor.advise(board, CLOCK, 1) is not None
+
+
+def test_variety(advisor, tmp_path):
+    advisor.use(one_move_book(tmp_path / "a.bin", ("a3", 1), ("e4", 50), ("d4", 49), ("h4", 0)))
+    played = {}
+    for variety in ("best", "weighted", "uniform"):
+        advisor.variety = variety
+        found = [advisor.advise(chess.Board(), CLOCK, 1).pv[0].uci() for _ in range(300)]
+        played[variety] = {move: found.count(move) for move in found}
+    assert played["best"] == {"e2e4": 300}
+    assert played["weighted"].get("a2a3", 0) < 30 < played["weighted"]["d2d4"]
+    assert min(played["uniform"][move] for move in ("a2a3", "e2e4", "d2d4")) > 60
+    assert "h2h4" not in played["uniform"]
+
+
+def test_books_are_asked_in_order_and_broken_ones_are_named(advisor, told, tmp_path):
+    broken = tmp_path / "broken.bin"
+    broken.write_bytes(b"seventeen bytes..")
+    first = one_move_book(tmp_path / "first.bin", ("a3", 1))
+    second = one_move_book(tmp_path / "second.bin", ("h3", 1))
+    advisor.use(f"{tmp_path / 'none.bin'}; {broken};{first};{second}")
+    assert [text for text in told if "none.bin" in text or "broken.bin" in text] == told
+    assert len(told) == 2
+    assert advisor.advise(chess.Board(), CLOCK, 1).pv[0].uci() == "a2a3"
+    advisor.use("")
+    assert advisor.advise(chess.Board(), CLOCK, 1) is None
+
+
+def test_a_position_is_not_repeated(advisor, tmp_path):
+    board = chess.Board()
+    for uci in ("g1f3", "g8f6", "f3g1"):
+        board.push_uci(uci)
+    entries = []
+    for san in ("Ng8", "d5"):
+        key = chess.polyglot.zobrist_hash(board)
+        entries.append(Entry(key, pack(board, board.parse_san(san)), 1))
+    write(tmp_path / "a.bin", entries)
+    advisor.use(str(tmp_path / "a.bin"))
+    for _ in range(20):
+        assert advisor.advise(board, CLOCK, 1).pv[0].uci() == "d7d5"

@@ -1,0 +1,118 @@
+import os
+import random
+from pathlib import Path
+
+import chess
+import chess.polyglot
+import pytest
+
+from openings.polyglot import (
+    BookError,
+    Entry,
+    Statistics,
+    merge,
+    open_book,
+    pack,
+    prune,
+    read,
+    write,
+)
+
+DEBIAN = (
+    Path("/usr/share/games/gnuchess/book.bin"),
+    Path("/usr/share/pychess/pychess_book.bin"),
+)
+
+
+def test_what_is_written_the_reader_reads(tmp_path):
+    fens = (
+        chess.STARTING_FEN,
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+        "r3k2r/8/8/8/8/8/p6P/R3K2R b KQkq - 0 1",
+        "8/P6k/8/8/8/8/8/K7 w - - 0 1",
+    )
+    boards = {chess.polyglot.zobrist_hash(board): board for board in map(chess.Board, fens)}
+    entries = [
+        Entry(key, pack(board, move), place + 1, place)
+        for key, board in sorted(boards.items())
+        for place, move in enumerate(board.legal_moves)
+    ]
+    path = tmp_path / "book.bin"
+    assert write(path, entries) == len(entries)
+    assert sorted(read(path)) == sorted(entries)
+    with chess.polyglot.open_reader(path) as reader:
+        for board in boards.values():
+            assert {entry.move for entry in reader.find_all(board)} == set(board.legal_moves)
+    assert [each.name for each in tmp_path.iterdir()] == ["book.bin"]
+
+
+@pytest.mark.parametrize("book", DEBIAN, ids=lambda path: path.parent.name)
+def test_the_books_of_debian_are_read_and_written_alike(book, tmp_path):
+    if not book.exists():
+        assert not os.environ.get("CI"), f"{book} is missing: run scripts/install-debian-packages"
+        pytest.skip(f"{book} is not installed: see scripts/install-debian-packages")
+    open_book(book).close()
+    entries = list(read(book))
+    keys = sorted({entry.key for entry in entries})
+    chosen = set(random.Random(1).sample(keys, min(10_000, len(keys))))
+    kept = [entry for entry in entries if entry.key in chosen]
+    copy = tmp_path / "copy.bin"
+    write(copy, kept)
+    with chess.polyglot.open_reader(book) as original, chess.polyglot.open_reader(copy) as ours:
+        for key in chosen:
+            expected = set(original.find_all(key, minimum_weight=0))
+            assert set(ours.find_all(key, minimum_weight=0)) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (None, "No such file"),
+        (b"", "empty"),
+        (b"x" * 17, "damaged"),
+        (bytes(range(64, 0, -1)), "not"),
+    ],
+)
+def test_what_is_no_book_is_refused_by_name(tmp_path, data, reason):
+    path = tmp_path / "book.bin"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(BookError, match=f"book.bin: .*{reason}"):
+        open_book(path)
+
+
+def test_a_failed_write_keeps_the_old_book(tmp_path):
+    path = tmp_path / "book.bin"
+    write(path, [Entry(1, 1, 1)])
+
+    def failing():
+        yield Entry(2, 2, 2)
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write(path, failing())
+    assert list(tmp_path.iterdir()) == [path]
+    assert list(read(path)) == [Entry(1, 1, 1)]
+
+
+def test_the_first_book_of_a_merge_counts_or_all_are_added():
+    one, two = (
+        [Entry(1, 5, 10), Entry(3, 5, 1)],
+        [Entry(1, 5, 5), Entry(1, 6, 0xFFFF), Entry(2, 7, 1)],
+    )
+    assert list(merge([one, two])) == [one[0], two[2], one[1]]
+    assert list(merge([two, one])) == [*two, one[1]]
+    assert list(merge([one, two], add=True)) == [Entry(1, 5, 15), *two[1:], one[1]]
+
+
+def test_pruning_keeps_the_heaviest():
+    book = [Entry(1, 5, 90), Entry(1, 6, 9), Entry(1, 7, 1), Entry(1, 8, 0), Entry(2, 5, 1)]
+    assert list(prune(book)) == [*book[:3], book[4]]
+    assert list(prune(book, best=1)) == [book[0], book[4]]
+    assert list(prune(book, share=0.05)) == [*book[:2], book[4]]
+
+
+def test_statistics_fit_the_learning_number():
+    assert Statistics.unpack(Statistics(200, 130.0).pack()) == Statistics(200, 130.0)
+    assert Statistics.unpack(0) is None
+    assert Statistics.unpack(12345) is None

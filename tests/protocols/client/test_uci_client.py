@@ -1,0 +1,193 @@
+import asyncio
+import os
+
+import pytest
+
+from agent.limits import Cp, Mate, SideClock
+from protocols.client.process import EngineDiedError, EngineNotFoundError
+from protocols.client.uci import (
+    EngineOptionError,
+    EngineTimeoutError,
+    Option,
+    SearchRequest,
+    State,
+    UciEngine,
+    parse_info,
+    parse_option,
+)
+from tests.support import failing, program
+
+START = SearchRequest(fen=None, nodes=100)
+
+
+def make(failure, after=1, **settings):
+    command, arguments = failing(failure, after)
+    return UciEngine(
+        command, arguments, **{"start_limit": 10, "ready_limit": 5, "quit_limit": 0.3, **settings}
+    )
+
+
+async def gone(pid):
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        await asyncio.sleep(0.02)
+    return False
+
+
+async def test_a_game_with_stockfish():
+    engine = UciEngine(program("stockfish"))
+    await engine.start()
+    assert engine.name.startswith("Stockfish")
+    await engine.configure({"hash": 16, "Threads": 1})
+    await engine.new_game()
+    infos = []
+    answer = await engine.search(SearchRequest(None, ["e2e4"], depth=8), 30, infos.append)
+    assert len(answer.move) == 4
+    assert answer.info.depth == 8
+    assert answer.info.pv[0] == answer.move
+    pid = engine._process.pid
+    await engine.close()
+    assert engine.state is State.CLOSED
+    assert await gone(pid)
+
+
+@pytest.mark.parametrize(
+    ("failure", "error"),
+    [
+        ("dies-at-once", EngineDiedError),
+        ("no-uciok", EngineTimeoutError),
+        ("no-readyok", EngineTimeoutError),
+        ("noise-at-once", EngineTimeoutError),
+    ],
+)
+async def test_engines_that_do_not_start(failure, error):
+    engine = make(failure, start_limit=1.5)
+    with pytest.raises(error):
+        await engine.start()
+    pid = engine._process.pid
+    assert engine.state is State.FAILED
+    await engine.close()
+    assert await gone(pid)
+
+
+async def test_the_reason_of_a_death_is_told():
+    engine = make("dies-at-once")
+    with pytest.raises(EngineDiedError, match="status 1: no licence found"):
+        await engine.start()
+    await engine.close()
+
+
+@pytest.mark.parametrize("failure", ["dies", "killed", "closes-output"])
+async def test_death_in_a_search(failure):
+    engine = make(failure)
+    await engine.start()
+    with pytest.raises(EngineDiedError):
+        await engine.search(START, 5)
+    assert engine.state is State.FAILED
+    await engine.close()
+
+
+@pytest.mark.parametrize("failure", ["hangs", "noise"])
+async def test_no_answer_in_a_search(failure):
+    engine = make(failure, ready_limit=0.5)
+    await engine.start()
+    with pytest.raises(EngineTimeoutError):
+        await engine.search(START, 0.5)
+    with pytest.raises(EngineTimeoutError, match="readyok"):
+        await engine.new_game()
+    pid = engine._process.pid
+    await engine.close()
+    assert await gone(pid)
+
+
+async def test_a_late_answer_is_not_taken_for_the_next():
+    engine = make("late", after=1)
+    await engine.start()
+    with pytest.raises(EngineTimeoutError):
+        await engine.search(START, 0.1)
+    answer = await engine.search(SearchRequest(None, ["a2a3"], nodes=1), 5)
+    assert answer.move == "a7a5"
+    await engine.close()
+
+
+@pytest.mark.parametrize(
+    ("failure", "move"),
+    [
+        ("two-bestmoves", "a2a3"),
+        ("no-info", "a2a3"),
+        ("binary", "a2a3"),
+        ("huge-lines", "a2a3"),
+        ("bad-info", "a2a3"),
+        ("upper-case", "A2A3"),
+        ("san", "Nh3"),
+        ("no-move", "(none)"),
+        ("null-move", "0000"),
+        ("empty-bestmove", ""),
+    ],
+)
+async def test_odd_answers_are_passed_on(failure, move):
+    engine = make(failure)
+    await engine.start()
+    assert (await engine.search(START, 10)).move == move
+    assert (await engine.search(START, 10)).move == move
+    await engine.close()
+
+
+async def test_an_engine_that_ignores_quit_is_killed():
+    engine = make("ignores-quit")
+    await engine.start()
+    pid = engine._process.pid
+    await engine.close()
+    assert await gone(pid)
+
+
+async def test_options_are_checked():
+    engine = make("chatty")
+    await engine.start()
+    await engine.configure({"style of play": "very risky", "OwnBook": False, "HASH": "32"})
+    for options, message in [
+        ({"Hash": 65}, "from 1 to 64"),
+        ({"Hash": "much"}, "whole number"),
+        ({"OwnBook": "maybe"}, "true or false"),
+        ({"Style of Play": "Wild"}, "one of Solid, Very Risky"),
+        ({"Contempt": 1}, "no option Contempt"),
+    ]:
+        with pytest.raises(EngineOptionError, match=message):
+            await engine.configure(options)
+    assert (await engine.search(START, 10)).move == "a2a3"
+    await engine.close()
+
+
+async def test_a_command_that_does_not_exist():
+    with pytest.raises(EngineNotFoundError, match="no-such-engine"):
+        await UciEngine("no-such-engine").start()
+    with pytest.raises(EngineNotFoundError, match="does not exist"):
+        await UciEngine("sh", directory="/no/such/place").start()
+
+
+def test_lines_of_a_request():
+    request = SearchRequest(
+        None, ["e2e4"], white=SideClock(1.5, 0.1), black=SideClock(0.0004, 0), moves_to_go=3
+    )
+    assert request.position_line() == "position startpos moves e2e4"
+    assert request.go_line() == "go wtime 1500 btime 1 winc 100 binc 0 movestogo 3"
+    assert SearchRequest("8/8 w", movetime=0.25).go_line() == "go movetime 250"
+
+
+def test_parsing():
+    info = parse_info("info depth 9 seldepth 12 score mate -3 upperbound nodes 7 pv e2e4 e7e5")
+    assert (info.depth, info.seldepth, info.score, info.bound) == (9, 12, Mate(-3), "upperbound")
+    assert info.pv == ("e2e4", "e7e5")
+    assert parse_info("info score cp 12 wdl 1 2 3 time 1500").score == Cp(12)
+    assert parse_info("info string score cp 12") is None
+    assert parse_info("") is None
+    declared = parse_option("option name Clear Hash type button")
+    assert declared == Option("Clear Hash", "button")
+    assert parse_option("option name Style type combo default A b var A b var C").choices == (
+        "A b",
+        "C",
+    )
+    assert parse_option("option") is None

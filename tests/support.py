@@ -1,0 +1,31 @@
+"""What several tests share: programs that may be missing, and engines to play with."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+FAILING = str(Path(__file__).with_name("failing_engine.py"))
+
+
+def unavailable(reason: str) -> None:
+    """Skip the running test and say why; where CI is set, fail instead."""
+    if os.environ.get("CI"):
+        pytest.fail(f"cannot be had: {reason}")
+    pytest.skip(reason)
+
+
+def program(name: str) -> str:
+    """Return the path of an installed program, or end the test as unavailable."""
+    path = shutil.which(name, path=os.environ["PATH"] + ":/usr/games:/usr/sbin")
+    if path is None:
+        unavailable(f"{name} is not installed: run scripts/install-debian-packages")
+    assert path is not None
+    return path
+
+
+def failing(failure: str, after: int = 1) -> tuple[str, tuple[str, ...]]:
+    """Return command and arguments of an engine that fails in its `after`-th search."""
+    return sys.executable, (FAILING, failure, str(after))

@@ -1,0 +1,36 @@
+"""Settings and runs that the tests of the runner share."""
+
+from tests.support import failing, program
+from tournament.ledger import Ledger
+from tournament.runner import Local, Runner
+from tournament.settings import EngineSettings, Settings, TimeControl
+
+
+def engine(failure="none", after=1, **changes):
+    command, arguments = failing(failure, after)
+    values = {"name": failure, "start_limit": 10, "ready_limit": 1, "quit_limit": 0.3, **changes}
+    return EngineSettings(command=command, arguments=arguments, **values)
+
+
+def stockfish(name="stockfish", **changes):
+    options = {"Hash": 1, **changes.pop("options", {})}
+    return EngineSettings(command=program("stockfish"), name=name, options=options, **changes)
+
+
+def settings(*engines, **changes):
+    time = changes.pop("time", TimeControl(nodes=100, patience=5))
+    return Settings(engines=engines, time=time, **changes).named()
+
+
+async def play(chosen, *, boards=1, **options):
+    return await play_with(chosen, Local(chosen, boards=boards), **options)
+
+
+async def play_with(chosen, workplace, *, path=None, resume=False, listeners=()):
+    ledger = Ledger(path)
+    try:
+        ledger.begin(chosen, resume=resume)
+        finish = await Runner(chosen, ledger, listeners).run(workplace)
+        return finish, list(ledger.records())
+    finally:
+        ledger.close()

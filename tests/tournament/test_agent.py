@@ -1,0 +1,30 @@
+"""Our own agent as a player without a process of its own."""
+
+import pytest
+
+from tests.tournament.support import engine, play, settings
+from tournament.rules import Termination
+from tournament.settings import Adjudication, EngineProtocol, EngineSettings, TimeControl
+from tournament.values import SettingsError
+
+AGENT = EngineSettings(command="chess", name="K", protocol=EngineProtocol.AGENT)
+
+
+async def test_it_plays_and_wins():
+    chosen = settings(AGENT, engine(), time=TimeControl(nodes=3000, patience=120), games=2)
+    finish, records = await play(chosen)
+    assert finish.complete
+    assert [record.result for record in records] == ["1-0", "0-1"]
+    assert {record.termination for record in records} == {Termination.CHECKMATE}
+    own = records[0].moves[0::2] if records[0].white == "K" else records[0].moves[1::2]
+    assert all(move.depth for move in own)
+
+
+async def test_options_are_checked():
+    wrong = EngineSettings(
+        command="chess", name="K", protocol=EngineProtocol.AGENT, options={"Hash": -1}
+    )
+    with pytest.raises(SettingsError, match="Hash goes from"):
+        await play(settings(wrong, engine(), adjudication=Adjudication(maxmoves=6)))
+    with pytest.raises(SettingsError, match="plays chess"):
+        await play(settings(EngineSettings(command="go", protocol=EngineProtocol.AGENT), engine()))

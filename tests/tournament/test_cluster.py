@@ -1,0 +1,145 @@
+"""The same tournament on a Dask cluster: a real scheduler and real workers, as processes."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.tournament.support import engine, play, play_with, settings
+from tournament.cluster import Cluster
+from tournament.events import GameFinished, MovePlayed, Notice, Status
+from tournament.rules import Termination
+from tournament.settings import Adjudication, EngineSettings
+from tournament.values import SettingsError
+
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+OPTIONS = ["--no-dashboard"]
+
+
+class Dask:
+    """A scheduler and workers of one thread each on the loopback address."""
+
+    def __init__(self, folder, workers=2):
+        self._folder = folder
+        file = folder / "scheduler.json"
+        self.processes = [self._start("scheduler", "--port", "0", "--scheduler-file", str(file))]
+        deadline = time.monotonic() + 30
+        while not (file.exists() and file.stat().st_size):
+            assert time.monotonic() < deadline, "no scheduler"
+            time.sleep(0.05)
+        self.address = json.loads(file.read_text())["address"]
+        self.workers = [self.add_worker() for _ in range(workers)]
+
+    def add_worker(self):
+        worker = self._start(
+            "worker", self.address, "--nthreads", "1", "--no-nanny",
+            "--local-directory", str(self._folder),
+        )  # fmt: skip
+        self.processes.append(worker)
+        return worker
+
+    def close(self):
+        for process in self.processes:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+        for process in self.processes:
+            process.wait()
+
+    def _start(self, kind, *arguments):
+        line = [sys.executable, "-m", "distributed.cli.dask_" + kind, "--host", "127.0.0.1"]
+        environment = {**os.environ, "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__GIL__ENABLED": "0"}
+        return subprocess.Popen([*line, *OPTIONS, *arguments], env=environment, **QUIET)
+
+
+@pytest.fixture
+def dask(tmp_path):
+    if sys.platform == "win32":
+        pytest.skip("stops workers by POSIX signals")
+    dask = Dask(tmp_path)
+    yield dask
+    dask.close()
+
+
+async def connect(chosen, dask, workers=2, **options):
+    for _ in range(600):
+        try:
+            workplace = await Cluster.connect(chosen, dask.address, **options)
+        except SettingsError:
+            await asyncio.sleep(0.1)
+            continue
+        if workplace.boards >= workers:
+            return workplace
+        await workplace.close()
+        await asyncio.sleep(0.1)
+    raise TimeoutError("the workers do not come")
+
+
+def moves_of(records):
+    return {(r.pair, r.game): (r.result, [m.move for m in r.moves]) for r in records}
+
+
+async def test_workers_that_are_killed_and_frozen_cost_only_time(dask):
+    chosen = settings(engine(), engine("no-info"), games=24, adjudication=Adjudication(maxmoves=12))
+    events = []
+    finished = asyncio.Event()
+
+    def listen(event):
+        events.append(event)
+        if isinstance(event, GameFinished):
+            finished.set()
+
+    workplace = await connect(chosen, dask, silence=3)
+    running = asyncio.create_task(play_with(chosen, workplace, listeners=[listen]))
+    await asyncio.wait_for(finished.wait(), 60)
+    dask.workers[0].kill()
+    dask.workers[1].send_signal(signal.SIGSTOP)
+    dask.add_worker()
+    finish, records = await asyncio.wait_for(running, 120)
+    assert finish.status is Status.COMPLETE
+    assert len(records) == 24
+    alone, alone_records = await play(chosen)
+    assert moves_of(records) == moves_of(alone_records)
+    assert finish.summary.comparison == alone.summary.comparison
+    assert any(isinstance(event, MovePlayed) for event in events)
+    assert any(isinstance(event, Notice) and "silent" in event.text for event in events)
+
+
+async def test_a_pair_that_kills_its_workers_is_recorded_as_lost(dask, tmp_path):
+    killer = tmp_path / "killer.py"
+    # The engine's parent is the worker: it takes it along.
+    killer.write_text("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n")
+    bad = EngineSettings(command=sys.executable, arguments=(str(killer),), name="killer")
+    chosen = settings(engine(), bad, games=2, adjudication=Adjudication(maxmoves=8))
+    workplace = await connect(chosen, dask)
+
+    async def replace_the_dead():
+        while True:
+            await asyncio.sleep(0.1)
+            for index, worker in enumerate(dask.workers):
+                if worker.poll() is not None:
+                    dask.workers[index] = dask.add_worker()
+
+    replacing = asyncio.create_task(replace_the_dead())
+    finish, records = await asyncio.wait_for(play_with(chosen, workplace), 120)
+    replacing.cancel()
+    assert [r.termination for r in records] == [Termination.WORKER_LOST] * 2
+    assert [r.result for r in records] == ["*", "*"]
+    assert finish.status is Status.FAILED
+
+
+async def test_mistakes_are_told(dask):
+    bad = EngineSettings(command="no-such-engine", name="absent")
+    chosen = settings(engine(), bad)
+    workplace = await connect(chosen, dask)
+    with pytest.raises(SettingsError, match="no-such-engine"):
+        await play_with(chosen, workplace)
+
+
+async def test_a_cluster_that_is_not_there():
+    with pytest.raises(SettingsError, match=r"cluster tcp://127\.0\.0\.1:1"):
+        await Cluster.connect(settings(engine(), engine()), "tcp://127.0.0.1:1")

@@ -1,0 +1,124 @@
+"""The composed match without containers: its broker's files, its credentials, its commands."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from protocols.mqtt import topics
+from protocols.mqtt.broker import Broker
+from protocols.mqtt.connection import Connection
+from tests.support import program
+from tests.tournament.test_mqtt import Mosquitto, free_port, until
+
+ROOT = Path(__file__).parents[2]
+
+
+class ComposeBroker(Mosquitto):
+    """Mosquitto with the files that compose.yaml gives it."""
+
+    def __init__(self, folder):
+        self.port = free_port()
+        self.credentials = folder / "credentials"
+        self.credentials.mkdir()
+        path = f"{os.environ['PATH']}:{Path(program('mosquitto_passwd')).parent}"
+        subprocess.run(
+            ["/bin/sh", ROOT / "docker" / "make-credentials", self.credentials],
+            check=True, env={"PATH": path}, capture_output=True,
+        )  # fmt: skip
+        text = (ROOT / "docker" / "mosquitto.conf").read_text()
+        for inside, outside in [
+            ("listener 1883", f"listener {self.port} 127.0.0.1\nuser root"),
+            ("/credentials", str(self.credentials)),
+            ("/etc/kempelen/acl", str(ROOT / "docker" / "acl")),
+            ("/mosquitto/data/", f"{folder}/"),
+        ]:
+            assert inside in text
+            text = text.replace(inside, outside)
+        self._config = folder / "mosquitto.conf"
+        self._config.write_text(text)
+        self.start()
+
+    def broker_for(self, role):
+        user, password = (self.credentials / role).read_text().split()
+        return Broker("127.0.0.1", self.port, user, password)
+
+
+@pytest.fixture
+def composed(tmp_path):
+    if os.name != "posix":
+        pytest.skip("the credentials are made by a shell script")
+    broker = ComposeBroker(tmp_path)
+    yield broker
+    broker.kill()
+
+
+async def test_nobody_enters_without_a_password(composed):
+    for stranger in (
+        Broker("127.0.0.1", composed.port),
+        Broker("127.0.0.1", composed.port, "runner", "guess"),
+    ):
+        connection = Connection(stranger)
+        await until(lambda connection=connection: connection.problem)
+        assert "uthori" in connection.problem
+        assert not connection.connected.is_set()
+        connection.close()
+
+
+async def test_everybody_keeps_to_their_part(composed):
+    heard = []
+    runner = Connection(
+        composed.broker_for("runner"),
+        subscriptions=[topics.tournament("t", "#"), topics.bot("+", "status")],
+        on_message=lambda *message: heard.append(message),
+    )
+    assert runner.connected.wait(10)
+    watcher = Connection(composed.broker_for("watcher"))
+    white = Connection(composed.broker_for("white"))
+    watcher.snapshot(topics.tournament("t", "status"), {"by": "watcher"})
+    white.snapshot(topics.bot("black", "status"), {"by": "white"})
+    white.snapshot(topics.bot("white", "status"), {"by": "white"})
+    runner.snapshot(topics.tournament("t", "status"), {"by": "runner"})
+    await until(lambda: len(heard) >= 2)
+    assert sorted(heard) == [
+        (topics.bot("white", "status"), {"by": "white"}),
+        (topics.tournament("t", "status"), {"by": "runner"}),
+    ]
+    for connection in (runner, watcher, white):
+        connection.close()
+
+
+def test_the_composed_match(composed, tmp_path):
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+
+    def start(service):
+        line = services[service]["command"]
+        line = line.replace("mqtt://broker", f"mqtt://127.0.0.1:{composed.port}")
+        line = line.replace("/credentials", str(composed.credentials))
+        line = re.sub(r"/data/", f"{tmp_path}/", line).replace("--nodes 20000", "--nodes 300")
+        return subprocess.Popen(
+            [sys.executable, "-m", "kempelen.cli", *shlex.split(line)],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+
+    running = {name: start(name) for name in ("white", "black", "watcher", "runner")}
+    try:
+        output, _ = running["runner"].communicate(timeout=240)
+        assert running["runner"].returncode == 0, output
+        shown, _ = running["watcher"].communicate(timeout=30)
+        assert running["watcher"].returncode == 0, shown
+        assert "4/4" in shown
+        assert (tmp_path / "match.pgn").read_text().count("[Event ") == 4
+    finally:
+        for process in running.values():
+            process.terminate()
+        deadline = time.monotonic() + 20
+        for process in running.values():
+            process.wait(max(0.1, deadline - time.monotonic()))
+            process.stdout.close()

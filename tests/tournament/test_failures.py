@@ -1,0 +1,167 @@
+"""Engines that fail on purpose: each game ends in the right result, and nothing is left."""
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from tests.support import FAILING
+from tests.tournament.support import engine, play, settings
+from tournament.events import GameFinished, Notice, Status
+from tournament.rules import Termination
+from tournament.settings import Adjudication, Restart, TimeControl
+from tournament.values import SettingsError
+
+LOSSES = {
+    "dies": Termination.CRASH,
+    "killed": Termination.CRASH,
+    "closes-output": Termination.CRASH,
+    "hangs": Termination.HUNG,
+    "noise": Termination.HUNG,
+    "deaf-after": Termination.HUNG,
+    "illegal": Termination.ILLEGAL_MOVE,
+    "san": Termination.ILLEGAL_MOVE,
+    "null-move": Termination.NO_MOVE,
+    "no-move": Termination.NO_MOVE,
+    "empty-bestmove": Termination.NO_MOVE,
+    "dies-at-once": Termination.NOT_STARTED,
+    "no-uciok": Termination.NOT_STARTED,
+    "no-readyok": Termination.NOT_STARTED,
+    "noise-at-once": Termination.NOT_STARTED,
+}
+HARMLESS = [
+    "upper-case",
+    "two-bestmoves",
+    "no-info",
+    "binary",
+    "huge-lines",
+    "bad-info",
+    "chatty",
+    "ignores-quit",
+]
+
+
+def left_over():
+    listing = subprocess.run(
+        ["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True
+    )
+    return [line for line in listing.stdout.splitlines() if FAILING in line]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    yield
+    deadline = time.monotonic() + 3
+    while left_over() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert left_over() == []
+
+
+def short(*engines, **changes):
+    time_ = changes.pop("time", TimeControl(nodes=100, patience=1))
+    return settings(*engines, time=time_, adjudication=Adjudication(maxmoves=8), **changes)
+
+
+@pytest.mark.parametrize("failure", LOSSES)
+async def test_a_failure_loses_and_is_named(failure):
+    chosen = short(engine(), engine(failure, after=3, start_limit=1.5), games=2)
+    finish, records = await play(chosen)
+    starts = failure in ("dies-at-once", "no-uciok", "no-readyok", "noise-at-once")
+    assert [(r.result, r.termination) for r in records] == [
+        ("1-0", LOSSES[failure]),
+        ("0-1", LOSSES[failure]),
+    ]
+    assert all(failure in record.detail for record in records)
+    kept_process = LOSSES[failure] in (Termination.ILLEGAL_MOVE, Termination.NO_MOVE)
+    plies = {"deaf-after": [7, 6]}.get(failure, [5, 0 if kept_process else 4])
+    assert [len(record.moves) for record in records] == ([0, 0] if starts else plies)
+    assert finish.status is (Status.FAILED if starts else Status.COMPLETE)
+    assert finish.summary.rows[0].name == "none"
+    assert finish.summary.rows[1].failures == 2
+
+
+@pytest.mark.parametrize("failure", HARMLESS)
+async def test_bad_manners_lose_nothing(failure):
+    finish, records = await play(short(engine(), engine(failure, after=2), games=2))
+    assert finish.status is Status.COMPLETE
+    assert [record.termination for record in records] == [Termination.MAX_MOVES] * 2
+
+
+async def test_late_moves_lose_on_time():
+    clock = TimeControl(base=0.2, margin=0.02)
+    _, records = await play(short(engine(time=TimeControl(nodes=1)), engine("late"), time=clock))
+    assert [r.termination for r in records] == [Termination.TIME] * 2
+    assert [r.result for r in records] == ["1-0", "0-1"]
+    movetime = TimeControl(movetime=0.1, margin=0.05)
+    _, records = await play(short(engine(), engine("late"), time=movetime, games=1))
+    assert records[0].termination is Termination.TIME
+
+
+async def test_the_others_play_on():
+    chosen = short(engine("none"), engine("hangs", after=2), engine("none"), games=2)
+    finish, records = await play(chosen, boards=3)
+    assert finish.status is Status.COMPLETE
+    assert len(records) == 6
+    among = [r for r in records if "hangs" not in (r.white, r.black)]
+    assert {r.termination for r in among} == {Termination.MAX_MOVES}
+    assert {r.white for r in among} == {"none", "none-2"}
+
+
+async def test_two_that_do_not_start_give_no_result():
+    finish, records = await play(short(engine("dies-at-once"), engine("dies-at-once"), games=2))
+    assert [record.result for record in records] == ["*", "*"]
+    assert finish.status is Status.FAILED
+    assert "no licence found" in finish.reason
+
+
+async def test_restart_off_stops_the_run():
+    chosen = short(engine(), engine("dies", restart=Restart.OFF), games=10)
+    finish, records = await play(chosen)
+    assert len(records) == 1
+    assert finish.status is Status.FAILED
+    assert "restart is off" in finish.reason
+
+
+async def test_restart_on_gives_every_game_a_fresh_process():
+    chosen = short(engine(), engine("dies", after=9, restart=Restart.ON), games=4)
+    _, records = await play(chosen)
+    assert {record.termination for record in records} == {Termination.MAX_MOVES}
+
+
+async def test_mistakes_are_told_before_anything_is_played():
+    for bad, message in [
+        (engine(options={"Hash": 4096}), "Hash goes from 1 to 64"),
+        (engine(options={"Nonsense": 1}), "no option Nonsense"),
+    ]:
+        with pytest.raises(SettingsError, match=message):
+            await play(short(engine(), bad))
+
+
+async def test_a_death_between_games_costs_no_game():
+    deaths = []
+
+    def kill_idle(event):
+        if isinstance(event, GameFinished):
+            for process in processes_of("dies"):
+                os.kill(process, signal.SIGKILL)
+                deaths.append(process)
+        elif isinstance(event, Notice):
+            notices.append(event.text)
+
+    notices = []
+    chosen = short(engine(), engine("dies", after=99), games=3)
+    finish, records = await play(chosen, listeners=[kill_idle])
+    assert deaths
+    assert {record.termination for record in records} == {Termination.MAX_MOVES}
+    assert finish.complete
+    assert any("dies, between games: was killed by signal 9" in text for text in notices)
+
+
+def processes_of(failure):
+    listing = subprocess.run(
+        ["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True
+    )
+    lines = [line.split(maxsplit=1) for line in listing.stdout.splitlines()]
+    return [int(pid) for pid, args in lines if FAILING in args and f" {failure} " in args]

@@ -1,0 +1,334 @@
+"""Live over MQTT, against a real Mosquitto that the test starts on a free port."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import closing
+
+import jsonschema
+import pytest
+
+from protocols.client.uci import EngineError, EngineTimeoutError, SearchRequest
+from protocols.mqtt import topics
+from protocols.mqtt.bot import Bot, BotClient
+from protocols.mqtt.broker import PASSWORD, USER, Broker, BrokerError
+from protocols.mqtt.connection import Connection
+from tests.support import failing, program
+from tests.tournament.support import engine, play, settings
+from tournament.broadcast import Broadcast, Receiver
+from tournament.runner import Local
+from tournament.settings import Adjudication, EngineProtocol, EngineSettings, TimeControl
+
+KINDS = {
+    "runner": "runner",
+    "status": "status",
+    "standings": "standings",
+    "boards": "board",
+    "moves": "move",
+    "info": "info",
+    "result": "result",
+}
+
+
+def free_port():
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Mosquitto:
+    """A broker that can be killed and started again; it keeps nothing."""
+
+    def __init__(self, folder):
+        self.port = free_port()
+        passwords = folder / "passwords"
+        subprocess.run(
+            [program("mosquitto_passwd"), "-b", "-c", str(passwords), "runner", "secret"],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        passwords.chmod(0o644)
+        self._config = folder / "mosquitto.conf"
+        self._config.write_text(
+            f"listener {self.port} 127.0.0.1\nallow_anonymous false\n"
+            f"password_file {passwords}\nuser root\n"
+        )
+        self.broker = Broker("127.0.0.1", self.port, "runner", "secret")
+        self.start()
+
+    def start(self):
+        self._process = subprocess.Popen(
+            [program("mosquitto"), "-c", str(self._config)], stderr=subprocess.DEVNULL
+        )
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            with closing(socket.socket()) as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.02)
+        raise TimeoutError("mosquitto does not listen")
+
+    def kill(self):
+        self._process.kill()
+        self._process.wait()
+
+
+@pytest.fixture
+def mosquitto(tmp_path):
+    mosquitto = Mosquitto(tmp_path)
+    yield mosquitto
+    mosquitto.kill()
+
+
+class Listening:
+    """A subscriber that keeps everything."""
+
+    def __init__(self, broker, topic="kempelen/#"):
+        self.messages = []
+        self.connection = Connection(
+            broker, subscriptions=[topic], on_message=lambda *m: self.messages.append(m)
+        )
+        assert self.connection.connected.wait(10)
+
+    def of(self, ending):
+        return [payload for topic, payload in self.messages if topic.endswith(ending)]
+
+
+async def until(condition, limit=10.0):
+    deadline = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        await asyncio.sleep(0.02)
+
+
+def quick(*engines, **changes):
+    changes.setdefault("adjudication", Adjudication(maxmoves=8))
+    return settings(*(engines or (engine(), engine())), **changes)
+
+
+def slow_pair(games=4):
+    control = TimeControl(movetime=0.25, margin=5)
+    return quick(engine("late"), engine("late"), games=games, time=control)
+
+
+def snapshots_of(broker, name="match"):
+    receiver = Receiver(name)
+    connection = Connection(
+        broker, subscriptions=[receiver.subscription], on_message=receiver.receive
+    )
+    return receiver, connection
+
+
+async def test_everything_is_published_and_follows_the_schema(mosquitto):
+    listening = Listening(mosquitto.broker)
+    broadcast = Broadcast(mosquitto.broker, "match")
+    _, records = await play(quick(games=4), listeners=[broadcast])
+    await asyncio.to_thread(broadcast.close)
+    await until(lambda: any(p["state"] == "offline" for p in listening.of("/runner")))
+    definitions = json.loads(topics.schema_text())
+    for topic, payload in listening.messages:
+        kind = KINDS[next(part for part in topic.split("/")[4:] if part in KINDS)]
+        jsonschema.validate(payload, {**definitions, "$ref": f"#/$defs/{kind}"})
+    moves = [p for p in listening.of("/moves") if (p["pair"], p["game"]) == ("1.1-2.1", 1)]
+    assert [m["move"] for m in moves] == [m.move for m in records[0].moves]
+    sequences = [p["sequence"] for p in listening.of("/moves")]
+    assert sequences == sorted(set(sequences))
+    assert [p["result"] for p in listening.of("/result")] == [r.result for r in records]
+    listening.connection.close()
+
+
+async def test_a_late_watcher_sees_the_whole_state(mosquitto):
+    broadcast = Broadcast(mosquitto.broker, "match")
+    await play(quick(games=4), listeners=[broadcast])
+    await asyncio.to_thread(broadcast.close)
+    receiver, connection = snapshots_of(mosquitto.broker)
+    await until(lambda: receiver.state.boards and receiver.state.status and receiver.runner)
+    assert receiver.runner == "offline"
+    assert receiver.state.status["state"] == "complete"
+    assert receiver.state.status["played"] == 4
+    assert receiver.state.standings["played"] == 4
+    assert len(receiver.state.boards[0]["moves"]) > 0
+    connection.close()
+    command = [sys.executable, "-m", "kempelen.cli", "watch", "--once", "match"]
+    shown = subprocess.run(
+        [*command, "--mqtt", f"mqtt://127.0.0.1:{mosquitto.port}"],
+        env={**os.environ, USER: "runner", PASSWORD: "secret"},
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert shown.returncode == 0, shown.stderr
+    assert "4/4" in shown.stdout
+    refused = subprocess.run(
+        [*command, "--wait", "3", "--mqtt", f"mqtt://127.0.0.1:{mosquitto.port}"],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert refused.returncode == 2
+    assert "uthori" in refused.stderr
+
+
+async def test_a_broker_that_dies_and_returns(mosquitto):
+    broadcast = Broadcast(mosquitto.broker, "match")
+    assert broadcast.connection.connected.wait(10)
+    playing = asyncio.create_task(play(slow_pair(), boards=2, listeners=[broadcast]))
+    await asyncio.sleep(1.0)
+    mosquitto.kill()
+    await asyncio.sleep(1.0)
+    mosquitto.start()
+    receiver, connection = snapshots_of(mosquitto.broker)
+    await until(lambda: receiver.state.status and len(receiver.state.boards) == 2)
+    assert receiver.state.status["state"] == "running"
+    assert receiver.runner == "online"
+    finish, records = await playing
+    assert finish.complete
+    assert len(records) == 4
+    await asyncio.to_thread(broadcast.close)
+    await until(lambda: receiver.state.status["state"] == "complete")
+    connection.close()
+
+
+async def test_an_absent_broker_slows_nothing():
+    broadcast = Broadcast(Broker("127.0.0.1", free_port()), "match")
+    began = time.monotonic()
+    finish, _ = await play(quick(games=4), boards=2, listeners=[broadcast])
+    assert finish.complete
+    assert time.monotonic() - began < 30
+    began = time.monotonic()
+    await asyncio.to_thread(broadcast.close)
+    assert time.monotonic() - began < 8
+
+
+async def test_a_lost_runner_is_marked(mosquitto, tmp_path):
+    command, arguments = failing("late")
+    spec = f"cmd={command},args={' '.join(arguments)},name=late"
+    runner = subprocess.Popen(
+        [sys.executable, "-m", "kempelen.cli", "match", "--engine", spec, "--engine", spec,
+         "--movetime", "9", "--games", "100", "--mqtt", f"mqtt://127.0.0.1:{mosquitto.port}"],
+        env={**os.environ, USER: "runner", PASSWORD: "secret"},
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    receiver, connection = snapshots_of(mosquitto.broker)
+    await until(lambda: receiver.runner == "online" and receiver.state.boards, 30)
+    runner.send_signal(signal.SIGKILL)
+    runner.wait()
+    await until(lambda: receiver.runner == "lost", 30)
+    connection.close()
+
+
+async def make_bot(mosquitto, failure="none", **options):
+    from kempelen.serve import Replaceable
+
+    thinker = Replaceable(engine(failure))
+    await thinker.get()
+    bot = Bot(mosquitto.broker, failure, "tests", thinker.get, **options)
+    serving = asyncio.create_task(bot.serve())
+
+    async def stop():
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+        await thinker.close()
+
+    return stop
+
+
+async def test_a_bot_answers(mosquitto):
+    stop = await make_bot(mosquitto)
+    client = BotClient(mosquitto.broker)
+    await client.wait_for("none", 10)
+    answer = await client.ask("none", "g", SearchRequest(None, ["e2e4"], nodes=5), 10)
+    assert answer.move == "a7a5"
+    assert answer.info.depth == 1
+    for request, message in [
+        (SearchRequest("8/8/8/8/8/8/8/8 w - - 0 1", nodes=1), "bad_request"),
+        (SearchRequest(None, ["e2e5"], nodes=1), "illegal"),
+        (SearchRequest(None), "limits"),
+    ]:
+        with pytest.raises(EngineError, match=message):
+            await client.ask("none", "g", request, 10)
+    with pytest.raises(EngineTimeoutError, match="not online"):
+        await client.wait_for("nobody", 0.2)
+    await client.close()
+    await stop()
+
+
+async def test_a_bot_has_a_queue_and_limits(mosquitto):
+    listening = Listening(mosquitto.broker)
+    stop = await make_bot(mosquitto, "late", queue_limit=2)
+    client = BotClient(mosquitto.broker)
+    await client.wait_for("late", 10)
+    asked = [client.ask("late", "g", SearchRequest(None, nodes=1), 0.9) for _ in range(6)]
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    words = [str(answer) for answer in answers if isinstance(answer, EngineError)]
+    assert sum(not isinstance(answer, Exception) for answer in answers) >= 1
+    assert any("busy" in word for word in words)
+    assert any("within" in word or "longer" in word for word in words)
+    replies = [p for t, p in listening.messages if "/replies/" in t]
+    definitions = json.loads(topics.schema_text())
+    for reply in replies:
+        jsonschema.validate(reply, {**definitions, "$ref": "#/$defs/reply"})
+    await client.close()
+    await stop()
+    listening.connection.close()
+
+
+async def test_a_bot_outlives_its_engine(mosquitto):
+    stop = await make_bot(mosquitto, "dies")
+    client = BotClient(mosquitto.broker)
+    await client.wait_for("dies", 10)
+    for _ in range(2):
+        with pytest.raises(EngineError, match="cannot go on"):
+            await client.ask("dies", "g", SearchRequest(None, nodes=1), 10)
+    await client.close()
+    await stop()
+
+
+async def test_a_match_between_bots(mosquitto):
+    stops = [await make_bot(mosquitto), await make_bot(mosquitto, "no-info")]
+    players = [
+        EngineSettings(command=name, name=name, protocol=EngineProtocol.MQTT)
+        for name in ("none", "no-info")
+    ]
+    chosen = quick(*players)
+    from tests.tournament.support import play_with
+
+    workplace = Local(chosen, connect=lambda: BotClient(mosquitto.broker))
+    finish, records = await play_with(chosen, workplace)
+    assert finish.complete
+    assert all(len(record.moves) > 5 for record in records)
+    for stop in stops:
+        await stop()
+
+
+async def test_the_embedded_broker():
+    from protocols.mqtt.embedded import EmbeddedBroker
+
+    embedded = EmbeddedBroker(free_port())
+    broadcast = Broadcast(embedded.address, "match")
+    await play(quick(), listeners=[broadcast])
+    await asyncio.to_thread(broadcast.close)
+    receiver, connection = snapshots_of(embedded.address)
+    await until(lambda: receiver.state.status and receiver.state.boards)
+    assert receiver.state.status["state"] == "complete"
+    connection.close()
+    with pytest.raises(BrokerError, match="embedded broker on port"):
+        EmbeddedBroker(embedded.address.port)
+    embedded.close()
+
+
+def test_addresses(tmp_path, monkeypatch):
+    monkeypatch.setenv(USER, "me")
+    monkeypatch.setenv(PASSWORD, "word")
+    broker = Broker.from_url("mqtts://example.org")
+    assert (broker.port, broker.user, broker.tls) == (8883, "me", True)
+    assert "word" not in repr(broker)
+    credentials = tmp_path / "credentials"
+    credentials.write_text("you\nother\n")
+    assert Broker.from_url("host:77", credentials=str(credentials)).user == "you"
+    for url, message in [("mqtt://me:word@host", "no user or password"), ("http://host", "write")]:
+        with pytest.raises(BrokerError, match=message) as caught:
+            Broker.from_url(url)
+        assert "word@" not in str(caught.value)
+    with pytest.raises(BrokerError, match="no such file"):
+        Broker.from_url("mqtts://host", ca_file="/no/such/file")

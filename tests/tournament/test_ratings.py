@@ -1,0 +1,46 @@
+import math
+import random
+
+import pytest
+
+from tournament.ratings import rate
+from tournament.statistics import score_of_elo, strength
+
+
+def test_two_players_agree_with_the_elo_of_their_score():
+    games = [(0, 1, 1.0)] * 300 + [(1, 0, 0.5)] * 200 + [(1, 0, 1.0)] * 100
+    first, second = rate(["A", "B"], games)
+    elo = strength((100, 200, 300)).elo.value
+    assert first.name == "A"
+    assert first.elo - second.elo == pytest.approx(elo, abs=0.1)
+    assert (first.points, first.games, first.draws) == (400, 600, 200)
+
+
+def test_true_strengths_are_recovered():
+    generator = random.Random(5)
+    truth = {"A": 150.0, "B": 60.0, "C": 0.0, "D": -210.0}
+    names = list(truth)
+    games = []
+    for _ in range(2500):
+        for white in range(4):
+            for black in range(4):
+                if white != black:
+                    expected = score_of_elo(truth[names[white]] - truth[names[black]])
+                    games.append((white, black, float(generator.random() < expected)))
+    ratings = rate(names, games)
+    assert [rating.name for rating in ratings] == names
+    for rating in ratings:
+        assert abs(rating.elo - truth[rating.name]) < 2 * rating.error
+        assert 1 < rating.error < 10
+
+
+def test_one_sided_results_stay_finite():
+    ratings = rate(["A", "B"], [(0, 1, 1.0)] * 10)
+    assert all(math.isfinite(rating.elo) for rating in ratings)
+    assert ratings[0].elo > 300
+
+
+def test_unconnected_players_have_no_comparable_rating():
+    by_name = {r.name: r for r in rate(["A", "B", "C"], [(0, 1, 1.0), (1, 0, 1.0)])}
+    assert by_name["A"].elo == pytest.approx(0, abs=1e-6)
+    assert math.isinf(by_name["C"].error)

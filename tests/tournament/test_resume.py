@@ -1,0 +1,213 @@
+"""A run that is killed at any moment goes on to exactly the games asked for."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import chess.pgn
+import pytest
+
+from tests.support import program
+from tests.tournament.support import engine, play, settings
+from tournament.ledger import Ledger, LedgerError, PgnFile, saved_settings
+from tournament.settings import Adjudication
+from tournament.values import SettingsError
+
+GAMES = 24
+
+
+def command(folder, ledger, *, games=GAMES):
+    stockfish = program("stockfish")
+    return [
+        sys.executable, "-m", "kempelen.cli", "match", "--json", "--resume",
+        "--engine", f"cmd={stockfish},name=A,option.Hash=1",
+        "--engine", f"cmd={stockfish},name=B,option.Hash=1,nodes=150",
+        "--nodes", "400", "--games", str(games), "--concurrency", "2", "--oversubscribe",
+        "--seed", "7", "--ledger", str(folder / ledger), "--pgn", str(folder / f"{ledger}.pgn"),
+    ]  # fmt: skip
+
+
+def children(pid):
+    listing = subprocess.run(["ps", "-eo", "pid,ppid"], capture_output=True, text=True, check=True)
+    rows = [tuple(map(int, line.split())) for line in listing.stdout.splitlines()[1:]]
+    return [child for child, parent in rows if parent == pid]
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def comparable(text):
+    summary = json.loads(text)["summary"]
+    return {key: summary[key] for key in ("played", "rows", "distinct_games", "comparison")}
+
+
+def games_in(path):
+    with path.open() as file:
+        games = []
+        while (game := chess.pgn.read_game(file)) is not None:
+            assert not game.errors
+            games.append(game)
+    return games
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kills processes by Linux's means")
+def test_killed_and_resumed_equals_uninterrupted(tmp_path):
+    generator = random.Random(3)
+    straight = subprocess.run(
+        command(tmp_path, "straight"), capture_output=True, text=True, timeout=120
+    )
+    assert straight.returncode == 0, straight.stderr
+    for _ in range(4):
+        run = subprocess.Popen(
+            command(tmp_path, "killed"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        deadline = time.monotonic() + 20
+        while len(children(run.pid)) < 4 and time.monotonic() < deadline and run.poll() is None:
+            time.sleep(0.02)
+        time.sleep(generator.uniform(0, 0.6))
+        engines = children(run.pid)
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+        deadline = time.monotonic() + 5
+        while any(map(alive, engines)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert not any(map(alive, engines)), "no engine outlives a killed runner"
+    final = subprocess.run(command(tmp_path, "killed"), capture_output=True, text=True, timeout=120)
+    assert final.returncode == 0, final.stderr
+    assert comparable(final.stdout) == comparable(straight.stdout)
+    games = games_in(tmp_path / "killed.pgn")
+    rounds = {game.headers["Round"] for game in games}
+    assert len(games) == len(rounds) == GAMES
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_says_how_to_go_on(tmp_path, number):
+    run = subprocess.Popen(
+        command(tmp_path, "ledger", games=4000),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 20
+    while len(children(run.pid)) < 4 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    engines = children(run.pid)
+    run.send_signal(number)
+    _, errors = run.communicate(timeout=20)
+    assert run.returncode == 130
+    assert "--resume" in errors
+    assert "Traceback" not in errors
+    assert not any(map(alive, engines))
+
+
+def quick(**changes):
+    return settings(engine(), engine(), adjudication=Adjudication(maxmoves=6), **changes)
+
+
+async def test_more_games_may_be_asked_for(tmp_path):
+    path = str(tmp_path / "ledger")
+    _, first = await play(quick(games=3), path=path)
+    finish, records = await play(quick(games=6), path=path, resume=True)
+    assert records[:3] == first
+    assert len(records) == 6
+    assert finish.complete
+    assert saved_settings(path).games == 6
+
+
+async def test_other_changes_are_refused_by_name(tmp_path):
+    path = str(tmp_path / "ledger")
+    await play(quick(games=4), path=path)
+    for changes, named in [({"seed": 1}, "seed: 0 before, 1 now"), ({"games": 2}, "games: 4")]:
+        with pytest.raises(SettingsError, match=named):
+            await play(quick(**{"games": 4, **changes}), path=path, resume=True)
+    with pytest.raises(SettingsError, match=r"engines\[2\].options.Hash: None before, 2 now"):
+        await play(
+            settings(
+                engine(),
+                engine(options={"Hash": 2}),
+                adjudication=Adjudication(maxmoves=6),
+                games=4,
+            ),
+            path=path,
+            resume=True,
+        )
+
+
+async def test_a_ledger_is_not_overwritten_by_chance(tmp_path):
+    path = str(tmp_path / "ledger")
+    await play(quick(), path=path)
+    with pytest.raises(LedgerError, match="--resume"):
+        await play(quick(), path=path)
+    finish, records = await play(quick(name="other"), path=path)
+    assert finish.complete
+    assert len(records) == 2
+
+
+async def test_resuming_a_finished_run_plays_nothing(tmp_path):
+    path = str(tmp_path / "ledger")
+    _, first = await play(quick(), path=path)
+    finish, records = await play(quick(), path=path, resume=True)
+    assert finish.complete
+    assert records == first
+
+
+def test_a_ledger_has_one_runner(tmp_path):
+    ledger = Ledger(str(tmp_path / "ledger"))
+    with pytest.raises(LedgerError, match="in use"):
+        Ledger(str(tmp_path / "ledger"))
+    ledger.close()
+    Ledger(str(tmp_path / "ledger")).close()
+
+
+def test_a_file_that_is_no_ledger_is_refused(tmp_path):
+    path = tmp_path / "ledger"
+    path.write_text("these are not the games you are looking for" * 100)
+    with pytest.raises(LedgerError, match="not a database"):
+        Ledger(str(path))
+    with pytest.raises(LedgerError, match="folder does not exist"):
+        Ledger(str(tmp_path / "nowhere" / "ledger"))
+
+
+async def test_the_first_write_wins_and_the_pgn_agrees(tmp_path):
+    path = str(tmp_path / "ledger")
+    _, records = await play(quick(games=4), path=path)
+    ledger = Ledger(path)
+    ledger.begin(saved_settings(path), resume=True)
+    assert not ledger.record(records[0])
+    assert list(ledger.records()) == records
+    PgnFile(str(tmp_path / "games.pgn"), ledger, "match").close()
+    ledger.close()
+    games = games_in(tmp_path / "games.pgn")
+    assert [game.headers["Result"] for game in games] == [record.result for record in records]
+    assert {game.headers["Termination"] for game in games} == {"adjudication"}
+    moves = [[move.uci() for move in game.mainline_moves()] for game in games]
+    assert moves == [[move.move for move in record.moves] for record in records]
+
+
+def test_orphans_of_a_killed_group(tmp_path):
+    """Killing the runner's whole process group leaves no engine either."""
+    if sys.platform != "linux":
+        pytest.skip("uses Linux's process groups")
+    run = subprocess.Popen(
+        command(tmp_path, "ledger", games=4000),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 20
+    while len(children(run.pid)) < 4 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    engines = children(run.pid)
+    os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+    deadline = time.monotonic() + 5
+    while any(map(alive, engines)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert engines
+    assert not any(map(alive, engines))

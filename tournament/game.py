@@ -1,0 +1,340 @@
+"""One game between two players: the runner is the referee of moves, clocks and results."""
+
+import asyncio
+import dataclasses
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from agent.limits import Cp, Info, Mate, Score, SideClock
+from protocols.client.process import EngineDiedError, EngineError
+from protocols.client.uci import (
+    Answer,
+    EngineTimeoutError,
+    EngineUnresponsiveError,
+    SearchRequest,
+)
+from tournament.adjudication import Adjudicator
+from tournament.events import Event, GameStarted, MovePlayed, SearchInfo
+from tournament.openings import Opening
+from tournament.player import Player, Pool
+from tournament.records import GameRecord, MoveRecord
+from tournament.rules import BLACK, WHITE, Chess, Ending, Termination, win
+from tournament.schedule import PairKey
+from tournament.settings import Settings, TimeControl
+
+SIDES = ("white", "black")
+Emit = Callable[[Event], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One game to be played, and on which board it is shown."""
+
+    pair: PairKey
+    game: int
+    opening: Opening
+    board: int = 0
+
+    @property
+    def players(self) -> tuple[int, int]:
+        """The indexes of the players of White and Black."""
+        return self.pair.white(self.game), self.pair.black(self.game)
+
+
+class Clock:
+    """One side's clock. The increment is there from the first move, as other runners have it."""
+
+    def __init__(self, control: TimeControl) -> None:
+        self._control = control
+        self._moves = 0
+        self.left = None if control.base is None else control.base + control.increment
+
+    @property
+    def side(self) -> SideClock | None:
+        """What `go` tells of this clock."""
+        if self.left is None:
+            return None
+        return SideClock(self.left, self._control.increment)
+
+    @property
+    def moves_to_go(self) -> int | None:
+        """Moves until the base time is added again."""
+        every = self._control.moves
+        return every - self._moves % every if every and self.left is not None else None
+
+    @property
+    def allowance(self) -> float | None:
+        """How long the next move may take, margin included; None if time does not count."""
+        times = [limit for limit in (self.left, self._control.movetime) if limit is not None]
+        return min(times) + self._control.margin if times else None
+
+    def spend(self, elapsed: float) -> bool:
+        """Count a move that took so long; return whether it came in time."""
+        allowance = self.allowance
+        if allowance is not None and elapsed > allowance:
+            return False
+        self._moves += 1
+        if self.left is not None:
+            self.left = max(0.0, self.left - elapsed) + self._control.increment
+            every = self._control.moves
+            if every and self._moves % every == 0:
+                self.left += self._control.base or 0.0
+        return True
+
+
+class Game:
+    """One game as it is played."""
+
+    def __init__(
+        self, settings: Settings, assignment: Assignment, adjudicator: Adjudicator, emit: Emit
+    ) -> None:
+        self._settings = settings
+        self._assignment = assignment
+        self._adjudicator = adjudicator
+        self._emit = emit
+        self._controls = [settings.time_of(player) for player in assignment.players]
+        self._clocks = [Clock(control) for control in self._controls]
+        self._rules = Chess(assignment.opening, chess960=settings.chess960)
+        self._first = self._rules.turn
+        self._moves: list[MoveRecord] = []
+        self._scores: list[Score | None] = []
+        self._started = datetime.now(UTC)
+        self._began = time.monotonic()
+
+    async def play(self, players: tuple[Player, Player]) -> GameRecord:
+        """Play to the end; a player's failure is an ending like any other."""
+        self._announce()
+        ending = self._rules.ending()
+        while ending is None:
+            ending = await self._move(players[self._rules.turn])
+        return self.record(ending)
+
+    def record(self, ending: Ending) -> GameRecord:
+        """Return the record of the game so far with this ending."""
+        names = [self._settings.engines[player].name for player in self._assignment.players]
+        return GameRecord(
+            pair=str(self._assignment.pair),
+            game=self._assignment.game,
+            white=names[WHITE],
+            black=names[BLACK],
+            fen=self._rules.start,
+            opening=self._assignment.opening.moves,
+            moves=tuple(self._moves),
+            result=ending.result,
+            termination=ending.termination,
+            detail=ending.detail,
+            started=self._started.isoformat(timespec="seconds"),
+            duration=round(time.monotonic() - self._began, 3),
+            chess960=self._settings.chess960,
+            white_time=str(self._controls[WHITE]),
+            black_time=str(self._controls[BLACK]),
+        )
+
+    def failure(self, side: int, termination: Termination, detail: str) -> Ending:
+        """Return the loss of a side that failed."""
+        name = self._settings.engines[self._assignment.players[side]].name
+        return win(1 - side, termination, f"{SIDES[side]} ({name}): {detail}")
+
+    def not_started(self, failures: list[tuple[int, EngineError]]) -> Ending | None:
+        """Return the ending when one side, or both, could not begin; None if both could."""
+        endings = [
+            self.failure(side, Termination.NOT_STARTED, str(error)) for side, error in failures
+        ]
+        if len(endings) == 2:
+            detail = "; ".join(ending.detail for ending in endings)
+            return Ending("*", Termination.NOT_STARTED, detail)
+        return endings[0] if endings else None
+
+    async def _move(self, player: Player) -> Ending | None:
+        side = self._rules.turn
+        clock, control = self._clocks[side], self._controls[side]
+        allowance = clock.allowance
+        limit = control.patience if allowance is None else allowance
+        try:
+            answer = await player.search(self._request(side), limit, self._tell_info(side))
+        except EngineUnresponsiveError as error:
+            return self.failure(side, Termination.HUNG, str(error))
+        except EngineTimeoutError as error:
+            termination = Termination.HUNG if allowance is None else Termination.TIME
+            return self.failure(side, termination, str(error))
+        except EngineDiedError as error:
+            return self.failure(side, Termination.CRASH, str(error))
+        except EngineError as error:
+            return self.failure(side, Termination.FAILED, str(error))
+        if not clock.spend(answer.elapsed):
+            late = answer.elapsed - (limit - control.margin)
+            return self.failure(side, Termination.TIME, f"{late * 1000:.0f} ms over")
+        return self._accept(side, answer)
+
+    def _accept(self, side: int, answer: Answer) -> Ending | None:
+        if answer.move.lower() in ("", "(none)", "none", "null", "0000"):
+            return self.failure(side, Termination.NO_MOVE, f"answered {answer.move or 'nothing'}")
+        try:
+            move, san = self._rules.play(answer.move)
+        except ValueError:
+            shown = answer.move[:40]
+            return self.failure(
+                side, Termination.ILLEGAL_MOVE, f"{shown!r} in {self._rules.position}"
+            )
+        record = _describe(move, answer, self._clocks[side].left)
+        self._moves.append(record)
+        self._scores.append(answer.info.score if answer.info else None)
+        self._tell_move(side, record, san)
+        return self._rules.ending() or self._adjudicator.judge(
+            self._rules.board, self._scores, first=self._first
+        )
+
+    def _request(self, side: int) -> SearchRequest:
+        control, clock = self._controls[side], self._clocks[side]
+        own = clock.side
+        # A side without a clock of its own is shown to the other as having the same time.
+        sides = [self._clocks[WHITE].side or own, self._clocks[BLACK].side or own]
+        return SearchRequest(
+            fen=None if self._rules.start == _START else self._rules.start,
+            moves=tuple(self._rules.moves),
+            white=sides[WHITE] if own else None,
+            black=sides[BLACK] if own else None,
+            moves_to_go=clock.moves_to_go,
+            movetime=control.movetime,
+            nodes=control.nodes,
+            depth=control.depth,
+        )
+
+    def _announce(self) -> None:
+        record = self.record(Ending("*", Termination.FAILED))
+        self._emit(
+            GameStarted(
+                board=self._assignment.board,
+                pair=record.pair,
+                game=record.game,
+                white=record.white,
+                black=record.black,
+                fen=record.fen,
+                moves=record.opening,
+                position=self._rules.position,
+                white_clock=self._clocks[WHITE].left,
+                black_clock=self._clocks[BLACK].left,
+            )
+        )
+
+    def _tell_move(self, side: int, record: MoveRecord, san: str) -> None:
+        self._emit(
+            MovePlayed(
+                board=self._assignment.board,
+                pair=str(self._assignment.pair),
+                game=self._assignment.game,
+                ply=len(self._rules.moves),
+                side=SIDES[side],
+                move=record.move,
+                san=san,
+                position=self._rules.position,
+                cp=record.cp,
+                mate=record.mate,
+                depth=record.depth,
+                nodes=record.nodes,
+                time=record.time,
+                white_clock=self._clocks[WHITE].left,
+                black_clock=self._clocks[BLACK].left,
+            )
+        )
+
+    def _tell_info(self, side: int) -> Callable[[Info[str]], None]:
+        ply = len(self._rules.moves) + 1
+
+        def tell(info: Info[str]) -> None:
+            self._emit(
+                SearchInfo(
+                    board=self._assignment.board,
+                    pair=str(self._assignment.pair),
+                    game=self._assignment.game,
+                    ply=ply,
+                    side=SIDES[side],
+                    depth=info.depth,
+                    cp=_cp(info.score),
+                    mate=_mate(info.score),
+                    nodes=info.nodes,
+                    time=info.time,
+                    pv=info.pv,
+                )
+            )
+
+        return tell
+
+
+async def play_game(
+    settings: Settings,
+    assignment: Assignment,
+    pool: Pool,
+    adjudicator: Adjudicator,
+    emit: Emit,
+) -> GameRecord:
+    """Play one game with players of the pool, and return them to it, or close those that failed."""
+    game = Game(settings, assignment, adjudicator, emit)
+    taken = await asyncio.gather(
+        *(pool.take(player) for player in assignment.players), return_exceptions=True
+    )
+    players = [player for player in taken if not isinstance(player, BaseException)]
+    failures = [(s, error) for s, error in enumerate(taken) if isinstance(error, EngineError)]
+    for outcome in taken:
+        if isinstance(outcome, BaseException) and not isinstance(outcome, EngineError):
+            raise outcome
+    if failures:
+        ending = game.not_started(failures)
+        assert ending is not None
+        for side, outcome in enumerate(taken):
+            if not isinstance(outcome, BaseException):
+                await pool.give(assignment.players[side], outcome)
+        return game.record(ending)
+    record = await game.play((players[WHITE], players[BLACK]))
+    failed = _failed_sides(record)
+    for side, player in enumerate(players):
+        if side in failed:
+            await pool.discard(player)
+        else:
+            await pool.give(assignment.players[side], player)
+    return record
+
+
+_START = Chess(Opening()).start
+# Endings after which the loser's process is not to be trusted with another game.
+_DISTRUSTED = frozenset(
+    {
+        Termination.TIME,
+        Termination.CRASH,
+        Termination.HUNG,
+        Termination.NOT_STARTED,
+        Termination.FAILED,
+    }
+)
+
+
+def _failed_sides(record: GameRecord) -> tuple[int, ...]:
+    if record.termination not in _DISTRUSTED:
+        return ()
+    return {"1-0": (BLACK,), "0-1": (WHITE,)}.get(record.result, (WHITE, BLACK))
+
+
+def _describe(move: str, answer: Answer, clock: float | None) -> MoveRecord:
+    record = MoveRecord(
+        move, time=round(answer.elapsed, 4), clock=None if clock is None else round(clock, 3)
+    )
+    info = answer.info
+    if info is None:
+        return record
+    return dataclasses.replace(
+        record,
+        cp=_cp(info.score),
+        mate=_mate(info.score),
+        depth=info.depth,
+        nodes=info.nodes,
+    )
+
+
+def _cp(score: Score) -> int | None:
+    return score.value if isinstance(score, Cp) else None
+
+
+def _mate(score: Score) -> int | None:
+    return score.moves if isinstance(score, Mate) else None

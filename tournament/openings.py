@@ -1,0 +1,124 @@
+"""Where games begin: from EPD and PGN files, YAML repertoires, and the built-in set."""
+
+import dataclasses
+import hashlib
+import io
+import random
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+import chess
+import chess.pgn
+
+from openings import starts
+from openings.polyglot import BookError
+from tournament.settings import OpeningSettings, Order, Settings
+from tournament.values import SettingsError
+
+Opening = starts.Start
+
+
+def load(settings: OpeningSettings, *, chess960: bool = False) -> list[Opening]:
+    """Return the openings of a file or of the built-in set, distinct and in their order.
+
+    Raises SettingsError, naming the file and the line or game, where one cannot be used.
+    """
+    text, name = _read(settings.file)
+    kind = Path(name).suffix.lower()
+    found: Iterable[Opening]
+    if kind in (".yaml", ".yml"):
+        found = _from_yaml(Path(name), chess960)
+    elif kind == ".pgn":
+        found = _from_pgn(text, name, chess960)
+    else:
+        found = _from_epd(text, name, chess960)
+    openings = list(dict.fromkeys(_shortened(opening, settings.plies) for opening in found))
+    if not openings:
+        raise SettingsError(f"{name}: no openings in it")
+    return openings
+
+
+def with_digest(settings: Settings) -> Settings:
+    """Return the settings with the digest of the openings' text, so that a change shows."""
+    text, _ = _read(settings.openings.file)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return dataclasses.replace(
+        settings, openings=dataclasses.replace(settings.openings, digest=digest)
+    )
+
+
+def choose(openings: list[Opening], settings: Settings, round_: int, pair: int) -> Opening:
+    """Return the opening of a pair of games, counted from 1; the same in every pairing.
+
+    It follows from the settings alone, and asking for more games does not change it.
+    """
+    count = len(openings)
+    if settings.openings.order is Order.SEQUENTIAL:
+        per_round = (settings.games + 1) // 2
+        return openings[((round_ - 1) * per_round + pair - 1) % count]
+    cycle, index = divmod(pair - 1, count)
+    return openings[_shuffled(count, f"{settings.seed}/{round_}/{cycle}")[index]]
+
+
+@lru_cache(maxsize=64)
+def _shuffled(count: int, seed: str) -> list[int]:
+    order = list(range(count))
+    random.Random(seed).shuffle(order)
+    return order
+
+
+def _read(file: str | None) -> tuple[str, str]:
+    if file is None:
+        return (files("tournament") / "data" / "openings.epd").read_text("utf-8"), "openings.epd"
+    try:
+        return Path(file).read_text("utf-8", errors="replace"), file
+    except OSError as error:
+        raise SettingsError(f"openings {file}: {error.strerror}") from None
+
+
+def _from_yaml(path: Path, chess960: bool) -> list[Opening]:
+    if chess960:
+        raise SettingsError(f"{path}: a repertoire is for the usual start position, not Chess960")
+    try:
+        return starts.read([path])
+    except BookError as error:
+        raise SettingsError(str(error)) from None
+
+
+def _from_epd(text: str, name: str, chess960: bool) -> Iterator[Opening]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        try:
+            board, operations = chess.Board.from_epd(line, chess960=chess960)
+        except ValueError as error:
+            raise SettingsError(f"{name}, line {number}: {error}") from None
+        _check(board, f"{name}, line {number}")
+        yield Opening(board.fen(), (), str(operations.get("id", "")))
+
+
+def _from_pgn(text: str, name: str, chess960: bool) -> Iterator[Opening]:
+    stream = io.StringIO(text)
+    number = 0
+    while (game := chess.pgn.read_game(stream)) is not None:
+        number += 1
+        where = f"{name}, game {number}"
+        if game.errors:
+            raise SettingsError(f"{where}: {game.errors[0]}")
+        board = game.board()
+        board.chess960 = chess960 or board.chess960
+        _check(board, where)
+        moves = tuple(board.uci(move) for move in game.mainline_moves())
+        title = " ".join(game.headers.get(tag, "") for tag in ("ECO", "Opening")).strip()
+        yield Opening(board.fen(), moves, title)
+
+
+def _check(board: chess.Board, where: str) -> None:
+    if not board.is_valid():
+        raise SettingsError(f"{where}: not a legal chess position ({board.status()!r})")
+
+
+def _shortened(opening: Opening, plies: int | None) -> Opening:
+    return opening if plies is None else dataclasses.replace(opening, moves=opening.moves[:plies])

@@ -1,0 +1,253 @@
+"""What can sit at a board, and the pool that lends players to games and takes them back."""
+
+import asyncio
+import re
+import secrets
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+from protocols.client.inside import InsideEngine
+from protocols.client.process import EngineError, EngineNotFoundError, IoLog, find_program
+from protocols.client.uci import (
+    Answer,
+    EngineOptionError,
+    InfoCallback,
+    SearchRequest,
+    UciEngine,
+)
+from tournament.settings import EngineProtocol, EngineSettings, Restart, Settings
+from tournament.values import SettingsError
+
+if TYPE_CHECKING:
+    from protocols.mqtt.bot import BotClient
+
+
+class Player(Protocol):
+    """One side of a game. Every method raises EngineError when the player fails."""
+
+    async def start(self) -> None:
+        """Get ready to play."""
+
+    async def new_game(self) -> None:
+        """Forget the last game."""
+
+    async def search(
+        self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
+    ) -> Answer:
+        """Choose a move within `limit` seconds."""
+
+    async def close(self) -> None:
+        """Stop for good and leave nothing behind; never raises."""
+
+
+class UciPlayer:
+    """A program that speaks UCI, or our own agent in this process, with its options set."""
+
+    def __init__(self, settings: EngineSettings, *, chess960: bool, log: IoLog | None) -> None:
+        def inside() -> InsideEngine:
+            return InsideEngine(settings.name, log)
+
+        self._settings = settings
+        self._chess960 = chess960
+        self._engine = UciEngine(
+            settings.command,
+            settings.arguments,
+            directory=settings.directory,
+            environment=settings.environment,
+            start_limit=settings.start_limit,
+            ready_limit=settings.ready_limit,
+            quit_limit=settings.quit_limit,
+            log=log,
+            converse=inside if settings.protocol is EngineProtocol.AGENT else None,
+        )
+
+    async def start(self) -> None:
+        """Start the program and set its options; a book of its own is switched off."""
+        await self._engine.start()
+        options = dict(self._settings.options)
+        chosen = {name.lower() for name in options}
+        if "ownbook" in self._engine.options and "ownbook" not in chosen:
+            options["OwnBook"] = False
+        if self._chess960:
+            options["UCI_Chess960"] = True
+        await self._engine.configure(options)
+
+    async def new_game(self) -> None:
+        """Send ucinewgame."""
+        await self._engine.new_game()
+
+    async def search(
+        self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
+    ) -> Answer:
+        """Ask for a move."""
+        return await self._engine.search(request, limit, on_info)
+
+    async def close(self) -> None:
+        """Quit, or kill."""
+        await self._engine.close()
+
+
+class MqttPlayer:
+    """A bot that is asked over a broker."""
+
+    def __init__(self, settings: EngineSettings, client: "BotClient") -> None:
+        self._settings = settings
+        self._client = client
+        self._game = ""
+
+    async def start(self) -> None:
+        """Wait until the bot is online."""
+        await self._client.wait_for(self._settings.command, self._settings.start_limit)
+
+    async def new_game(self) -> None:
+        """Begin a game of a new name, by which the bot knows."""
+        await self.start()
+        self._game = secrets.token_hex(8)
+
+    async def search(
+        self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
+    ) -> Answer:
+        """Ask for a move."""
+        return await self._client.ask(self._settings.command, self._game, request, limit)
+
+    async def close(self) -> None:
+        """Leave the bot to others."""
+
+
+def make_player(
+    settings: EngineSettings,
+    *,
+    chess960: bool,
+    log: IoLog | None = None,
+    bots: "BotClient | None" = None,
+) -> Player:
+    """Return a player of the kind that the settings name; bots need a client."""
+    if settings.protocol in (EngineProtocol.UCI, EngineProtocol.AGENT):
+        return UciPlayer(settings, chess960=chess960, log=log)
+    if settings.protocol is EngineProtocol.MQTT and bots is not None:
+        return MqttPlayer(settings, bots)
+    raise SettingsError(f"engine {settings.name}: a bot is reached over a broker: add --mqtt URL")
+
+
+# The game that an agent named directly plays.
+AGENT_GAME = "chess"
+
+MakePlayer = Callable[[EngineSettings], Player]
+
+
+def check_command(settings: EngineSettings) -> None:
+    """Raise SettingsError if a player's program, or our agent for its game, is not there."""
+    if settings.protocol is EngineProtocol.AGENT and settings.command != AGENT_GAME:
+        raise SettingsError(f"engine {settings.name}: our agent plays {AGENT_GAME}")
+    if settings.protocol is EngineProtocol.UCI:
+        try:
+            find_program(settings.command, settings.directory)
+        except EngineNotFoundError as error:
+            raise SettingsError(f"engine {settings.name}: {error}") from None
+
+
+class Pool:
+    """Players between games. One that failed is closed, and a fresh one takes its place."""
+
+    def __init__(
+        self, settings: Settings, make: MakePlayer, *, idle: int, report: Callable[[str], None]
+    ) -> None:
+        """Keep at most `idle` unused players. report: is told what befell one between games."""
+        self._report = report
+        self._settings = settings
+        self._make = make
+        self._most_idle = idle
+        self._idle: list[tuple[int, Player]] = []
+        self._lent: set[Player] = set()
+
+    async def take(self, index: int) -> Player:
+        """Lend a player of one engine, ready for a new game; EngineError if none gets ready."""
+        while (kept := self._take_idle(index)) is not None:
+            try:
+                await kept.new_game()
+                return kept
+            except EngineError as error:
+                self._report(f"{self._settings.engines[index].name}, between games: {error}")
+                await self.discard(kept)
+        player = self._make(self._settings.engines[index])
+        self._lent.add(player)
+        try:
+            await player.start()
+            await player.new_game()
+        except EngineError:
+            await self.discard(player)
+            raise
+        return player
+
+    def _take_idle(self, index: int) -> Player | None:
+        for place in range(len(self._idle) - 1, -1, -1):
+            if self._idle[place][0] == index:
+                player = self._idle.pop(place)[1]
+                self._lent.add(player)
+                return player
+        return None
+
+    async def give(self, index: int, player: Player) -> None:
+        """Take a player back for later games, unless it is restarted before each."""
+        if self._settings.engines[index].restart is Restart.ON:
+            await self.discard(player)
+            return
+        self._lent.discard(player)
+        self._idle.append((index, player))
+        while len(self._idle) > self._most_idle:
+            await self._idle.pop(0)[1].close()
+
+    async def discard(self, player: Player) -> None:
+        """Close a player that failed."""
+        await asyncio.shield(player.close())
+        self._lent.discard(player)
+
+    async def probe(self) -> None:
+        """Start one player of each engine, and raise SettingsError for what no retry mends.
+
+        An engine that dies or hangs at its start is no such case: its games show it.
+        """
+
+        async def probe_one(index: int) -> None:
+            try:
+                await self.give(index, await self.take(index))
+            except (EngineOptionError, EngineNotFoundError) as error:
+                name = self._settings.engines[index].name
+                raise SettingsError(f"engine {name}: {error}") from None
+            except EngineError:
+                pass
+
+        await asyncio.gather(*(probe_one(i) for i in range(len(self._settings.engines))))
+
+    async def close(self) -> None:
+        """Close all players, lent ones too."""
+        players = [player for _, player in self._idle] + list(self._lent)
+        self._idle.clear()
+        self._lent.clear()
+        await asyncio.gather(*(player.close() for player in players), return_exceptions=True)
+
+
+class IoLogs:
+    """One text file for each engine of what is said to it and what it says."""
+
+    def __init__(self, directory: str | None) -> None:
+        self._directory = directory
+        self._files: dict[str, TextIO] = defaultdict()
+        if directory is not None:
+            Path(directory).mkdir(parents=True, exist_ok=True)
+
+    def of(self, name: str) -> IoLog | None:
+        """Return an engine's log, or None where none is asked for."""
+        if self._directory is None:
+            return None
+        if name not in self._files:
+            file = re.sub(r"[^\w.-]", "_", name) + ".log"
+            self._files[name] = (Path(self._directory) / file).open("a", encoding="utf-8")
+        return IoLog(self._files[name])
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files.values():
+            file.close()

@@ -1,0 +1,332 @@
+"""Runs a tournament: what is due is played, recorded, counted, and told to the listeners."""
+
+import asyncio
+import os
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from tournament.adjudication import Adjudicator
+from tournament.events import (
+    Event,
+    GameFinished,
+    Listener,
+    Notice,
+    StandingsChanged,
+    Status,
+    TournamentFinished,
+    TournamentStarted,
+)
+from tournament.game import Assignment, Emit, play_game
+from tournament.ledger import Ledger
+from tournament.openings import Opening, choose, load, with_digest
+from tournament.player import IoLogs, Player, Pool, check_command, make_player
+from tournament.records import GameRecord
+from tournament.rules import Termination
+from tournament.schedule import Pair, PairKey, due
+from tournament.settings import EngineProtocol, EngineSettings, Restart, Settings
+from tournament.standings import (
+    FAILURES,
+    Decision,
+    Outcome,
+    Summary,
+    outcome_of,
+    pentanomial,
+    run_test,
+    summarise,
+)
+
+if TYPE_CHECKING:
+    from protocols.mqtt.bot import BotClient
+
+# Standings are for people: they are told at most so often, in seconds.
+STANDINGS_INTERVAL = 1.0
+
+Record = Callable[[GameRecord], None]
+
+
+class RunStoppedError(Exception):
+    """A run that cannot go on; what is played is in the ledger."""
+
+
+class Workplace(Protocol):
+    """Where games are played: here, or on a cluster. One unit is played on one board."""
+
+    boards: int
+
+    async def open(self, emit: Emit) -> None:
+        """Get ready; raise SettingsError where the settings cannot be used."""
+
+    def units(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Cut pairs into the units that are given out at once."""
+
+    async def play(self, pair: Pair, opening: Opening, board: int, record: Record) -> None:
+        """Play a unit's games and pass each to `record` when it ends."""
+
+    async def close(self) -> None:
+        """End what is still running and leave nothing behind."""
+
+
+class Local:
+    """Plays on this machine; the unit is one game."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        boards: int = 1,
+        log_directory: str | None = None,
+        connect: Callable[[], "BotClient"] | None = None,
+    ) -> None:
+        """Prepare so many boards. connect: reaches the bots, where players are bots."""
+        self.boards = boards
+        self._settings = settings
+        self._logs = IoLogs(log_directory)
+        self._connect = connect
+        self._bots: BotClient | None = None
+        self._emit: Emit = _ignore
+        self._adjudicator = Adjudicator(settings.adjudication)
+        idle = max(2, len(settings.engines)) * boards
+        self._pool = Pool(settings, self._make_player, idle=min(idle, 64), report=self._report)
+
+    async def open(self, emit: Emit) -> None:
+        """Check that all engines start with their options."""
+        self._emit = emit
+        for engine in self._settings.engines:
+            check_command(engine)
+        if self._connect and any(e.protocol is EngineProtocol.MQTT for e in self._settings.engines):
+            self._bots = self._connect()
+        await self._pool.probe()
+
+    def units(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Cut pairs into games."""
+        return [Pair(pair.key, (game,)) for pair in pairs for game in pair.games]
+
+    async def play(self, pair: Pair, opening: Opening, board: int, record: Record) -> None:
+        """Play the games one after the other."""
+        for number in pair.games:
+            assignment = Assignment(pair.key, number, opening, board)
+            record(
+                await play_game(
+                    self._settings, assignment, self._pool, self._adjudicator, self._emit
+                )
+            )
+
+    async def close(self) -> None:
+        """Close all engines and logs."""
+        await self._pool.close()
+        if self._bots is not None:
+            await self._bots.close()
+        self._adjudicator.close()
+        self._logs.close()
+
+    def _report(self, text: str) -> None:
+        self._emit(Notice(text))
+
+    def _make_player(self, engine: EngineSettings) -> Player:
+        return make_player(
+            engine,
+            chess960=self._settings.chess960,
+            log=self._logs.of(engine.name),
+            bots=self._bots,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """How a run ended."""
+
+    status: Status
+    summary: Summary
+    reason: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that was asked for was played, or the test was decided before."""
+        return self.status in (Status.COMPLETE, Status.DECIDED)
+
+
+class Runner:
+    """One run of a tournament over a ledger that has been begun."""
+
+    def __init__(
+        self, settings: Settings, ledger: Ledger, listeners: Sequence[Listener] = ()
+    ) -> None:
+        """Take up the games that the ledger holds."""
+        self._settings = settings
+        self._ledger = ledger
+        self._listeners = listeners
+        self._results: dict[PairKey, dict[int, float | None]] = defaultdict(dict)
+        self._outcomes: list[Outcome] = []
+        self._told = 0.0
+        self._decided = False
+        self._stopped = ""
+        for record in ledger.records():
+            self._count(record)
+
+    async def run(self, workplace: Workplace) -> Finish:
+        """Play until all is played or the test is decided; cancel to interrupt.
+
+        The workplace is closed in every case.
+        """
+        openings = load(self._settings.openings, chess960=self._settings.chess960)
+        finish = Status.FAILED, "an internal error"
+        try:
+            self._decided = self._test_decided()
+            self._tell_start(workplace.boards)
+            if not self._decided and due(self._settings, self._results):
+                await workplace.open(self._emit)
+                await self._play_all(workplace, openings)
+            finish = self._status()
+        except asyncio.CancelledError:
+            finish = Status.INTERRUPTED, "interrupted"
+            raise
+        except Exception as error:
+            finish = Status.FAILED, str(error)
+            raise
+        finally:
+            await asyncio.shield(workplace.close())
+            summary = summarise(self._settings, self._outcomes)
+            self._emit(TournamentFinished(finish[0], summary, finish[1]))
+        return Finish(finish[0], summary, finish[1])
+
+    async def _play_all(self, workplace: Workplace, openings: Sequence[Opening]) -> None:
+        free = list(range(workplace.boards, 0, -1))
+        running: dict[asyncio.Task[None], int] = {}
+        waiting: deque[Pair] = deque()
+        try:
+            while not (self._decided or self._stopped):
+                if not waiting and not running:
+                    waiting.extend(workplace.units(due(self._settings, self._results)))
+                    if not waiting:
+                        return
+                while waiting and free:
+                    pair, board = waiting.popleft(), free.pop()
+                    opening = choose(
+                        list(openings), self._settings, pair.key.round, pair.key.number
+                    )
+                    task = asyncio.create_task(
+                        workplace.play(pair, opening, board, self._recorder(board))
+                    )
+                    running[task] = board
+                done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    free.append(running.pop(task))
+                    task.result()
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    def _recorder(self, board: int) -> Record:
+        def record(game: GameRecord) -> None:
+            if self._decided or not self._ledger.record(game):
+                return
+            self._count(game)
+            self._emit(GameFinished(board, game))
+            self._tell_standings()
+            self._decided = self._test_decided()
+            self._stop_on_failure(game)
+
+        return record
+
+    def _count(self, record: GameRecord) -> None:
+        self._results[record.key][record.game] = record.first_score
+        self._outcomes.append(outcome_of(record))
+
+    def _test_decided(self) -> bool:
+        if self._settings.sprt is None:
+            return False
+        counts = pentanomial(self._outcomes)
+        return run_test(self._settings.sprt, counts).decision is not Decision.OPEN
+
+    def _stop_on_failure(self, game: GameRecord) -> None:
+        if game.termination not in FAILURES or game.white_score is None:
+            return
+        outcome = self._outcomes[-1]
+        loser = outcome.white if outcome.white_score == 0 else outcome.black
+        if self._settings.engines[loser].restart is Restart.OFF:
+            self._stopped = f"{game.detail}, and its restart is off"
+
+    def _status(self) -> tuple[Status, str]:
+        if self._stopped:
+            return Status.FAILED, self._stopped
+        if self._decided:
+            return Status.DECIDED, "the test is decided"
+        if not any(outcome.plies for outcome in self._outcomes):
+            reason = "no game has a move in it"
+            details = [record.detail for record in self._ledger.records() if record.detail]
+            return Status.FAILED, f"{reason}: {details[-1]}" if details else reason
+        lost = sum(outcome.termination is Termination.WORKER_LOST for outcome in self._outcomes)
+        if lost:
+            return Status.FAILED, f"{lost} games were lost with their workers"
+        return Status.COMPLETE, ""
+
+    def _tell_start(self, boards: int) -> None:
+        settings = self._settings
+        summary = summarise(settings, self._outcomes)
+        self._emit(
+            TournamentStarted(
+                name=settings.name,
+                format=str(settings.format),
+                players=summary.players,
+                time=str(settings.time),
+                boards=boards,
+                asked=summary.asked,
+                played=summary.played,
+            )
+        )
+        self._emit(StandingsChanged(summary))
+
+    def _tell_standings(self) -> None:
+        if self._listeners and time.monotonic() - self._told >= STANDINGS_INTERVAL:
+            self._told = time.monotonic()
+            self._emit(StandingsChanged(summarise(self._settings, self._outcomes)))
+
+    def _emit(self, event: Event) -> None:
+        for listener in self._listeners:
+            listener(event)
+
+
+async def play(
+    settings: Settings,
+    *,
+    ledger: str | None = None,
+    resume: bool = False,
+    boards: int = 1,
+    listeners: Sequence[Listener] = (),
+) -> tuple[Finish, list[GameRecord]]:
+    """Play a tournament on this machine, the whole of it in one call; return all its games.
+
+    ledger: the file to keep it in, in memory where none is named. Raises SettingsError and
+    LedgerError for what a user can mend.
+    """
+    settings = with_digest(settings.named())
+    kept = Ledger(ledger)
+    try:
+        kept.begin(settings, resume=resume)
+        finish = await Runner(settings, kept, listeners).run(Local(settings, boards=boards))
+        return finish, list(kept.records())
+    finally:
+        kept.close()
+
+
+def boards_for(asked: int, *, oversubscribe: bool) -> tuple[int, Notice | None]:
+    """Return how many games to play at once: never more than the cores, unless told to."""
+    cores = _cores()
+    if asked <= cores or oversubscribe:
+        return asked, None
+    text = f"concurrency {asked} is cut to this machine's {cores} cores; --oversubscribe keeps it"
+    return cores, Notice(text)
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _ignore(event: Event) -> None:
+    """Take an event that nobody listens for."""

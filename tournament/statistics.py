@@ -1,0 +1,166 @@
+"""Is A stronger than B? Elo, normalised Elo, likelihood of superiority, and SPRT.
+
+All functions take counts of outcomes, worst first, whose scores are evenly spaced from 0 to 1:
+three counts (losses, draws, wins) of games, or five (LL, LD, LW and DD, DW, WW) of pairs of
+games on one opening with colours swapped. Sources: Van den Bergh, 'Normalized Elo' (2020) and
+'The Generalized Maximum Likelihood Ratio for the expectation value of a distribution' (2019).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+# 800 / ln(10): logistic Elo per unit of score at 1/2, which scales normalised Elo to match.
+NORMALIZED_ELO = 800 / math.log(10)
+Z95 = 1.959963984540054
+# Keeps the estimates finite while an outcome has not been seen.
+UNSEEN = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A measured value and half of its 95% confidence interval."""
+
+    value: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """What counts of games, or of pairs, say about the difference between two players.
+
+    los: the likelihood that the first is the stronger, 0 to 1.
+    """
+
+    score: float
+    elo: Estimate
+    normalized: Estimate
+    los: float
+
+
+def elo_of_score(score: float) -> float:
+    """Return the logistic Elo difference that a mean score stands for; infinite at 0 and 1."""
+    if score <= 0:
+        return -math.inf
+    if score >= 1:
+        return math.inf
+    return -400 * math.log10(1 / score - 1)
+
+
+def score_of_elo(elo: float) -> float:
+    """Return the expected score at a logistic Elo difference."""
+    return float(1 / (1 + 10 ** (-elo / 400)))
+
+
+def strength(counts: Sequence[int]) -> Strength:
+    """Return the estimates that the counts allow; there must be at least one outcome."""
+    total, weights = _weights(counts)
+    scores = _scores(len(counts))
+    mean, deviation = _moments(scores, weights)
+    spread = Z95 * deviation / math.sqrt(total)
+    error = (elo_of_score(mean + spread) - elo_of_score(mean - spread)) / 2
+    scale = NORMALIZED_ELO / _games_factor(len(counts))
+    normalized = scale * (mean - 0.5) / deviation
+    return Strength(
+        score=mean,
+        elo=Estimate(elo_of_score(mean), error),
+        normalized=Estimate(normalized, Z95 * scale / math.sqrt(total)),
+        los=_normal_cdf((mean - 0.5) * math.sqrt(total) / deviation),
+    )
+
+
+def log_likelihood_ratio(
+    counts: Sequence[int], elo0: float, elo1: float, *, normalized: bool
+) -> float:
+    """Return the generalised log-likelihood ratio of elo1 against elo0.
+
+    The multinomial likelihood is maximised under each hypothesis: about the mean score
+    (logistic) or about the mean score in units of its deviation (normalised).
+    """
+    if sum(counts) == 0:
+        return 0.0
+    total, weights = _weights(counts)
+    scores = _scores(len(counts))
+    if normalized:
+        factor = _games_factor(len(counts)) / NORMALIZED_ELO
+        fits = [_fit_ratio(scores, weights, factor * elo) for elo in (elo0, elo1)]
+    else:
+        fits = [_fit_mean(scores, weights, score_of_elo(elo)) for elo in (elo0, elo1)]
+    pairs = zip(weights, fits[0], fits[1], strict=True)
+    return total * sum(q * math.log(p1 / p0) for q, p0, p1 in pairs)
+
+
+def sprt_bounds(alpha: float, beta: float) -> tuple[float, float]:
+    """Return Wald's bounds: accept elo0 at or below the first, elo1 at or above the second."""
+    return math.log(beta / (1 - alpha)), math.log((1 - beta) / alpha)
+
+
+def _games_factor(outcomes: int) -> float:
+    # A pair's score deviates less than a game's by this factor, if games are independent.
+    return math.sqrt((outcomes - 1) / 2)
+
+
+def _scores(outcomes: int) -> list[float]:
+    return [i / (outcomes - 1) for i in range(outcomes)]
+
+
+def _weights(counts: Sequence[int]) -> tuple[float, list[float]]:
+    if sum(counts) == 0:
+        raise ValueError("no results to judge")
+    filled = [count or UNSEEN for count in counts]
+    total = sum(filled)
+    return total, [count / total for count in filled]
+
+
+def _moments(scores: Sequence[float], weights: Sequence[float]) -> tuple[float, float]:
+    mean = sum(w * s for s, w in zip(scores, weights, strict=True))
+    variance = sum(w * (s - mean) ** 2 for s, w in zip(scores, weights, strict=True))
+    return mean, math.sqrt(variance)
+
+
+def _normal_cdf(x: float) -> float:
+    return (1 + math.erf(x / math.sqrt(2))) / 2
+
+
+def _fit_mean(scores: Sequence[float], weights: Sequence[float], mean: float) -> list[float]:
+    """Return the probabilities nearest to `weights` in likelihood whose mean score is `mean`."""
+    return _tilt([score - mean for score in scores], weights)
+
+
+def _fit_ratio(scores: Sequence[float], weights: Sequence[float], ratio: float) -> list[float]:
+    """Return the likeliest probabilities with (mean - 1/2) / deviation equal to `ratio`."""
+    fit = [1 / len(scores)] * len(scores)
+    for _ in range(50):
+        mean, deviation = _moments(scores, fit)
+        gradients = [
+            score - 0.5 - ratio * deviation * (1 + ((score - mean) / deviation) ** 2) / 2
+            for score in scores
+        ]
+        previous, fit = fit, _tilt(gradients, weights)
+        if max(abs(a - b) for a, b in zip(previous, fit, strict=True)) < 1e-12:
+            break
+    return fit
+
+
+def _tilt(values: Sequence[float], weights: Sequence[float]) -> list[float]:
+    """Return p_i = q_i / (1 + theta v_i), with theta such that sum p_i v_i = 0."""
+    low, high = -1 / max(values), -1 / min(values)
+
+    def slope(theta: float) -> float:
+        return sum(q * v / (1 + theta * v) for q, v in zip(weights, values, strict=True))
+
+    theta = _falling_root(slope, low, high)
+    return [q / (1 + theta * v) for q, v in zip(weights, values, strict=True)]
+
+
+def _falling_root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function falls through 0 inside (low, high), by bisection."""
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if function(middle) > 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

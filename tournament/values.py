@@ -1,0 +1,161 @@
+"""Frozen dataclasses from plain data (YAML, JSON, command lines) and back, with clear errors."""
+
+import dataclasses
+import math
+import types
+import typing
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be used; the message names it and says what is possible."""
+
+
+def decode(kind: type[T], data: Any, where: str = "") -> T:
+    """Return a `kind` (a dataclass) made from the mapping `data`.
+
+    A class with a `from_text` class method may be given as text. Unknown, missing and mistyped
+    entries raise SettingsError, named by their path from `where`.
+    """
+    value = _decode(kind, data, where)
+    return typing.cast(T, value)
+
+
+def encode(value: Any) -> Any:
+    """Return `value` as plain data that JSON can hold; infinite and undefined numbers are None."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(key): encode(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [encode(item) for item in value]
+    return value
+
+
+def differences(old: Any, new: Any, where: str = "") -> dict[str, tuple[Any, Any]]:
+    """Return the entries in which two pieces of plain data differ: path to (old, new)."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        found: dict[str, tuple[Any, Any]] = {}
+        for key in {**old, **new}:
+            path = f"{where}.{key}" if where else str(key)
+            found |= differences(old.get(key), new.get(key), path)
+        return found
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        found = {}
+        for index, (before, after) in enumerate(zip(old, new, strict=True), start=1):
+            found |= differences(before, after, f"{where}[{index}]")
+        return found
+    return {} if old == new else {where: (old, new)}
+
+
+def _decode(kind: Any, data: Any, where: str) -> Any:
+    if kind is Any:
+        return data
+    origin = typing.get_origin(kind)
+    if origin is typing.Annotated:
+        return _decode(typing.get_args(kind)[0], data, where)
+    if origin in (typing.Union, types.UnionType):
+        return _decode_union(typing.get_args(kind), data, where)
+    if origin is tuple:
+        return _decode_tuple(typing.get_args(kind)[0], data, where)
+    if origin is not None and issubclass(origin, Mapping):
+        return _decode_mapping(typing.get_args(kind)[1], data, where)
+    if dataclasses.is_dataclass(kind):
+        return _decode_dataclass(kind, data, where)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return _decode_enum(kind, data, where)
+    return _decode_plain(kind, data, where)
+
+
+def _decode_union(kinds: tuple[Any, ...], data: Any, where: str) -> Any:
+    if data is None and type(None) in kinds:
+        return None
+    present = [kind for kind in kinds if kind is not type(None)]
+    if len(present) > 1:
+        for kind in present:
+            if isinstance(kind, type) and type(data) is kind:
+                return data
+    return _decode(present[0], data, where)
+
+
+def _decode_tuple(kind: Any, data: Any, where: str) -> tuple[Any, ...]:
+    if not isinstance(data, list | tuple):
+        raise SettingsError(f"{where}: a list is expected, not {data!r}")
+    return tuple(_decode(kind, item, f"{where}[{n}]") for n, item in enumerate(data, start=1))
+
+
+def _decode_mapping(kind: Any, data: Any, where: str) -> dict[str, Any]:
+    if not isinstance(data, Mapping):
+        raise SettingsError(f"{where}: name: value entries are expected, not {data!r}")
+    return {str(key): _decode(kind, item, f"{where}.{key}") for key, item in data.items()}
+
+
+def _decode_dataclass(kind: Any, data: Any, where: str) -> Any:
+    if isinstance(data, str) and hasattr(kind, "from_text"):
+        return kind.from_text(data)
+    if not isinstance(data, Mapping):
+        raise SettingsError(f"{where or kind.__name__}: entries are expected, not {data!r}")
+    hints = typing.get_type_hints(kind)
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    for key in data:
+        if key not in fields:
+            names = ", ".join(fields)
+            raise SettingsError(f"{_path(where, key)}: unknown; possible are {names}")
+    for name, field in fields.items():
+        no_default = dataclasses.MISSING
+        required = field.default is no_default and field.default_factory is no_default
+        if required and name not in data:
+            raise SettingsError(f"{_path(where, name)}: missing")
+    values = {key: _decode(hints[key], item, _path(where, key)) for key, item in data.items()}
+    try:
+        return kind(**values)
+    except SettingsError as error:
+        raise SettingsError(f"{where}: {error}" if where else str(error)) from None
+
+
+def _decode_enum(kind: type[Enum], data: Any, where: str) -> Enum:
+    try:
+        return kind(data)
+    except ValueError:
+        names = ", ".join(str(item.value) for item in kind)
+        raise SettingsError(f"{where}: {data!r} is none of {names}") from None
+
+
+def _decode_plain(kind: Any, data: Any, where: str) -> Any:
+    if kind is bool:
+        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+        if isinstance(data, bool):
+            return data
+        if str(data).lower() in words:
+            return words[str(data).lower()]
+        raise SettingsError(f"{where}: true or false is expected, not {data!r}")
+    if kind in (int, float):
+        if isinstance(data, bool):
+            raise SettingsError(f"{where}: a number is expected, not {data!r}")
+        try:
+            number = float(data)
+            if kind is int and number == int(number):
+                return int(data)
+            if kind is float:
+                return number
+        except (TypeError, ValueError, OverflowError):
+            pass
+        expected = "a whole number" if kind is int else "a number"
+        raise SettingsError(f"{where}: {expected} is expected, not {data!r}")
+    if kind is str:
+        if isinstance(data, str | int | float) and not isinstance(data, bool):
+            return str(data)
+        raise SettingsError(f"{where}: text is expected, not {data!r}")
+    return data
+
+
+def _path(where: str, key: Any) -> str:
+    return f"{where}.{key}" if where else str(key)
