@@ -10,7 +10,7 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from agent.clock import Clock
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, load
@@ -25,6 +25,8 @@ from agent.worker import Job
 if TYPE_CHECKING:
     import chess
 
+    from agent.chess.endgame import Endgame, GaviotaTables, SyzygyTables
+    from agent.chess.own_tables import OwnTables
     from agent.chess.search import KernelSearch
     from agent.chess.tree_search import FinalChoice, TreeSearch
 
@@ -35,13 +37,18 @@ FINAL_CHOICES = ("visits", "value", "bound")
 # The table of a search that is not in use.
 _LEAST_MEGABYTES = 1
 
+Opened = TypeVar("Opened")
+
 # How long a front end is kept waiting for the kernel before it is told to go ahead, in seconds.
 PATIENCE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a user sets; megabytes: the table's, or the tree's."""
+    """What a user sets.
+
+    megabytes: the hash table's, or the tree's; own_tables: whether our endgame tables are used.
+    """
 
     megabytes: int = 16
     threads: int = 1
@@ -51,6 +58,9 @@ class Settings:
     skill: int = int(FULL)
     limit_strength: bool = False
     elo: int = LEAST_ELO
+    own_tables: bool = True
+    gaviota: GaviotaTables | None = None
+    syzygy: SyzygyTables | None = None
 
     @property
     def level(self) -> Level | None:
@@ -64,13 +74,22 @@ class Engine:
 
     Settings may be changed before the kernel is there; it takes them over. All methods but
     `start`, `close` and the latches belong to the player's thread. report: gets one line of text
-    for each thing the user should know.
+    for each thing the user should know. open_tables: opens the engine's own endgame tables, when
+    the kernel has been loaded; gets the same report.
     """
 
-    def __init__(self, report: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        report: Callable[[str], None],
+        open_tables: Callable[[Callable[[str], None]], OwnTables] | None = None,
+    ) -> None:
         self._report = report
+        self._open_tables = open_tables
+        self._own_tables: OwnTables | None = None
         self._settings = Settings()
-        kernel = Loading(ALPHABETA, "kernel", "playing without it", report)
+        kernel = Loading(
+            ALPHABETA, "kernel", "playing without it", report, and_then=self._map_tables
+        )
         tree = Loading(MCTS, "mcts search", "playing alphabeta", report, after=kernel)
         self._loading = {ALPHABETA: kernel, MCTS: tree}
         self._searchers: dict[str, KernelSearch] = {}
@@ -188,6 +207,55 @@ class Engine:
             elo=settings.elo if elo is None else elo,
         )
 
+    def use_own_tables(self, wanted: bool) -> None:
+        """Use the engine's own endgame tables, or do not."""
+        self._settings = replace(self._settings, own_tables=wanted)
+        self._renew_endgame()
+
+    def use_gaviota(self, paths: str) -> None:
+        """Use the Gaviota tables in these folders, which are written like PATH; "" for none.
+
+        Raises PlayerError and keeps the old ones if there are none.
+        """
+        from agent.chess.endgame import open_gaviota
+
+        old, tables = self._settings.gaviota, _open(open_gaviota, paths)
+        self._settings = replace(self._settings, gaviota=tables)
+        self._renew_endgame()
+        if old is not None:
+            old.close()
+        if tables is not None:
+            self._report(f"Gaviota tables of up to {tables.size} pieces")
+
+    def use_syzygy(self, paths: str) -> None:
+        """Use the Syzygy tables in these folders, which are written like PATH; "" for none.
+
+        Raises PlayerError and keeps the old ones if there are none.
+        """
+        from agent.chess.endgame import open_syzygy
+
+        old, tables = self._settings.syzygy, _open(open_syzygy, paths)
+        self._settings = replace(self._settings, syzygy=tables)
+        self._renew_endgame()
+        if old is not None:
+            old.close()
+        if tables is not None:
+            self._report(f"Syzygy tables of up to {tables.size} pieces")
+
+    def _renew_endgame(self) -> None:
+        for searcher in self._made():
+            searcher.set_endgame(self._endgame())
+
+    def _has_tables(self) -> bool:
+        return bool(self._own_tables or self._settings.gaviota or self._settings.syzygy)
+
+    def _endgame(self) -> Endgame:
+        from agent.chess.endgame import Endgame
+
+        settings = self._settings
+        own = self._own_tables if settings.own_tables else None
+        return Endgame(own, settings.gaviota, settings.syzygy)
+
     def clear(self) -> None:
         """Empty the table."""
         for searcher in self._made():
@@ -205,6 +273,15 @@ class Engine:
         for name in (ALPHABETA, self._settings.search):
             self._adopt(name)
         return list(self._searchers.values())
+
+    def _map_tables(self) -> None:
+        """Open the engine's own endgame tables; without them it plays all the same."""
+        if self._open_tables is None:
+            return
+        try:
+            self._own_tables = self._open_tables(self._report)
+        except Exception as error:  # noqa: BLE001 - whatever a file does, the search goes on
+            self._report(f"no endgame tables: {describe(error)}")
 
     def _adopt(self, name: str = ALPHABETA) -> KernelSearch | None:
         """Return a searcher of the kernel with the user's settings, once it is loaded."""
@@ -227,6 +304,7 @@ class Engine:
             lambda: searcher.set_threads(settings.threads),
             lambda: searcher.set_evaluation(settings.evaluation),
             lambda: self._set_choice(searcher),
+            lambda: searcher.set_endgame(self._endgame()) if self._has_tables() else None,
         )
         for change in changes:
             try:
@@ -255,6 +333,13 @@ class Engine:
 
             self._fallback = PlainSearch(self._settings.evaluation.python)
         return self._fallback
+
+
+def _open(open_tables: Callable[[str], Opened], paths: str) -> Opened | None:
+    try:
+        return open_tables(paths) if paths else None
+    except (OSError, ValueError) as error:
+        raise PlayerError(f"{error}; the tables stay as they were") from None
 
 
 def _try_out(name: str) -> KernelSearch:

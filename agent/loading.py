@@ -26,7 +26,8 @@ class Loading:
     """The loading of one part.
 
     name: what the user is told is compiled. meanwhile: what is done without it. after: what must
-    be loaded before it. report: gets one line of text for each thing the user should know.
+    be loaded before it. and_then: what the loading thread does before it is ready. report: gets
+    one line of text for each thing the user should know.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Loading:
         meanwhile: str,
         report: Callable[[str], None],
         after: Loading | None = None,
+        and_then: Callable[[], None] = lambda: None,
     ) -> None:
         self.ready = Latch()  # it is loaded, or will not come
         self.failed = False
@@ -45,6 +47,7 @@ class Loading:
         self._meanwhile = meanwhile
         self._report = report
         self._after = after
+        self._and_then = and_then
         self._looked = Latch()  # it is known whether it must be compiled
         self._cold = False
         self._closed = Latch()
@@ -101,15 +104,16 @@ class Loading:
             if self._after is not None:
                 wait_for_any(self._after.ready, self._closed)
             if self._cold and not self._closed.is_set():
-                self._child = kernel.compile_in_child(self._part)
-                if self._closed.is_set():
-                    self._child.kill()
-                self._child.wait()
+                with kernel.compile_in_child(self._part) as self._child:
+                    if self._closed.is_set():
+                        self._child.kill()
+                    self._child.wait()
             if self._closed.is_set():
                 return
             kernel.load(self._part)
             if self._cold:
                 self._report(f"the {self._name} is compiled")
+            self._and_then()
         except BaseException as error:  # noqa: BLE001 - there is something else to play with
             self.fail(error)
         finally:

@@ -4,7 +4,12 @@ ALPHABETA, MCTS, SELFPLAY, TRACING = "alphabeta", "mcts", "selfplay", "tracing"
 
 # Of each part, the modules with entry points, in the order of compilation.
 PARTS = {
-    ALPHABETA: ("agent.chess.rules", "agent.chess.handcrafted", "agent.chess.alphabeta"),
+    ALPHABETA: (
+        "agent.chess.rules",
+        "agent.chess.own_tables",
+        "agent.chess.handcrafted",
+        "agent.chess.alphabeta",
+    ),
     MCTS: ("agent.chess.tree", "agent.chess.mcts"),
     SELFPLAY: ("agent.chess.selfplay",),
     TRACING: ("agent.chess.tracing",),

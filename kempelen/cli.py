@@ -17,6 +17,7 @@ COMMANDS = {
     "bench": "search a fixed set of positions and print nodes and speed",
     "perft": "count the leaves of the tree of legal moves",
     "book": "build, show, merge, prune, check and extend opening books",
+    "tables": "build endgame tables and look into them",
     "epd": "put test suites (EPD) to an engine",
     "lab": "compare, trace, draw and plot search algorithms on any game, and solve games",
     "selfplay": "play games against itself and keep the positions, to train with",

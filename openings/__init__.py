@@ -1,1 +1,1 @@
-"""Opening books: a repertoire for people to edit, and Polyglot books for programs to play from."""
+"""Knowledge kept on disk: opening books to edit and to play from, and endgame tables."""

@@ -1,5 +1,10 @@
 """Options of the test run."""
 
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 
@@ -10,3 +15,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=20_000,
         help="random positions on which the kernel's rules are compared with the chess package's",
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the user's data out of the tests, unless the user has named a folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "KEMPELEN_DATA_DIR" not in os.environ:
+            patch.setenv("KEMPELEN_DATA_DIR", str(tmp_path_factory.mktemp("data")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def endgame_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the endgame tables that the package ships, and KQKR and KBBK, built."""
+    from openings.tables import Build, open_tables, plan
+
+    folder = tmp_path_factory.mktemp("tables")
+    open_tables(folder)
+    list(Build(plan(["KQKR", "KBBK"]), folder, threads=1).run())
+    return folder
+
+
+@pytest.fixture(scope="session")
+def endgame_tables(endgame_folder: Path) -> Any:
+    from openings.tables import open_tables
+
+    tables, problems = open_tables(endgame_folder)
+    assert problems == []
+    return tables

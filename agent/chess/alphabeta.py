@@ -12,6 +12,7 @@ value is that of plain minimax with the same quiescence, which the tests compare
 import numba
 
 from agent.chess.correction import corrected, learn
+from agent.chess.ending_tables import NO_SCORE, is_small, table_score
 from agent.chess.exchange import VALUES, wins_exchange
 from agent.chess.moves import ALL, generate, is_noisy, to_square
 from agent.chess.native import U64, call_evaluator
@@ -183,6 +184,10 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
     if _is_draw(worker, ply):
         return _DRAW
     position = position_at(worker, ply)
+    if worker.tables and is_small(position):
+        score = table_score(worker, ply, position)
+        if score != NO_SCORE:
+            return score
     if ply >= MAX_PLY:
         return evaluate(worker, ply)
     selective = worker.selective != 0
@@ -275,12 +280,17 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     if worker.stop:
         return 0
 
-    # 2. Draws, and the end of the stack.
+    # 2. Draws, endgame tables, and the end of the stack.
     selective = worker.selective != 0
     if _is_draw(worker, ply):
         if selective and draw_noise():
             return _DRAW + (worker.nodes & draw_noise()) - draw_noise() // 2
         return _DRAW
+    position = position_at(worker, ply)
+    if worker.tables and is_small(position):
+        score = table_score(worker, ply, position)
+        if score != NO_SCORE:
+            return score
     if ply >= MAX_PLY:
         return evaluate(worker, ply)
 
@@ -296,7 +306,6 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     if alpha >= beta:
         return alpha
 
-    position = position_at(worker, ply)
     frame = frame_at(worker, ply)
     in_check = position.checkers != 0
     in_pv = beta - alpha > 1

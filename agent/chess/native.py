@@ -84,6 +84,29 @@ def store(typing_context: Any, base: Any, index: Any, value: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def load_byte(typing_context: Any, base: Any, offset: Any) -> Any:
+    """Return the byte at `base + offset`, 0 to 255."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = builder.inttoptr(args[0], _I8.as_pointer())
+        return builder.zext(builder.load(builder.gep(pointer, [args[1]])), _I64)
+
+    return types.int64(types.uint64, types.int64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store_byte(typing_context: Any, base: Any, offset: Any, value: Any) -> Any:
+    """Write the low byte of `value` at `base + offset`."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = builder.inttoptr(args[0], _I8.as_pointer())
+        builder.store(builder.trunc(args[2], _I8), builder.gep(pointer, [args[1]]))
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.int64, types.int64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def prefetch(typing_context: Any, base: Any, index: Any) -> Any:
     """Ask for the cache line at `base + 8 * index`, which is read soon."""
 

@@ -97,6 +97,8 @@ worker_dtype = np.dtype(
         ("table_clusters", U64),
         ("generation", np.int64),  # of table entries
         ("null_from", np.int64),  # the ply from which null moves are allowed
+        ("tables", U64),  # address of the directory of endgame tables, 0 without
+        ("table_hits", np.int64),  # positions found in endgame tables
         ("root_count", np.int64),
         ("root_depth", np.int64),  # of this iteration
         ("root_first", np.int64),  # root moves before it are excluded (MultiPV)

@@ -17,6 +17,7 @@ import chess
 import numpy as np
 
 from agent.chess.alphabeta import search_root
+from agent.chess.endgame import Endgame
 from agent.chess.evaluators import Evaluator, call, make_evaluator
 from agent.chess.records import INFINITE, MATE, MATE_BOUND, MAX_PLY
 from agent.chess.rules import Game
@@ -101,6 +102,7 @@ class KernelSearch:
         self._evaluator: Evaluator = make_evaluator(evaluation, False, self.stop)
         self._chess960 = False
         self._selective = selective
+        self._endgame = Endgame()
         self._stopped = False
         self._root_moves: dict[int, chess.Move] = {}
 
@@ -125,6 +127,11 @@ class KernelSearch:
         """
         self._evaluator = make_evaluator(evaluation, self._chess960, self.stop)
         self._evaluation = evaluation
+        self.new_game()
+
+    def set_endgame(self, endgame: Endgame) -> None:
+        """Use these endgame tables; what was learned without them is forgotten."""
+        self._endgame = endgame
         self.new_game()
 
     def new_game(self) -> None:
@@ -190,11 +197,24 @@ class KernelSearch:
         After a stop the partial level's line is yielded if its move is another. Obeys depth,
         nodes, mate and search_moves; time is the caller's, who calls `stop`. At least one Info
         is yielded. Raises EvaluationError if the user's evaluation failed.
+
+        Where endgame tables know the best move for certain it is yielded without a search; where
+        they only know which moves keep the result, no others are searched (one line only).
         """
+        hits = 0
+        if lines == 1:
+            advice = self._endgame.advise(board, limits.search_moves or list(board.legal_moves))
+            if advice is not None and advice.score is not None:
+                yield Info(len(advice.line), advice.score, advice.line, tbhits=advice.hits)
+                return
+            if advice is not None:
+                limits = replace(limits, search_moves=advice.moves)
+                hits = advice.hits
         self._follow_notation(board)
         self._table.age()
         for game in self._games:
             self._load(game, board, limits)
+        self._games[0].worker["table_hits"] = hits
         self._root_moves = {
             number: self._games[0].move(number) for number in _root_moves(self._games[0])
         }
@@ -235,6 +255,8 @@ class KernelSearch:
         worker["table"] = self._table.address
         worker["table_clusters"] = self._table.clusters
         worker["generation"] = self._table.generation
+        worker["tables"] = self._endgame.own.tables.address if self._endgame.own else 0
+        worker["table_hits"] = 0
 
     def _levels(self, limits: Limits[chess.Move], lines: int) -> Iterator[Info[chess.Move]]:
         started = time.perf_counter()
@@ -301,6 +323,7 @@ class KernelSearch:
             nodes=self._nodes(),
             time=time.perf_counter() - started,
             hashfull=self._table.permille_used(),
+            tbhits=sum(int(game.worker["table_hits"]) for game in self._games),
             complete=complete,
             effort=effort,
         )

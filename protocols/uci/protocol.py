@@ -41,6 +41,8 @@ from protocols.uci.values import (
 if TYPE_CHECKING:
     import chess
 
+    from agent.chess.own_tables import OwnTables
+
 Replies = Iterator[str]
 
 
@@ -66,7 +68,7 @@ class Uci:
         author: str,
         send: Callable[[str], None],
         log_to: Callable[[str], None],
-        make_engine: Callable[[Callable[[str], None]], Engine] = Engine,
+        make_engine: Callable[[Callable[[str], None]], Engine] | None = None,
         more_options: tuple[Option[Uci], ...] = (),
     ) -> None:
         self.finished = False
@@ -76,7 +78,7 @@ class Uci:
         self.chess960 = False
         self.show_wdl = False
         self.lines = 1
-        self.engine = make_engine(self.error)
+        self.engine = (make_engine or _make_engine)(self.error)
         self.book = BookAdvisor(self.error)
         self.player = Player(self.engine, self, advisors=(self.book,))
         self._author = author
@@ -286,6 +288,16 @@ class Uci:
             self._send(say(f"playing against {title}{words[3]}{elo}"))
 
 
+def _make_engine(report: Callable[[str], None]) -> Engine:
+    return Engine(report, _open_own_tables)
+
+
+def _open_own_tables(report: Callable[[str], None]) -> OwnTables:
+    from openings.tables import open_own_tables  # imports the kernel
+
+    return open_own_tables(report)
+
+
 def _split(line: str) -> tuple[str, str]:
     """Skip to the first word that is a command; return it, or "", and what follows it."""
     for word in re.finditer(r"\S+", line):
@@ -417,6 +429,22 @@ OPTIONS: tuple[Option[Uci], ...] = (
         default=int(FULL),
         least=0,
         most=int(FULL),
+    ),
+    Option(
+        "OwnTables",
+        "check",
+        lambda uci, value: uci.change_engine(lambda engine: engine.use_own_tables(value)),
+        default=True,
+    ),
+    Option(
+        "SyzygyPath",
+        "string",
+        lambda uci, value: uci.change_engine(lambda engine: engine.use_syzygy(value)),
+    ),
+    Option(
+        "GaviotaPath",
+        "string",
+        lambda uci, value: uci.change_engine(lambda engine: engine.use_gaviota(value)),
     ),
     Option("UCI_Chess960", "check", _setter("chess960"), default=False),
     Option("UCI_AnalyseMode", "check", _set_analysing, default=False),

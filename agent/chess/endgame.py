@@ -1,0 +1,305 @@
+"""What endgame tables say of the moves at the root.
+
+An oracle knows the distance to mate of positions: the engine's own tables, or Gaviota's. Syzygy
+tables know the distance to the next capture or pawn move instead. Both are asked about every root
+move; wins are kept under the fifty-move rule. All boards are those of the `chess` package, and
+nothing here needs the compiled kernel.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import chess
+import chess.gaviota
+import chess.syzygy
+
+from agent.limits import Cp, Mate, Score
+
+if TYPE_CHECKING:
+    from agent.chess.own_tables import OwnTables
+
+DRAWN = 0
+_FIFTY_MOVES = 100  # plies
+_LINE = 10  # plies of the line of play that is reported
+_LATE_WINS = 3  # winning moves that are played out to see whether they beat the fifty-move rule
+
+
+class Oracle(Protocol):
+    """Who knows distances to mate."""
+
+    @property
+    def size(self) -> int:
+        """The most pieces of a position that it knows."""
+
+    def value(self, board: chess.Board) -> int | None:
+        """Return what a position is worth to the side to move, None if that is not known.
+
+        0 is a draw; else plies to mate plus 1: odd is lost, even is won. The fifty-move rule is
+        left out of account.
+        """
+
+
+class GaviotaTables:
+    """Gaviota's tables as an oracle."""
+
+    def __init__(self, tables: chess.gaviota.PythonTablebase) -> None:
+        self._tables = tables
+        self.size = max(map(len, tables.available_tables), default=0)
+
+    def value(self, board: chess.Board) -> int | None:
+        """Return what a position is worth; see Oracle."""
+        if chess.popcount(board.occupied) > self.size:
+            return None
+        try:
+            plies = self._tables.get_dtm(board)
+        except (OSError, ValueError):  # a file that cannot be opened, or is no table
+            return None
+        if plies is None:
+            return None
+        if plies == 0:
+            return 1 if board.is_checkmate() else DRAWN
+        return abs(plies) + 1
+
+    def close(self) -> None:
+        """Close the files."""
+        self._tables.close()
+
+
+class SyzygyTables:
+    """Syzygy's tables: which root moves keep what the position is worth, the fifty moves counted.
+
+    size: the most pieces of a table that is there.
+    """
+
+    def __init__(self, tables: chess.syzygy.Tablebase) -> None:
+        self._tables = tables
+        self.size = max((len(name) - 1 for name in tables.wdl), default=0)
+
+    def best(self, board: chess.Board, moves: Iterable[chess.Move]) -> list[chess.Move]:
+        """Return the moves that are best by the tables, none if they do not know."""
+        if board.castling_rights or chess.popcount(board.occupied) > self.size:
+            return []
+        ranks = {}
+        for move in moves:
+            board.push(move)
+            try:
+                ranks[move] = self._rank(board)
+            except (KeyError, OSError, ValueError):
+                return []
+            finally:
+                board.pop()
+        best = max(ranks.values(), default=None)
+        return [move for move, rank in ranks.items() if rank == best]
+
+    def close(self) -> None:
+        """Close the files."""
+        self._tables.close()
+
+    def _rank(self, board: chess.Board) -> tuple[int, int]:
+        """Rate the position after a move: higher is better for the side that moved."""
+        if board.is_checkmate():
+            return 3, 0
+        distance = -self._tables.probe_dtz(board)
+        clock = board.halfmove_clock
+        in_time = clock + abs(distance) <= _FIFTY_MOVES
+        if distance > 0:
+            # A capture or pawn move that keeps the win is as near to the goal as can be.
+            return (2, -distance if clock else 0) if in_time else (1, -distance - clock)
+        if distance < 0:
+            return (-2, -distance) if in_time else (-1, clock - distance)
+        return 0, 0
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What tables say of a root position.
+
+    moves: the only ones worth playing, best first. score, line: the value of the position and a
+    line of best play, if it is certain; else a search decides between the moves. hits: positions
+    looked up.
+    """
+
+    moves: tuple[chess.Move, ...]
+    score: Score | None = None
+    line: tuple[chess.Move, ...] = ()
+    hits: int = 0
+
+
+class Endgame:
+    """All endgame tables that a search has. own: those the kernel uses inside the search."""
+
+    def __init__(
+        self,
+        own: OwnTables | None = None,
+        gaviota: GaviotaTables | None = None,
+        syzygy: SyzygyTables | None = None,
+    ) -> None:
+        self.own = own
+        self._oracles: list[Oracle] = [oracle for oracle in (own, gaviota) if oracle is not None]
+        self._syzygy = syzygy
+        sizes = [oracle.size for oracle in self._oracles] + ([syzygy.size] if syzygy else [])
+        self._size = max(sizes, default=0)
+
+    def advise(self, board: chess.Board, moves: Sequence[chess.Move]) -> Advice | None:
+        """Say which of the legal moves to play; None if the tables do not know."""
+        if chess.popcount(board.occupied) > self._size or board.castling_rights:
+            return None
+        for oracle in self._oracles:
+            advice = _consult(oracle, board, moves)
+            if advice is not None:
+                return advice
+        if self._syzygy is not None:
+            best = self._syzygy.best(board.copy(stack=False), moves)
+            if best:
+                return Advice(tuple(best), hits=len(moves))
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    """A root move. value: the oracle's, of the position after it; clock: of the fifty moves."""
+
+    move: chess.Move
+    value: int
+    clock: int
+
+    @property
+    def certain(self) -> bool:
+        """Whether the mate comes before the fifty-move rule, whatever is played."""
+        return self.clock + self.value - 1 <= _FIFTY_MOVES
+
+
+def _rate(oracle: Oracle, board: chess.Board, moves: Iterable[chess.Move]) -> list[_Rated] | None:
+    rated = []
+    for move in moves:
+        board.push(move)
+        value = oracle.value(board)
+        clock = board.halfmove_clock
+        board.pop()
+        if value is None:
+            return None
+        rated.append(_Rated(move, value, clock))
+    return rated
+
+
+def _preference(rated: _Rated) -> int:
+    """Rate a move by distance alone: a fast win before a slow one, a draw, then a slow loss."""
+    if rated.value == DRAWN:
+        return 0
+    return 1000 - rated.value if rated.value & 1 else rated.value - 1000
+
+
+def _consult(oracle: Oracle, board: chess.Board, moves: Sequence[chess.Move]) -> Advice | None:
+    root = board.copy(stack=False)
+    rated = _rate(oracle, root, moves)
+    if not rated:
+        return None
+    wins = [r for r in rated if r.value & 1]
+    wins = [r for r in wins if not _repeats(board, r.move)] or wins
+    draws = [r for r in rated if r.value == DRAWN]
+    hits = len(rated)
+    if wins:
+        certain = [r for r in wins if r.certain]
+        if certain:
+            best = max(certain, key=_preference)
+            plies = best.value
+            line = _line(oracle, root, best.move)
+            return Advice((best.move,), Mate((plies + 1) // 2), line, hits)
+        ordered = sorted(wins, key=_preference, reverse=True)
+        for timely in ordered[:_LATE_WINS]:
+            if _converts_in_time(oracle, root, timely.move):
+                return Advice((timely.move,), hits=hits)
+        return Advice(tuple(r.move for r in ordered), hits=hits)
+    if draws:
+        best = max(draws, key=lambda r: _traps(oracle, root, r.move))
+        return Advice((best.move,), Cp(0), (best.move,), hits)
+    saved = [r for r in rated if not r.certain]
+    if saved:
+        return Advice(tuple(r.move for r in saved), hits=hits)
+    best = max(rated, key=_preference)
+    return Advice((best.move,), Mate(-(best.value // 2)), _line(oracle, root, best.move), hits)
+
+
+def _repeats(board: chess.Board, move: chess.Move) -> bool:
+    """Tell whether a move makes a position stand for the third time."""
+    board.push(move)
+    repeats = board.is_repetition(3)
+    board.pop()
+    return repeats
+
+
+def _best(oracle: Oracle, board: chess.Board) -> chess.Move | None:
+    rated = _rate(oracle, board, board.legal_moves)
+    return max(rated, key=_preference).move if rated else None
+
+
+def _line(oracle: Oracle, board: chess.Board, move: chess.Move) -> tuple[chess.Move, ...]:
+    """Return the best play that begins with a move, some plies long."""
+    board = board.copy(stack=False)
+    line: list[chess.Move] = []
+    best: chess.Move | None = move
+    while best is not None and len(line) < _LINE:
+        line.append(best)
+        board.push(best)
+        best = _best(oracle, board)
+    return tuple(line)
+
+
+def _converts_in_time(oracle: Oracle, board: chess.Board, move: chess.Move) -> bool:
+    """Tell whether best play after a winning move brings a capture or pawn move soon enough."""
+    board = board.copy(stack=False)
+    best: chess.Move | None = move
+    while best is not None:
+        board.push(best)
+        if board.halfmove_clock == 0:
+            return True
+        if board.halfmove_clock >= _FIFTY_MOVES:
+            return board.is_checkmate()
+        best = _best(oracle, board)
+    return board.is_checkmate()
+
+
+def _traps(oracle: Oracle, board: chess.Board, move: chess.Move) -> float:
+    """Return the share of replies to a move that lose."""
+    board.push(move)
+    replies = _rate(oracle, board, board.legal_moves) or []
+    board.pop()
+    return sum(reply.value != DRAWN and not reply.value & 1 for reply in replies) / max(
+        len(replies), 1
+    )
+
+
+def open_gaviota(paths: str) -> GaviotaTables:
+    """Open the folders of Gaviota tables in a list of paths; raise OSError if one is not there."""
+    tables = chess.gaviota.PythonTablebase()
+    for path in split_paths(paths):
+        tables.add_directory(path)
+    if not tables.available_tables:
+        raise FileNotFoundError(f"no Gaviota tables (*.gtb.cp4) in {paths}")
+    for file in tables.available_tables.values():
+        if not os.access(file, os.W_OK):  # the chess package opens them for writing too
+            raise PermissionError(f"{file} must be writable; copy the tables to a folder of yours")
+    return GaviotaTables(tables)
+
+
+def open_syzygy(paths: str) -> SyzygyTables:
+    """Open the folders of Syzygy tables in a list of paths; raise OSError if one is not there."""
+    tables = chess.syzygy.Tablebase()
+    for path in split_paths(paths):
+        tables.add_directory(path)
+    if not tables.wdl:
+        raise FileNotFoundError(f"no Syzygy tables (*.rtbw, *.rtbz) in {paths}")
+    return SyzygyTables(tables)
+
+
+def split_paths(paths: str) -> list[str]:
+    """Split a list of folders, written like PATH; raise FileNotFoundError for what is no folder."""
+    folders = [os.path.expanduser(path) for path in paths.split(os.pathsep) if path]
+    for folder in folders:
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(f"{folder} is not a folder")
+    return folders

@@ -1,0 +1,294 @@
+"""Where a position of up to four pieces stands in its endgame table.
+
+An ending is named by its pieces, the stronger side's first: KQKR, KBNK, KPKP. Its table holds both
+sides to move, and one byte a position. Positions that the board's symmetry makes equal share one
+entry: the stronger side's king is moved into the triangle a1-d1-d4 (462 pairs of kings), or, if
+there are pawns, to the files a to d (1,806 pairs). What stands on the diagonal with both kings is
+moved below it. A position of the other colours is turned upside down.
+
+Within the table of one side to move an index is (kings * radix1 + piece1) * radix2 + piece2, with
+64 squares for a piece and 48 for a pawn.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations_with_replacement
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from agent.chess.geometry import KING as KING_TABLE
+from agent.chess.native import outside_table
+from agent.chess.records import BLACK, PAWN, QUEEN, WHITE
+from agent.kernel import kernel
+
+MAX_PIECES = 4
+CODES = 11  # 0 for no piece, else 1 + kind + 5 * side
+SIGNATURES = CODES * CODES  # CODES * code1 + code2, in any order
+
+_LETTERS = "PNBRQ"
+_NO_PAIR = 0xFFFF
+_PAWN_PAIRS = 4096  # the table of pairs without pawns comes first, then that with pawns
+
+# Bits of the layout of an ending: what turns a position into the one that the table holds.
+FLIP, SWAP, WITH_PAWNS = 1, 2, 4
+_RADIX1, _RADIX2, _SIZE = 8, 16, 24
+
+Kinds = tuple[int, ...]
+
+
+class Ending:
+    """What pieces there are besides the kings: kinds of the stronger and of the weaker side.
+
+    Both are in descending order. size: number of entries for each side to move.
+    """
+
+    def __init__(self, strong: Kinds, weak: Kinds) -> None:
+        self.strong = strong
+        self.weak = weak
+        self.name = _spell(strong) + _spell(weak)
+        self.codes = tuple(1 + kind for kind in strong) + tuple(6 + kind for kind in weak)
+        self.with_pawns = PAWN in strong + weak
+        first, second = (*self.codes, 0, 0)[:2]
+        self.radices = _radix(first), _radix(second)
+        kings = len(PAWN_KING_PAIRS if self.with_pawns else KING_PAIRS)
+        self.size = kings * self.radices[0] * self.radices[1]
+
+    def __repr__(self) -> str:
+        return f"Ending({self.name})"
+
+    @property
+    def signature(self) -> int:
+        """The number by which the kernel finds the table."""
+        first, second = (*self.codes, 0, 0)[:2]
+        return CODES * first + second
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether no position is won, so that there is no table."""
+        return not self.weak and self.strong in _NEVER_MATE
+
+    @property
+    def pawns_meet(self) -> bool:
+        """Whether a pawn may capture en passant."""
+        return PAWN in self.strong and PAWN in self.weak
+
+    def successors(self) -> Iterator["Ending"]:
+        """List the endings that a capture or a promotion leads to, drawn ones too."""
+        sides = (self.strong, self.weak)
+        found: dict[str, Ending] = {}
+        for side in (0, 1):
+            own, other = sides[side], sides[1 - side]
+            promoted = [(*_without(own, PAWN), kind) for kind in range(1, QUEEN + 1) if PAWN in own]
+            for mine in [own, *promoted]:
+                for captured in [None, *other]:
+                    theirs = other if captured is None else _without(other, captured)
+                    ending = ending_of(mine, theirs)
+                    if ending.name != self.name:
+                        found[ending.name] = ending
+        yield from found.values()
+
+
+def _without(kinds: Kinds, kind: int) -> Kinds:
+    at = kinds.index(kind)
+    return kinds[:at] + kinds[at + 1 :]
+
+
+def _spell(kinds: Kinds) -> str:
+    return "K" + "".join(_LETTERS[kind] for kind in kinds)
+
+
+def _radix(code: int) -> int:
+    if code == 0:
+        return 1
+    return 48 if (code - 1) % 5 == PAWN else 64
+
+
+def ending_of(one: Kinds, other: Kinds) -> Ending:
+    """Return the ending with these pieces besides the kings, whichever side has them."""
+    pair = sorted(
+        (tuple(sorted(kinds, reverse=True)) for kinds in (one, other)),
+        key=lambda kinds: (len(kinds), kinds),
+    )
+    return Ending(pair[1], pair[0])
+
+
+def ending_named(name: str) -> Ending:
+    """Return the ending of a name such as KRKP; raise ValueError if there is no such table."""
+    white, _, black = name.upper().removeprefix("K").partition("K")
+    if name[:1].upper() == "K" and "K" in name[1:].upper() and set(white + black) <= set(_LETTERS):
+        kinds = [tuple(_LETTERS.index(letter) for letter in side) for side in (white, black)]
+        ending = ending_of(*kinds)
+        if 1 <= len(ending.codes) <= MAX_PIECES - 2 and not ending.is_drawn:
+            return ending
+    raise ValueError(f"{name} is not an ending of three or four pieces that can be won, like KRKP")
+
+
+def all_endings() -> list[Ending]:
+    """Return the endings that have tables, each after those that it leads to."""
+    kinds = range(PAWN, QUEEN + 1)
+    found = [ending_of((kind,), ()) for kind in kinds]
+    found += [ending_of(pair, ()) for pair in combinations_with_replacement(kinds, 2)]
+    found += [ending_of((a,), (b,)) for a, b in combinations_with_replacement(kinds, 2)]
+    found = [ending for ending in found if not ending.is_drawn]
+    return sorted(found, key=lambda e: (len(e.codes), (e.strong + e.weak).count(PAWN), e.name))
+
+
+_NEVER_MATE: tuple[Kinds, ...] = ((), (1,), (2,))
+
+
+def _turn(square: int, transform: int) -> int:
+    """Apply the symmetry `transform`: 1 mirrors the files, 2 the ranks, 4 the diagonal a1-h8."""
+    if transform & 1:
+        square ^= 7
+    if transform & 2:
+        square ^= 56
+    return (square & 7) << 3 | square >> 3 if transform & 4 else square
+
+
+def _diagonal_side(square: int) -> int:
+    """Return above 0 above the diagonal a1-h8, 0 on it, below 0 below it."""
+    return (square >> 3) - (square & 7)
+
+
+def _fold(white: int, black: int, with_pawns: bool) -> tuple[int, int, int]:
+    """Return the pair of kings that stands for this one, and the transform that leads there."""
+    transform = 1 if white & 7 > 3 else 0
+    if not with_pawns:
+        transform |= 2 if white >> 3 > 3 else 0
+        lower = _diagonal_side(_turn(white, transform)), _diagonal_side(_turn(black, transform))
+        transform |= 4 if lower > (0, 0) else 0
+    return _turn(white, transform), _turn(black, transform), transform
+
+
+def _pair_tables() -> tuple[list[list[tuple[int, int]]], npt.NDArray[np.uint64]]:
+    """Return the pairs of kings without and with pawns, and what each of all 64 * 64 becomes.
+
+    A word of the latter is index | transform << 16 | both on the diagonal << 19.
+    """
+    lists: list[list[tuple[int, int]]] = []
+    words: list[int] = []
+    for with_pawns in (False, True):
+        numbers: dict[tuple[int, int], int] = {}
+        for white in range(64):
+            for black in range(64):
+                if white == black or int(KING_TABLE[white]) >> black & 1:
+                    words.append(_NO_PAIR)
+                    continue
+                first, second, transform = _fold(white, black, with_pawns)
+                number = numbers.setdefault((first, second), len(numbers))
+                on_diagonal = not (_diagonal_side(first) or _diagonal_side(second) or with_pawns)
+                words.append(number | transform << 16 | on_diagonal << 19)
+        lists.append(list(numbers))
+    return lists, np.array(words, dtype=np.uint64)
+
+
+(KING_PAIRS, PAWN_KING_PAIRS), _PAIR_WORDS = _pair_tables()
+
+
+def _layouts() -> npt.NDArray[np.uint64]:
+    """Return how each signature is turned into its table's: FLIP, SWAP, WITH_PAWNS, radices."""
+    words = np.zeros(SIGNATURES, dtype=np.uint64)
+    for first in range(CODES):
+        for second in range(CODES):
+            codes = [code for code in (first, second) if code]
+            white, black = (
+                tuple(sorted(((c - 1) % 5 for c in codes if (c > 5) == side), reverse=True))
+                for side in (WHITE, BLACK)
+            )
+            ending = ending_of(white, black)
+            flip = (white, black) != (ending.strong, ending.weak)
+            turned = [(code + 4) % 10 + 1 if flip and code else code for code in (first, second)]
+            swap = turned != list((*ending.codes, 0, 0)[:2])
+            words[CODES * first + second] = (
+                (FLIP if flip else 0)
+                | (SWAP if swap else 0)
+                | (WITH_PAWNS if ending.with_pawns else 0)
+                | ending.radices[0] << _RADIX1
+                | ending.radices[1] << _RADIX2
+                | ending.size << _SIZE
+            )
+    return words
+
+
+LAYOUTS = _layouts()
+
+_PAIR_SQUARES = np.array([w | b << 8 for w, b in KING_PAIRS + PAWN_KING_PAIRS], dtype=np.uint64)
+
+_king_pairs = outside_table("kempelen_king_pairs", _PAIR_WORDS)
+_layout_words = outside_table("kempelen_ending_layouts", LAYOUTS)
+_pair_squares = outside_table("kempelen_pair_squares", _PAIR_SQUARES)
+_FIRST_PAWN_PAIR = len(KING_PAIRS)
+
+
+@kernel
+def layout_of(signature: int) -> int:
+    """Return how positions of a signature stand in their table."""
+    return numba.int64(_layout_words(signature))
+
+
+@kernel
+def layout_size(layout: int) -> int:
+    """Return the number of entries for each side to move."""
+    return layout >> _SIZE
+
+
+@kernel
+def _mirror(square: int) -> int:
+    """Mirror at the diagonal a1-h8."""
+    return (square & 7) << 3 | square >> 3
+
+
+@kernel
+def _transformed(square: int, transform: int) -> int:
+    if transform & 1:
+        square ^= 7
+    if transform & 2:
+        square ^= 56
+    return _mirror(square) if transform & 4 else square
+
+
+@kernel
+def index_of(layout: int, white_king: int, black_king: int, square1: int, square2: int) -> int:
+    """Return the index of a position that has been flipped and swapped as its layout says.
+
+    The kings must not stand side by side; square2 is ignored where there is no second piece.
+    """
+    pair = numba.int64(
+        _king_pairs((_PAWN_PAIRS if layout & WITH_PAWNS else 0) + 64 * white_king + black_king)
+    )
+    transform = pair >> 16 & 7
+    square1 = _transformed(square1, transform)
+    square2 = _transformed(square2, transform)
+    if pair >> 19:
+        above = (square1 >> 3) - (square1 & 7)
+        if above > 0 or (above == 0 and square2 >> 3 > square2 & 7):
+            square1 = _mirror(square1)
+            square2 = _mirror(square2)
+    radix1, radix2 = layout >> _RADIX1 & 0xFF, layout >> _RADIX2 & 0xFF
+    if radix1 == 48:
+        square1 -= 8
+    if radix2 == 48:
+        square2 -= 8
+    elif radix2 == 1:
+        square2 = 0
+    return ((pair & 0xFFFF) * radix1 + square1) * radix2 + square2
+
+
+@kernel
+def squares_at(layout: int, index: int) -> tuple[int, int, int, int]:
+    """Return the squares of an index: both kings, both pieces; the inverse of `index_of`.
+
+    Not every index is a position: two pieces may stand on one square.
+    """
+    radix1, radix2 = layout >> _RADIX1 & 0xFF, layout >> _RADIX2 & 0xFF
+    square2 = index % radix2
+    index //= radix2
+    square1 = index % radix1
+    index //= radix1
+    if radix1 == 48:
+        square1 += 8
+    if radix2 == 48:
+        square2 += 8
+    pair = numba.int64(_pair_squares(index + (_FIRST_PAWN_PAIR if layout & WITH_PAWNS else 0)))
+    return pair & 63, pair >> 8, square1, square2

@@ -1,0 +1,119 @@
+"""Win endgames against the best defence, and compare table values with their successors'.
+
+From random winning starts the engine, with its own tables, must win within the fifty-move rule
+against a defender who delays the mate as long as the tables can. Then random positions of every
+table must be worth what their moves lead to. Passes (exit status 0) if all of that holds. Build
+the tables first: `kempelen tables build`.
+
+    python benchmarks/endgames.py --games 200 --positions 100000
+"""
+
+import random
+import sys
+import time
+from collections.abc import Iterator
+
+import chess
+from report import parser, show
+
+from agent.chess.endgame import Endgame
+from agent.chess.ending_index import Ending, ending_named
+from agent.chess.own_tables import OwnTables
+from agent.chess.search import KernelSearch
+from agent.limits import Limits
+from openings.tables import open_tables
+
+ENDINGS = ("KBNK", "KQKR", "KBBK")
+DEPTH = 8  # where the tables leave a choice
+
+
+def positions(ending: Ending, chance: random.Random) -> Iterator[chess.Board]:
+    """Yield random legal positions of an ending, for ever."""
+    pieces = [chess.Piece(chess.KING, True), chess.Piece(chess.KING, False)] + [
+        chess.Piece((code - 1) % 5 + 1, code < 6) for code in ending.codes
+    ]
+    while True:
+        board = chess.Board(None)
+        board.turn = chance.random() < 0.5
+        for square, piece in zip(chance.sample(range(64), len(pieces)), pieces, strict=True):
+            board.set_piece_at(square, piece)
+        if board.is_valid():
+            yield board
+
+
+def defend(own: OwnTables, board: chess.Board, chance: random.Random) -> chess.Move:
+    """Return a move that delays the mate longest, or one that escapes it."""
+    worth = {}
+    for move in board.legal_moves:
+        board.push(move)
+        value = own.value(board)
+        board.pop()
+        assert value is not None
+        worth[move] = 500 if value == 0 else value + 1000 * (value % 2)
+    longest = max(worth.values())
+    return chance.choice([move for move, value in worth.items() if value == longest])
+
+
+def win(search: KernelSearch, own: OwnTables, board: chess.Board, chance: random.Random) -> bool:
+    """Play a won position out; return whether the engine mates in time."""
+    search.new_game()
+    attacker = board.turn
+    while not board.is_game_over(claim_draw=True):
+        if board.turn == attacker:
+            search.arm()
+            *_, info = search.deepen(board, Limits(depth=DEPTH))
+            board.push(info.pv[0])
+        else:
+            board.push(defend(own, board, chance))
+    return board.is_checkmate() and board.turn != attacker
+
+
+def main() -> int:
+    """Play, compare, and report."""
+    options = parser(__doc__)
+    options.add_argument("--games", type=int, default=200, help="for each ending")
+    options.add_argument("--positions", type=int, default=100_000, help="in all")
+    options.add_argument("--seed", type=int, default=1)
+    arguments = options.parse_args()
+    tables, problems = open_tables()
+    if problems or any(name not in tables for name in ENDINGS):
+        print(*problems, "build the tables first: kempelen tables build", sep="\n", file=sys.stderr)
+        return 2
+    own = OwnTables(tables)
+    search = KernelSearch()
+    search.set_endgame(Endgame(own))
+    chance = random.Random(arguments.seed)
+    rows = []
+    failed = False
+    for name in ENDINGS:
+        starts = (
+            board
+            for board in positions(ending_named(name), chance)
+            if board.turn and (own.value(board) or 1) % 2 == 0
+        )
+        began = time.perf_counter()
+        games = [
+            (board, win(search, own, board, chance))
+            for _, board in zip(range(arguments.games), starts, strict=False)
+        ]
+        won = sum(done for _, done in games)
+        plies = [len(board.move_stack) for board, _ in games]
+        seconds = time.perf_counter() - began
+        rows.append((name, arguments.games, won, max(plies), seconds / sum(plies)))
+        failed |= won < arguments.games
+    columns = ("ending", "games", "won", "longest, plies", "s a ply")
+    show("won against the best defence", columns, rows, arguments.json)
+    wrong = []
+    each = -(-arguments.positions // len(tables.names))
+    for name in tables.names:
+        for _, board in zip(range(each), positions(ending_named(name), chance), strict=False):
+            if own.value(board) != own.value_by_moves(board):
+                wrong.append(board.fen())
+    print(f"{each * len(tables.names)} positions of {len(tables.names)} tables: {len(wrong)} wrong")
+    for fen in wrong[:10]:
+        print(fen)
+    return 1 if failed or wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

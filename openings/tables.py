@@ -1,0 +1,247 @@
+"""The endgame tables that a user has: where they are kept, and how they are built.
+
+Tables lie in the user's data folder, one file an ending. Those that the package ships, compressed,
+are unpacked there on first use; the others are built, each after the endings it leads to. A table
+is written whole or not at all, so whatever is there is kept when a build is taken up again.
+"""
+
+import lzma
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from agent.chess.ending_index import Ending, all_endings, ending_named
+from agent.chess.ending_tables import (
+    SUFFIX,
+    Bytes,
+    TableError,
+    Tables,
+    is_intact,
+    map_file,
+    pack_header,
+    unpack,
+)
+from agent.chess.own_tables import OwnTables
+from agent.kernel import write_atomically
+
+DATA_VARIABLE = "KEMPELEN_DATA_DIR"
+
+_SHIPPED = Path(__file__).parent / "data"
+_COMPRESSED = SUFFIX + ".xz"
+
+Watch = Callable[[str, float], None]
+
+
+def table_folder() -> Path:
+    """Return the folder of the user's tables; it need not exist."""
+    base = os.environ.get(DATA_VARIABLE)
+    if base is None:
+        from platformdirs import user_data_path
+
+        return user_data_path("kempelen", appauthor=False) / "tables"
+    return Path(base).expanduser() / "tables"
+
+
+def table_path(folder: Path, ending: Ending) -> Path:
+    """Return where the table of an ending is kept."""
+    return folder / (ending.name + SUFFIX)
+
+
+def open_tables(folder: Path | None = None) -> tuple[Tables, list[str]]:
+    """Map all tables of a folder, the user's by default; unpack what the package ships.
+
+    Returns what is wrong with files that cannot be used, too. Where the folder cannot be written
+    the shipped tables are held in memory.
+    """
+    folder = table_folder() if folder is None else folder
+    tables = Tables()
+    problems = tables.map_folder(folder)
+    for packed in sorted(_SHIPPED.glob(f"*{_COMPRESSED}")):
+        name = packed.name.removesuffix(_COMPRESSED)
+        if name in tables:
+            continue
+        content = lzma.decompress(packed.read_bytes())
+        path = folder / (name + SUFFIX)
+        try:
+            if not path.exists():
+                write_atomically(path, content)
+        except OSError:
+            pass
+        tables.add(*unpack(np.frombuffer(content, dtype=np.uint8), str(packed)))
+    return tables, problems
+
+
+def open_own_tables(report: Callable[[str], None]) -> OwnTables:
+    """Open the user's tables for an engine; report what is wrong with any of them."""
+    tables, problems = open_tables()
+    for problem in problems:
+        report(problem)
+    return OwnTables(tables)
+
+
+def pack(ending: Ending, folder: Path, target: Path) -> Path:
+    """Write a compressed copy of a table, as the package ships it, into the folder `target`."""
+    content = map_file(table_path(folder, ending)).tobytes()
+    path = target / (ending.name + _COMPRESSED)
+    write_atomically(path, lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))
+    return path
+
+
+def plan(names: Iterable[str]) -> list[Ending]:
+    """Return the named endings, or all, and all that they lead to, those first.
+
+    Raises ValueError for what is not the name of a table.
+    """
+    wanted = {ending.name for ending in map(ending_named, names)}
+    endings = all_endings()
+    if not wanted:
+        return endings
+    for ending in reversed(endings):
+        if ending.name in wanted:
+            wanted |= {successor.name for successor in ending.successors()}
+    return [ending for ending in endings if ending.name in wanted]
+
+
+def load_intact(path: Path) -> tuple[Ending, Bytes]:
+    """Map a table and compare it with its checksum; raise TableError if anything is wrong."""
+    content = map_file(path)
+    ending, data = unpack(content, str(path))
+    if not is_intact(content):
+        raise TableError(f"{path} is damaged; delete it and build it anew")
+    return ending, data
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """One table that is whole now. kept: it was there before. problem: why it was built anew."""
+
+    ending: Ending
+    path: Path
+    kept: bool
+    problem: str = ""
+
+
+class Build:
+    """The building of tables in several threads at once.
+
+    watch: told, from these threads, what share of an ending is done, 0 to 1.
+    """
+
+    def __init__(
+        self, endings: list[Ending], folder: Path, threads: int, watch: Watch | None = None
+    ) -> None:
+        self._waiting = {ending.name: ending for ending in endings}
+        self._folder = folder
+        self._threads = threads
+        self._watch = watch
+        self._tables = Tables()
+        self._stop = threading.Event()
+
+    def run(self) -> Iterator[Built]:
+        """Yield each table as soon as it is whole; closing the generator gives the rest up.
+
+        Raises OSError if a table cannot be written.
+        """
+        problems = {}
+        for ending in list(self._waiting.values()):
+            path = table_path(self._folder, ending)
+            if not path.exists():
+                continue
+            try:
+                self._add(ending, path)
+            except TableError as error:
+                problems[ending.name] = str(error)
+                continue
+            yield Built(ending, path, kept=True)
+        with ThreadPoolExecutor(self._threads, "tables") as pool:
+            try:
+                for ending in self._build(pool):
+                    path = table_path(self._folder, ending)
+                    yield Built(ending, path, kept=False, problem=problems.get(ending.name, ""))
+            finally:
+                self._stop.set()
+
+    def _build(self, pool: ThreadPoolExecutor) -> Iterator[Ending]:
+        running: dict[Future[Path], Ending] = {}
+        while self._waiting or running:
+            for ending in self._ready(len(running)):
+                running[pool.submit(self._analyse, ending)] = self._waiting.pop(ending.name)
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                ending = running.pop(future)
+                self._add(ending, future.result())
+                yield ending
+
+    def _ready(self, running: int) -> list[Ending]:
+        """Return endings whose successors are all there, as many as there are idle threads."""
+        ready = [
+            ending
+            for ending in self._waiting.values()
+            if all(
+                next_one.is_drawn or next_one.name in self._tables
+                for next_one in ending.successors()
+            )
+        ]
+        return ready[: self._threads - running]
+
+    def _add(self, ending: Ending, path: Path) -> None:
+        found, data = load_intact(path)
+        if found.name != ending.name:
+            raise TableError(f"{path} holds {found.name}; delete it")
+        self._tables.add(found, data)
+        self._waiting.pop(ending.name, None)
+
+    def _analyse(self, ending: Ending) -> Path:
+        from agent.chess.retrograde import Analysis  # compiles when it is imported
+
+        analysis = Analysis(ending, self._tables)
+        for share in analysis.steps():
+            if self._stop.is_set():
+                raise InterruptedError("given up")
+            if self._watch is not None:
+                self._watch(ending.name, share)
+        path = table_path(self._folder, ending)
+        values = analysis.values
+        write_atomically(path, pack_header(ending.name, values) + values.tobytes())
+        return path
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What a table holds for one side to move: numbers of positions, and the longest mates.
+
+    side: the pieces of the side to move first, as in KQKR for the stronger side of that ending.
+    longest_win, longest_loss: moves to mate, None if there is no such position.
+    """
+
+    ending: str
+    side: str
+    wins: int
+    draws: int
+    losses: int
+    longest_win: int | None
+    longest_loss: int | None
+
+
+def statistics(ending: Ending, data: Bytes) -> Iterator[Statistics]:
+    """Count what is in a table, for the stronger and for the weaker side to move."""
+    split = ending.name.index("K", 1)
+    strong, weak = ending.name[:split], ending.name[split:]
+    for turn, side in enumerate((strong, weak)):
+        counts = np.bincount(data[turn * ending.size : (turn + 1) * ending.size], minlength=256)
+        counts[255] = 0  # not a position
+        won, lost = np.flatnonzero(counts[2::2]), np.flatnonzero(counts[1::2])
+        yield Statistics(
+            ending=ending.name,
+            side=side,
+            wins=int(counts[2::2].sum()),
+            draws=int(counts[0]),
+            losses=int(counts[1::2].sum()),
+            longest_win=int(won[-1]) + 1 if len(won) else None,
+            longest_loss=int(lost[-1]) if len(lost) else None,
+        )

@@ -1,0 +1,281 @@
+"""Endgame tables in the search and at the root."""
+
+import random
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import chess
+import pytest
+
+from agent.chess.endgame import Endgame, SyzygyTables, open_gaviota, open_syzygy
+from agent.chess.ending_index import ending_named
+from agent.chess.ending_tables import Tables
+from agent.chess.own_tables import OwnTables
+from agent.chess.search import KernelSearch
+from agent.limits import Cp, Info, Limits, Mate
+from tests.support import unavailable
+
+GAVIOTA = "/usr/share/gaviotatb/gtb4"
+
+
+@pytest.fixture(scope="module")
+def own(endgame_tables: Tables) -> OwnTables:
+    return OwnTables(endgame_tables)
+
+
+def searching(endgame: Endgame) -> KernelSearch:
+    search = KernelSearch(megabytes=1)
+    search.set_endgame(endgame)
+    return search
+
+
+@pytest.fixture(scope="module")
+def search(own: OwnTables) -> KernelSearch:
+    return searching(Endgame(own))
+
+
+def think(search: KernelSearch, board: chess.Board, depth: int, lines: int = 1) -> Info[chess.Move]:
+    search.arm()
+    return [i for i in search.deepen(board, Limits(depth=depth), lines) if i.multipv == 1][-1]
+
+
+def worth(own: OwnTables, board: chess.Board) -> int:
+    value = own.value(board)
+    assert value is not None
+    return value
+
+
+def random_wins(own: OwnTables, name: str, number: int) -> Iterable[chess.Board]:
+    """Positions that the side to move, the stronger one, wins."""
+    rng = random.Random(name)
+    pieces = [chess.Piece(chess.KING, True), chess.Piece(chess.KING, False)] + [
+        chess.Piece((code - 1) % 5 + 1, code < 6) for code in ending_named(name).codes
+    ]
+    while number:
+        board = chess.Board(None)
+        for square, piece in zip(rng.sample(range(64), len(pieces)), pieces, strict=True):
+            board.set_piece_at(square, piece)
+        if board.is_valid() and worth(own, board) and worth(own, board) % 2 == 0:
+            number -= 1
+            yield board
+
+
+@pytest.mark.parametrize("name", ["KPK", "KBNK", "KQKR"])
+def test_the_root_is_answered_from_the_tables(
+    search: KernelSearch, own: OwnTables, name: str
+) -> None:
+    for board in random_wins(own, name, 10):
+        value = worth(own, board)
+        info = think(search, board, 30)
+        assert info.score == Mate(value // 2)
+        assert info.nodes == 0
+        assert info.tbhits == board.legal_moves.count()
+        for move in info.pv:
+            assert move in board.legal_moves
+            board.push(move)
+            value -= 1
+            assert worth(own, board) == value
+
+
+@pytest.mark.parametrize("name", ["KPK", "KBNK", "KQKR"])
+def test_a_lost_root_is_answered_with_the_longest_defence(
+    search: KernelSearch, own: OwnTables, name: str
+) -> None:
+    for board in random_wins(own, name, 10):
+        board.push(think(search, board, 1).pv[0])
+        if board.is_checkmate():
+            continue
+        value = worth(own, board)
+        info = think(search, board, 30)
+        assert info.score == Mate(-(value // 2))
+        board.push(info.pv[0])
+        assert worth(own, board) == value - 1
+
+
+def test_a_draw_is_held(search: KernelSearch, own: OwnTables) -> None:
+    narrow = 0
+    for board in random_wins(own, "KPK", 300):
+        board = board.copy(stack=False)
+        board.turn = chess.BLACK
+        if not board.is_valid() or not any(board.legal_moves) or worth(own, board):
+            continue
+        narrow += any(after % 2 == 0 and after for after in after_moves(own, board))
+        info = think(search, board, 5)
+        assert info.score == Cp(0)
+        board.push(info.pv[0])
+        assert worth(own, board) == 0
+    assert narrow > 5
+
+
+def after_moves(own: OwnTables, board: chess.Board) -> list[int]:
+    """The values of the positions after each move, to the other side."""
+    values = []
+    for move in board.legal_moves:
+        board.push(move)
+        values.append(worth(own, board))
+        board.pop()
+    return values
+
+
+def test_the_search_finds_mates_in_the_tables(search: KernelSearch) -> None:
+    # Five pieces: taking the knight leads to a won KQKR.
+    board = chess.Board("8/7r/8/3k4/8/8/1n6/1KQ5 w - - 0 1")
+    info = think(search, board, 5)
+    assert isinstance(info.score, Mate)
+    assert info.score.moves > 5
+    assert info.tbhits > 0
+    assert think(searching(Endgame()), board, 5).tbhits == 0
+
+
+def test_tables_give_the_search_what_it_finds_by_itself(
+    search: KernelSearch, own: OwnTables
+) -> None:
+    compared = 0
+    for board in random_wins(own, "KQK", 60):
+        if worth(own, board) // 2 <= 2:
+            compared += 1
+            found = think(KernelSearch(1, selective=False), board, 4).score
+            assert found == think(search, board, 4).score == Mate(worth(own, board) // 2)
+            assert found == think(search, board, 2, lines=2).score
+    assert compared > 1
+
+
+@pytest.mark.parametrize(
+    "fen", ["4k3/8/8/8/8/8/8/4K2R w K - 0 1", "4k3/8/8/8/8/8/PPP5/4K3 w - - 0 1"]
+)
+def test_castling_and_more_pieces_are_searched(search: KernelSearch, fen: str) -> None:
+    info = think(search, chess.Board(fen), 2)
+    assert info.depth == 2
+    assert info.nodes > 0
+
+
+def test_a_mate_behind_the_fifty_moves_is_not_claimed(search: KernelSearch, own: OwnTables) -> None:
+    board = chess.Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1")
+    value = worth(own, board)
+    board.halfmove_clock = 100 - (value - 1)
+    assert think(search, board, 3).score == Mate(value // 2)
+    board.halfmove_clock += 1
+    info = think(search, board, 3)
+    assert isinstance(info.score, Cp)
+    assert info.nodes > 0
+
+
+def defend(own: OwnTables, board: chess.Board) -> chess.Move:
+    """The longest defence, or one that escapes the mate."""
+    values = {}
+    for move in board.legal_moves:
+        board.push(move)
+        value = worth(own, board)
+        board.pop()
+        values[move] = 500 if value == 0 else value + 1000 * (value % 2)
+    return max(values, key=values.__getitem__)
+
+
+def win(search: KernelSearch, own: OwnTables, board: chess.Board) -> None:
+    attacker = board.turn
+    while not board.is_game_over(claim_draw=True):
+        move = think(search, board, 6).pv[0] if board.turn == attacker else defend(own, board)
+        board.push(move)
+    assert board.is_checkmate(), board.fen()
+    assert board.turn != attacker
+
+
+@pytest.mark.parametrize("name", ["KBNK", "KQKR", "KBBK"])
+def test_wins_are_won_against_the_best_defence(
+    search: KernelSearch, own: OwnTables, name: str
+) -> None:
+    for board in random_wins(own, name, 5):
+        search.new_game()
+        win(search, own, board)
+
+
+def test_a_late_win_is_kept_by_the_capture_that_saves_it(
+    search: KernelSearch, own: OwnTables
+) -> None:
+    board = next(b for b in random_wins(own, "KQKR", 400) if 30 < worth(own, b) < 50)
+    # Too late for the mate, early enough for the rook.
+    board.halfmove_clock = 100 - (worth(own, board) - 1) + 4
+    search.new_game()
+    win(search, own, board)
+
+
+class SyzygyFromDistances:
+    """Stands for Syzygy tables of KBNK: without pawns, mate is the goal of all their plies."""
+
+    def __init__(self, own: OwnTables) -> None:
+        self.wdl = {"KBNvK": 1}
+        self._own = own
+
+    def probe_dtz(self, board: chess.Board) -> int:
+        value = self._own.value(board)
+        if value is None:
+            raise KeyError(board.fen())
+        if value == 0:
+            return 0
+        return value - 1 if value % 2 == 0 else -max(value - 1, 1)
+
+
+def syzygy_from(own: OwnTables) -> SyzygyTables:
+    stand_in: Any = SyzygyFromDistances(own)
+    return SyzygyTables(stand_in)
+
+
+def test_syzygy_tables_say_which_moves_to_search(own: OwnTables) -> None:
+    syzygy = syzygy_from(own)
+    assert syzygy.size == 4
+    endgame = Endgame(syzygy=syzygy)
+    for board in random_wins(own, "KBNK", 5):
+        advice = endgame.advise(board, list(board.legal_moves))
+        assert advice is not None
+        assert advice.score is None
+        value = worth(own, board)
+        for move in advice.moves:
+            board.push(move)
+            assert worth(own, board) == value - 1
+            board.pop()
+        info = think(searching(endgame), board, 3)
+        assert info.pv[0] in advice.moves
+        assert info.tbhits >= board.legal_moves.count()
+    board = chess.Board("4k3/8/8/8/8/8/8/R3K3 w Q - 0 1")
+    assert endgame.advise(board, list(board.legal_moves)) is None
+
+
+def test_syzygy_tables_save_a_draw_and_else_delay(own: OwnTables) -> None:
+    syzygy = syzygy_from(own)
+    saved = 0
+    for board in random_wins(own, "KBNK", 60):
+        board.turn = chess.BLACK
+        if not board.is_valid() or not any(board.legal_moves):
+            continue
+        values = dict(zip(board.legal_moves, after_moves(own, board), strict=True))
+        best = {values[move] for move in syzygy.best(board, list(values))}
+        assert best == ({0} if 0 in values.values() else {max(values.values())})
+        saved += best == {0}
+    assert saved > 2
+
+
+def test_gaviota_tables_answer_at_the_root(own: OwnTables) -> None:
+    if not Path(GAVIOTA).is_dir():
+        unavailable(f"no Gaviota tables in {GAVIOTA}: run scripts/install-debian-packages")
+    gaviota = open_gaviota(GAVIOTA)
+    try:
+        assert gaviota.size == 3
+        search = searching(Endgame(gaviota=gaviota))
+        for board in random_wins(own, "KPK", 10):
+            value = worth(own, board)
+            assert gaviota.value(board) == value
+            assert think(search, board, 3).score == Mate(value // 2)
+        assert gaviota.value(chess.Board()) is None
+    finally:
+        gaviota.close()
+
+
+@pytest.mark.parametrize("open_tables", [open_gaviota, open_syzygy])
+def test_folders_without_tables_are_refused(
+    open_tables: Callable[[str], object], tmp_path: Path
+) -> None:
+    with pytest.raises(OSError, match="is not a folder"):
+        open_tables(str(tmp_path / "none"))
+    with pytest.raises(OSError, match=r"no \w+ tables"):
+        open_tables(str(tmp_path))

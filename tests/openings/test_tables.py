@@ -1,0 +1,295 @@
+"""Endgame tables: right, whole, kept, and built anew where they are not."""
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess
+import chess.gaviota
+import numpy as np
+import pytest
+
+from agent.chess.ending_index import Ending, all_endings, ending_named
+from agent.chess.ending_tables import BROKEN, DRAWN, TableError, Tables, unpack
+from agent.chess.own_tables import OwnTables
+from openings.tables import (
+    Build,
+    load_intact,
+    open_tables,
+    pack,
+    plan,
+    statistics,
+    table_folder,
+    table_path,
+)
+from tests.support import unavailable
+
+GAVIOTA = "/usr/share/gaviotatb/gtb4"
+RANDOM_POSITIONS = 100_000
+
+
+def positions(ending: Ending, squares: Iterator[tuple[int, ...]]) -> Iterator[chess.Board]:
+    """The legal positions with the ending's pieces on those squares, kings first."""
+    pieces = [chess.Piece(chess.KING, True), chess.Piece(chess.KING, False)] + [
+        chess.Piece((code - 1) % 5 + 1, code < 6) for code in ending.codes
+    ]
+    for places in squares:
+        if len(set(places)) < len(pieces):
+            continue
+        board = chess.Board(None)
+        for square, piece in zip(places, pieces, strict=True):
+            board.set_piece_at(square, piece)
+        for board.turn in (chess.WHITE, chess.BLACK):
+            if board.is_valid():
+                yield board
+
+
+def random_positions(ending: Ending, number: int, seed: int) -> Iterator[chess.Board]:
+    rng = random.Random(seed)
+    count = 2 + len(ending.codes)
+
+    def squares() -> Iterator[tuple[int, ...]]:
+        while True:
+            yield tuple(rng.randrange(64) for _ in range(count))
+
+    for _, board in zip(range(number), positions(ending, squares()), strict=False):
+        yield board
+
+
+def all_squares(ending: Ending) -> Iterator[tuple[int, ...]]:
+    """Every place of three pieces, the symmetric ones once."""
+    for white in range(64):
+        if white & 7 > 3 or (not ending.with_pawns and white >> 3 > white & 7):
+            continue
+        for black in range(64):
+            for piece in range(64):
+                yield white, black, piece
+
+
+@pytest.mark.parametrize("name", ["KQK", "KRK", "KPK", "KBK", "KNK"])
+def test_three_pieces_are_as_gaviota_has_them(endgame_tables: Tables, name: str) -> None:
+    if not Path(GAVIOTA).is_dir():
+        unavailable(f"no Gaviota tables in {GAVIOTA}: run scripts/install-debian-packages")
+    kinds = tuple("PNBRQ".index(letter) for letter in name[1:-1])
+    ending = Ending(kinds, ())
+    own = OwnTables(endgame_tables)
+    compared = 0
+    with chess.gaviota.PythonTablebase() as gaviota:
+        gaviota.add_directory(GAVIOTA)
+        for board in positions(ending, all_squares(ending)):
+            if compared % 8 and ending.is_drawn:
+                compared += 1
+                continue
+            plies = gaviota.probe_dtm(board)
+            value = own.value(board)
+            if plies:
+                assert value == abs(plies) + 1, board.fen()
+                assert (value % 2 == 0) == (plies > 0), board.fen()
+            else:
+                assert value == (1 if board.is_checkmate() else DRAWN), board.fen()
+            compared += 1
+    assert compared > 50_000
+
+
+@pytest.mark.parametrize("name", ["KBNK", "KQKR"])
+def test_values_are_the_best_of_their_successors(endgame_tables: Tables, name: str) -> None:
+    own = OwnTables(endgame_tables)
+    worth = set()
+    for board in random_positions(ending_named(name), RANDOM_POSITIONS // 2, seed=5):
+        value = own.value(board)
+        assert value == own.value_by_moves(board), board.fen()
+        worth.add(value)
+    assert len(worth) > 30
+    assert BROKEN not in worth
+
+
+def test_every_table_of_the_user_is_consistent() -> None:
+    """En passant too, where the tables with pawns on both sides have been built."""
+    tables, problems = open_tables()
+    assert problems == []
+    own = OwnTables(tables)
+    for name in tables.names:
+        for board in random_positions(ending_named(name), 500, seed=6):
+            assert own.value(board) == own.value_by_moves(board), board.fen()
+    if "KPKP" not in tables:
+        pytest.skip(f"no KPKP in {table_folder()}; `kempelen tables build` builds it")
+    jumps = 0
+    for board in random_positions(ending_named("KPKP"), 100_000, seed=7):
+        for move in board.legal_moves:
+            if abs(move.from_square - move.to_square) != 16:
+                continue
+            board.push(move)
+            if board.has_legal_en_passant():
+                jumps += 1
+                best = best_by_hand(own, board)
+                assert own.value(board) == best, board.fen()
+            board.pop()
+    assert jumps > 100
+
+
+def best_by_hand(own: OwnTables, board: chess.Board) -> int:
+    """The value of a position by the chess package's moves."""
+    values = []
+    for move in board.legal_moves:
+        board.push(move)
+        values.append(own.value(board))
+        board.pop()
+    won = [value + 1 for value in values if value % 2]
+    if won:
+        return min(won)
+    return 0 if 0 in values else max(values) + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "win", "loss"),
+    [
+        ("KQK", 10, None),
+        ("KRK", 16, None),
+        ("KPK", 28, None),
+        ("KBNK", 33, None),
+        ("KQKR", 35, 18),
+        ("KBBK", 19, None),
+    ],
+)
+def test_longest_mates(endgame_tables: Tables, name: str, win: int, loss: int | None) -> None:
+    strong, weak = statistics(ending_named(name), endgame_tables[name])
+    assert (strong.longest_win, strong.longest_loss) == (win, loss)
+    assert weak.longest_loss == win
+    assert strong.side + weak.side == name
+    assert strong.wins > strong.losses
+
+
+@pytest.mark.parametrize(
+    ("fen", "value"),
+    [
+        pytest.param("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", 1, id="mated"),
+        pytest.param("7k/Q7/6K1/8/8/8/8/8 w - - 0 1", 2, id="mate in one"),
+        pytest.param("7K/q7/6k1/8/8/8/8/8 b - - 0 1", 2, id="colours turned"),
+        pytest.param("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", DRAWN, id="stalemate"),
+        pytest.param("8/8/8/8/8/k7/p7/K7 w - - 0 1", DRAWN, id="stalemate by a pawn"),
+        pytest.param("8/8/8/4k3/8/8/8/4K3 w - - 0 1", DRAWN, id="kings alone"),
+        pytest.param("8/8/8/4k3/8/8/8/4KN2 w - - 0 1", DRAWN, id="no mating material"),
+        pytest.param("4k3/8/8/8/8/8/8/R3K3 w Q - 0 1", None, id="castling"),
+        pytest.param("4k3/8/8/8/8/8/8/RR2K3 w - - 0 1", None, id="no table"),
+        pytest.param("4k3/8/8/8/8/8/8/RRB1K3 w - - 0 1", None, id="too many pieces"),
+    ],
+)
+def test_single_positions(endgame_tables: Tables, fen: str, value: int | None) -> None:
+    assert OwnTables(endgame_tables).value(chess.Board(fen)) == value
+
+
+def test_symmetric_positions_are_equal(endgame_tables: Tables) -> None:
+    own = OwnTables(endgame_tables)
+    for board in random_positions(ending_named("KBNK"), 200, seed=8):
+        value = own.value(board)
+        for turned in (
+            board.transform(chess.flip_horizontal),
+            board.transform(chess.flip_vertical),
+            board.transform(chess.flip_diagonal),
+            board.mirror(),
+        ):
+            assert own.value(turned) == value, board.fen()
+
+
+def test_plan_lists_what_is_needed_first() -> None:
+    assert [ending.name for ending in plan(["kpk"])] == ["KQK", "KRK", "KPK"]
+    assert [ending.name for ending in plan(["KRKQ"])] == ["KQK", "KRK", "KQKR"]
+    endings = plan([])
+    assert len(endings) == len(all_endings()) == 33
+    done: set[str] = set()
+    for ending in endings:
+        needed = {other.name for other in ending.successors() if not other.is_drawn}
+        assert needed <= done
+        done.add(ending.name)
+
+
+@pytest.mark.parametrize("name", ["", "K", "KK", "KNK", "KBK", "KXK", "KQRBK", "QK", "KQKRK"])
+def test_what_is_no_table_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="not an ending"):
+        ending_named(name)
+
+
+def test_a_build_keeps_what_is_whole_and_repairs_the_rest(tmp_path: Path) -> None:
+    endings = plan(["KPK"])
+    first = list(Build(endings, tmp_path, threads=2).run())
+    assert [built.kept for built in first] == [False] * 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["KPK.dtm", "KQK.dtm", "KRK.dtm"]
+    damaged, short = tmp_path / "KQK.dtm", tmp_path / "KRK.dtm"
+    whole = damaged.read_bytes(), short.read_bytes()
+    damaged.write_bytes(whole[0][:-1] + bytes([whole[0][-1] ^ 1]))
+    short.write_bytes(whole[1][:1000])
+    again = {built.ending.name: built for built in Build(endings, tmp_path, threads=1).run()}
+    assert again["KPK"].kept
+    assert not again["KQK"].kept
+    assert "KQK.dtm is damaged" in again["KQK"].problem
+    assert "KRK.dtm is incomplete" in again["KRK"].problem
+    assert (damaged.read_bytes(), short.read_bytes()) == whole
+
+
+def test_a_build_that_is_given_up_leaves_whole_tables_only(tmp_path: Path) -> None:
+    build = Build(plan(["KBNK"]), tmp_path, threads=1)
+    run = build.run()
+    for built in run:
+        assert built.ending.name == "KBNK" or built.path.exists()
+        break
+    run.close()
+    for path in tmp_path.iterdir():
+        assert path.suffix == ".dtm"
+        load_intact(path)
+
+
+def test_a_build_tells_how_far_it_is(tmp_path: Path) -> None:
+    told: list[tuple[str, float]] = []
+    build = Build(plan(["KQK"]), tmp_path, 1, lambda name, share: told.append((name, share)))
+    assert len(list(build.run())) == 1
+    shares = [share for name, share in told if name == "KQK"]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < shares[-1] <= 1
+
+
+def test_files_that_are_not_tables_are_named_and_passed_over(tmp_path: Path) -> None:
+    open_tables(tmp_path)
+    whole = (tmp_path / "KQK.dtm").read_bytes()
+    (tmp_path / "KRRK.dtm").write_bytes(b"")
+    (tmp_path / "KQQK.dtm").write_bytes(b"\x00" * 4000)
+    (tmp_path / "KQRK.dtm").write_bytes(whole)
+    (tmp_path / "KRKB.dtm").write_bytes(whole[:8] + b"\x07" + whole[9:])
+    tables, problems = open_tables(tmp_path)
+    assert sorted(tables.names) == ["KBNK", "KPK", "KQK", "KRK"]
+    for problem, words in zip(
+        sorted(problems),
+        ("KQQK.dtm is not an", "KQRK.dtm holds KQK", "KRKB.dtm has version", "KRRK.dtm cannot"),
+        strict=True,
+    ):
+        assert words in problem
+
+
+def test_a_file_must_hold_what_its_header_says(tmp_path: Path) -> None:
+    open_tables(tmp_path)
+    content = np.frombuffer((tmp_path / "KQK.dtm").read_bytes(), dtype=np.uint8)
+    assert unpack(content, "here")[0].name == "KQK"
+    for broken in (content[:10], content[:-1]):
+        with pytest.raises(TableError, match="here"):
+            unpack(broken, "here")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders on Windows have no such permissions")
+def test_shipped_tables_are_there_where_nothing_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way of a folder")
+    tables, problems = open_tables(tmp_path / "file")
+    assert problems == []
+    assert OwnTables(tables).value(chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")) == 2
+
+
+def test_packed_tables_are_the_same(endgame_folder: Path, tmp_path: Path) -> None:
+    packed = pack(ending_named("KRK"), endgame_folder, tmp_path)
+    shipped = Path(load_intact.__code__.co_filename).parent / "data" / packed.name
+    assert packed.read_bytes() == shipped.read_bytes()
+
+
+def test_the_folder_can_be_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEMPELEN_DATA_DIR", str(tmp_path))
+    assert table_path(table_folder(), ending_named("KQK")) == tmp_path / "tables" / "KQK.dtm"
+    monkeypatch.delenv("KEMPELEN_DATA_DIR")
+    assert "kempelen" in str(table_folder())
