@@ -8,6 +8,9 @@ Every term is added through `_term`. Given a trace, that notes too how often eac
 for each side, so that the weights can be fitted to positions; the evaluation of the search has
 none, and the compiler leaves the notes out.
 
+What is known of endings (`endings`) comes last: how much of the endgame's part counts, and where a
+bare king is to be driven.
+
 It is also the model of an evaluator: a function of (worker, ply) that only reads.
 """
 
@@ -19,10 +22,12 @@ import numpy as np
 from agent.chess.attacks import (
     bishop_attacks,
     has,
+    is_single,
     king_square,
     piece_attacks,
     rook_attacks,
 )
+from agent.chess.endings import FULL_SCALE, drive, scale
 from agent.chess.geometry import king_attacks, knight_attacks
 from agent.chess.native import U64, count, first_square, last_square
 from agent.chess.records import (
@@ -38,6 +43,7 @@ from agent.chess.records import (
     position_at,
     worker_at,
 )
+from agent.chess.squares import beside, distance, fill_up, up
 from agent.chess.weights import WEIGHTS
 from agent.kernel import c_function, kernel
 
@@ -56,6 +62,13 @@ class Reach(NamedTuple):
     attackers: int
 
 
+class Judgement(NamedTuple):
+    """What a position is worth."""
+
+    value: int  # centipawns, for the side to move
+    strong: int  # the side that is better in the endgame
+
+
 # The attack on a king is counted in units: for each square beside it that a piece attacks (knight
 # to queen), for each safe check, and for each attacked square that only the king defends. Two
 # units are one step in the table of weights.
@@ -69,7 +82,6 @@ FULL_PHASE = 24
 _FARTHEST = 5  # squares: kings farther from a passed pawn count as this far
 
 _FILE_A = U64(0x0101010101010101)
-_FILE_H = U64(0x8080808080808080)
 _CENTRE_FILES = U64(0x3C3C3C3C3C3C3C3C)
 _DARK = U64(0xAA55AA55AA55AA55)
 _SPACE = (U64(0x00000000FFFFFF00), U64(0x00FFFFFF00000000))  # ranks 2 to 4
@@ -118,36 +130,6 @@ _SPACE_TERM = _PLACES["space"]
 _SHELTER = _PLACES["shelter"]
 _STORM = _PLACES["storm"]
 _KING_DANGER = _PLACES["king_danger"]
-
-
-@kernel
-def up(bits: Bits, side: int) -> Bits:
-    """Move every square one rank forward, as `side` sees it."""
-    return bits << U64(8) if side == 0 else bits >> U64(8)
-
-
-@kernel
-def fill_up(bits: Bits, side: int) -> Bits:
-    """Add all squares in front, as `side` sees it."""
-    if side == 0:
-        bits |= bits << U64(8)
-        bits |= bits << U64(16)
-        return bits | bits << U64(32)
-    bits |= bits >> U64(8)
-    bits |= bits >> U64(16)
-    return bits | bits >> U64(32)
-
-
-@kernel
-def beside(bits: Bits) -> Bits:
-    """Return the squares left and right of each square."""
-    return (bits & ~_FILE_A) >> U64(1) | (bits & ~_FILE_H) << U64(1)
-
-
-@kernel
-def distance(a: int, b: int) -> int:
-    """Return the number of king's moves between two squares."""
-    return max(abs((a >> 3) - (b >> 3)), abs((a & 7) - (b & 7)))
 
 
 @kernel
@@ -397,8 +379,8 @@ def game_phase(position: Position) -> int:
 
 
 @kernel
-def judge(position: Position, trace: Any) -> int:
-    """Evaluate for the side to move, in centipawns; fill the trace, unless it is None."""
+def judge(position: Position, trace: Any) -> Judgement:
+    """Evaluate for the side to move; fill the trace, unless it is None."""
     white_pieces, white = _pieces(position, 0, trace)
     black_pieces, black = _pieces(position, 1, trace)
     white_pawns, white_passed = _pawns(position, 0, trace)
@@ -418,14 +400,25 @@ def judge(position: Position, trace: Any) -> int:
     middlegame = ((score & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
     endgame = (score - middlegame) >> 32
     phase = game_phase(position)
-    total = middlegame * phase + endgame * (FULL_PHASE - phase)
-    return total // FULL_PHASE if total >= 0 else -(-total // FULL_PHASE)
+    strong = position.turn if endgame > 0 else 1 - position.turn
+    total = FULL_SCALE * phase * middlegame
+    total += scale(position, strong) * (FULL_PHASE - phase) * endgame
+    value = _rounded(total, FULL_SCALE * FULL_PHASE)
+    if is_single(position.sides[1 - strong]):
+        value += drive(position, strong) if strong == position.turn else -drive(position, strong)
+    return Judgement(value, strong)
+
+
+@kernel
+def _rounded(dividend: int, divisor: int) -> int:
+    """Divide, towards zero: what is good for one side is as bad for the other."""
+    return dividend // divisor if dividend >= 0 else -(-dividend // divisor)
 
 
 @kernel
 def handcrafted(worker: Worker, ply: int) -> int:
     """Evaluate the position at `ply`: centipawns for the side to move."""
-    return judge(position_at(worker, ply), None)
+    return judge(position_at(worker, ply), None).value
 
 
 def _handcrafted_at(address: Any, ply: Any) -> Any:
