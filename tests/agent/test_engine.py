@@ -69,6 +69,12 @@ class Child:
         self.ended = threading.Event()
         self.killed = False
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        assert self.ended.is_set()
+
     def wait(self):
         assert self.ended.wait(PATIENCE)
 
