@@ -8,10 +8,11 @@ from agent.kernel import kernel
 
 FULL_SCALE = 64  # all of the advantage counts
 
-# Shares of an advantage, of FULL_SCALE.
+# Shares of an advantage, of FULL_SCALE. Where no more than DIFFICULT is left, the middlegame does
+# not count, however many pieces are on the board.
 _DRAWN = 0
 _HOPELESS = 4  # a minor piece more, or an exchange, without pawns
-_DIFFICULT = 14
+DIFFICULT = 14
 _OPPOSITE_BISHOPS = 18
 _OPPOSITE_BISHOPS_PAWN = 4  # more for each passed or other pawn beyond the enemy's
 _OPPOSITE_WITH_PIECES = 26
@@ -82,7 +83,7 @@ def _without_pawns(position: Position, strong: int, worth: int, other: int) -> i
     if worth == 2 * _MINOR and count(position.kinds[KNIGHT] & position.sides[strong]) == 2:
         return _DRAWN
     if worth - other <= _MINOR:
-        return _HOPELESS if other <= _MINOR else _DIFFICULT
+        return _HOPELESS if other <= _MINOR else DIFFICULT
     return FULL_SCALE
 
 

@@ -27,7 +27,7 @@ from agent.chess.attacks import (
     piece_attacks,
     rook_attacks,
 )
-from agent.chess.endings import FULL_SCALE, drive, scale
+from agent.chess.endings import DIFFICULT, FULL_SCALE, drive, scale
 from agent.chess.geometry import king_attacks, knight_attacks
 from agent.chess.native import U64, count, first_square, last_square
 from agent.chess.records import (
@@ -66,7 +66,8 @@ class Judgement(NamedTuple):
     """What a position is worth."""
 
     value: int  # centipawns, for the side to move
-    strong: int  # the side that is better in the endgame
+    phase: int  # how much of the middlegame counts, of FULL_PHASE
+    share: int  # how much of what the endgame is better for one side counts, of FULL_SCALE
 
 
 # The attack on a king is counted in units: for each square beside it that a piece attacks (knight
@@ -399,14 +400,14 @@ def judge(position: Position, trace: Any) -> Judgement:
 
     middlegame = ((score & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
     endgame = (score - middlegame) >> 32
-    phase = game_phase(position)
     strong = position.turn if endgame > 0 else 1 - position.turn
-    total = FULL_SCALE * phase * middlegame
-    total += scale(position, strong) * (FULL_PHASE - phase) * endgame
+    share = scale(position, strong)
+    phase = game_phase(position) if share > DIFFICULT else 0
+    total = FULL_SCALE * phase * middlegame + share * (FULL_PHASE - phase) * endgame
     value = _rounded(total, FULL_SCALE * FULL_PHASE)
     if is_single(position.sides[1 - strong]):
         value += drive(position, strong) if strong == position.turn else -drive(position, strong)
-    return Judgement(value, strong)
+    return Judgement(value, phase, share)
 
 
 @kernel

@@ -9,8 +9,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.endings import FULL_SCALE, scale
-from agent.chess.handcrafted import FULL_PHASE, TERMS, game_phase, judge
+from agent.chess.endings import FULL_SCALE
+from agent.chess.handcrafted import FULL_PHASE, TERMS, judge
 from agent.chess.packed import packed_type, unpack
 from agent.chess.records import Position, position_dtype
 from agent.kernel import entry
@@ -56,13 +56,13 @@ def _trace(
     for i in range(len(positions)):
         unpack(positions[i], position)
         trace[:] = 0
-        strong = judge(position, trace).strong
+        judgement = judge(position, trace)
         turn = position.turn
         for j in range(trace.shape[1]):
             counts[i, j] = trace[turn, j] - trace[1 - turn, j]
-        middlegame[i] = game_phase(position) / FULL_PHASE
-        endgame[i] = (1 - middlegame[i]) * scale(position, strong) / FULL_SCALE
-        evaluations[i] = judge(position, None).value
+        middlegame[i] = judgement.phase / FULL_PHASE
+        endgame[i] = (1 - middlegame[i]) * judgement.share / FULL_SCALE
+        evaluations[i] = judgement.value
 
 
 def trace(positions: npt.NDArray[np.void]) -> Traces:
