@@ -159,7 +159,8 @@ def fit(
         jac=True,
         method="L-BFGS-B",
         callback=after_iteration,
-        options={"maxiter": iterations, "maxfun": 2 * iterations},
+        # One weight hardly changes the mean loss of many positions: only iterations end the fit.
+        options={"maxiter": iterations, "maxfun": 2 * iterations, "gtol": 0.0, "ftol": 0.0},
     )
     tuned = np.rint(start + found.x.reshape(-1, 2) * units)
     held_out = _targets(validation, scale)

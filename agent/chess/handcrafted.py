@@ -21,6 +21,7 @@ import numpy as np
 
 from agent.chess.attacks import (
     bishop_attacks,
+    bit,
     has,
     is_single,
     king_square,
@@ -86,6 +87,9 @@ _FILE_A = U64(0x0101010101010101)
 _CENTRE_FILES = U64(0x3C3C3C3C3C3C3C3C)
 _DARK = U64(0xAA55AA55AA55AA55)
 _SPACE = (U64(0x00000000FFFFFF00), U64(0x00FFFFFF00000000))  # ranks 2 to 4
+_CAMP = (U64(0x000000FFFFFFFFFF), U64(0xFFFFFFFFFF000000))  # ranks 1 to 5
+_WEST = U64(0x0F0F0F0F0F0F0F0F)
+_CENTRE = U64(0x0000001818000000)
 _RANK = tuple(U64(0xFF << 8 * rank) for rank in range(8))
 
 # Each term's weights lie one after the other, in the order of `WEIGHTS`.
@@ -131,6 +135,13 @@ _SPACE_TERM = _PLACES["space"]
 _SHELTER = _PLACES["shelter"]
 _STORM = _PLACES["storm"]
 _KING_DANGER = _PLACES["king_danger"]
+_RESTRICTED = _PLACES["restricted"]
+_KING_WING = _PLACES["king_wing"]
+_ROOK_BEHIND = _PLACES["rook_behind"]
+_PASSED_SAFE = _PLACES["passed_safe"]
+_MINOR_FROM_KING = _PLACES["minor_from_king"]
+_LONG_DIAGONAL = _PLACES["long_diagonal"]
+_ROOK_AND_QUEEN = _PLACES["rook_and_queen"]
 
 
 @kernel
@@ -194,7 +205,7 @@ def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
     enemy_pawn_attacks = up(beside(pawns & enemy), 1 - side)
     enemy_attack_span = fill_up(enemy_pawn_attacks, 1 - side)
     holes = own_pawn_attacks & ~enemy_attack_span
-    enemy_king = king_square(position, 1 - side)
+    own_king, enemy_king = king_square(position, side), king_square(position, 1 - side)
     zone = king_attacks(enemy_king)
     zone |= up(zone, 1 - side)
     usable = ~own & ~enemy_pawn_attacks
@@ -225,8 +236,15 @@ def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
             if near:
                 units += near * _ATTACK_UNITS[kind]
                 attackers += 1
+            if kind < ROOK:
+                away = distance(square, own_king)
+                score += _term(trace, side, _MINOR_FROM_KING + 8 * (kind - KNIGHT) + away, 1)
+            if kind == BISHOP and count(bishop_attacks(square, pawns) & _CENTRE) > 1:
+                score += _term(trace, side, _LONG_DIAGONAL, 1)
             if kind == ROOK:
                 file = _FILE_A << U64(square & 7)
+                if file & enemy & position.kinds[QUEEN]:
+                    score += _term(trace, side, _ROOK_AND_QUEEN, 1)
                 if not file & pawns & own:
                     opened = 0 if file & pawns else 1
                     score += _term(trace, side, _ROOK_FILE + opened, 1)
@@ -295,6 +313,13 @@ def _nearest_rank(pawns: Bits, side: int) -> int:
 
 
 @kernel
+def _wing(square: int) -> Bits:
+    """Return the files a to d, c to f or e to h, by which a square is nearest the middle of."""
+    file = square & 7
+    return _WEST if file < 3 else _CENTRE_FILES if file < 5 else ~_WEST
+
+
+@kernel
 def _threats(position: Position, side: int, trace: Any, reach: Reach, enemy_reach: Reach) -> int:
     """Score what the side attacks of the enemy's, and the room that it has."""
     own, enemy = position.sides[side], position.sides[1 - side]
@@ -319,6 +344,14 @@ def _threats(position: Position, side: int, trace: Any, reach: Reach, enemy_reac
     advanced &= ~enemy_reach.all | reach.all
     pushed = up(beside(advanced), side) & enemy_pieces & ~reach.pawns
     score += _term(trace, side, _PUSH_THREAT, count(pushed))
+
+    restricted = enemy_reach.all & ~enemy_reach.pawns & reach.all & ~own
+    score += _term(trace, side, _RESTRICTED, count(restricted))
+
+    wing = _wing(king_square(position, 1 - side)) & _CAMP[1 - side]
+    score += _term(trace, side, _KING_WING, count(wing & reach.all))
+    score += _term(trace, side, _KING_WING + 1, count(wing & reach.all & ~enemy_reach.all))
+    score += _term(trace, side, _KING_WING + 2, count(wing & enemy_reach.all))
 
     room = _SPACE[side] & _CENTRE_FILES & ~(pawns & own) & ~enemy_reach.pawns
     return score + _term(trace, side, _SPACE_TERM, count(room))
@@ -352,18 +385,25 @@ def _passed_pawns(
 ) -> int:
     """Score the side's passed pawns by rank, by what stands before them and where the kings are."""
     own_king, enemy_king = king_square(position, side), king_square(position, 1 - side)
-    occupied = position.sides[0] | position.sides[1]
+    own, enemy = position.sides[side], position.sides[1 - side]
+    occupied = own | enemy
     score = 0
     while passed:
         square = first_square(passed)
         passed &= passed - U64(1)
         rank = square >> 3 if side == 0 else 7 - (square >> 3)
         stop = square + 8 if side == 0 else square - 8
+        path = fill_up(bit(stop), side)
         score += _term(trace, side, _PASSED + rank, 1)
         if has(occupied, stop):
             score += _term(trace, side, _PASSED_BLOCKED + rank, 1)
         elif not has(enemy_reach.all, stop):
             score += _term(trace, side, _PASSED_FREE + rank, 1)
+        if not path & (enemy_reach.all | occupied):
+            score += _term(trace, side, _PASSED_SAFE + rank, 1)
+        rooks_behind = fill_up(bit(square), 1 - side) & position.kinds[ROOK]
+        score += _term(trace, side, _ROOK_BEHIND, min(count(rooks_behind & own), 1))
+        score += _term(trace, side, _ROOK_BEHIND + 1, min(count(rooks_behind & enemy), 1))
         near, far = distance(own_king, stop), distance(enemy_king, stop)
         score += _term(trace, side, _PASSED_OWN_KING + rank, min(near, _FARTHEST))
         score += _term(trace, side, _PASSED_ENEMY_KING + rank, min(far, _FARTHEST))
