@@ -34,14 +34,15 @@ class Sample:
     """Positions as the fit sees them, each from its side to move."""
 
     counts: "csr_matrix"  # (positions, weights)
-    phases: Floats
+    middlegame: Floats  # how much of the middlegame weights counts, 0 to 1
+    endgame: Floats
     scores: Floats  # centipawns, of the search
     results: Floats  # 1, 1/2 or 0
 
     def evaluate(self, weights: Floats) -> Floats:
         """Return centipawns, given weights of shape (weights, 2)."""
         middlegame, endgame = (self.counts @ weights).T
-        evaluations: Floats = self.phases * middlegame + (1 - self.phases) * endgame
+        evaluations: Floats = self.middlegame * middlegame + self.endgame * endgame
         return evaluations
 
 
@@ -70,23 +71,25 @@ def read(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
 
     from agent.chess.tracing import trace
 
-    counts, phases, scores, results = [], [], [], []
+    counts, middlegame, endgame, scores, results = [], [], [], [], []
     left = limit
     for batch in dataset.batches(CHUNK, part, seed):
         chosen = batch[np.abs(batch["score"]) <= LARGEST_SCORE][:left]
         left -= len(chosen)
         traces = trace(chosen)
         counts.append(csr_matrix(traces.counts, dtype=np.float32))
-        phases.append(traces.phases)
+        middlegame.append(traces.middlegame)
+        endgame.append(traces.endgame)
         scores.append(chosen["score"].astype(float))
         results.append((chosen["result"] + 1) / 2)
         if not left:
             break
-    if not sum(map(len, phases)):
+    if not sum(map(len, scores)):
         raise PositionsError("too few positions: play at least some hundred games")
     return Sample(
         vstack(counts, format="csr"),
-        np.concatenate(phases),
+        np.concatenate(middlegame),
+        np.concatenate(endgame),
         np.concatenate(scores),
         np.concatenate(results),
     )
@@ -140,7 +143,7 @@ def fit(
         change = flat.reshape(-1, 2) * units
         evaluations = training.evaluate(start + change)
         error = (expected(evaluations, scale) - targets) / (scale * size)
-        sides = np.column_stack([error * training.phases, error * (1 - training.phases)])
+        sides = np.column_stack([error * training.middlegame, error * training.endgame])
         gradient = np.asarray(transposed @ sides) + 2 * prior * change
         value = loss(evaluations, targets, scale) + prior * float(np.sum(change**2))
         return value, (gradient * units).ravel()
@@ -156,7 +159,8 @@ def fit(
         jac=True,
         method="L-BFGS-B",
         callback=after_iteration,
-        options={"maxiter": iterations, "maxfun": 2 * iterations},
+        # One weight hardly changes the mean loss of many positions: only iterations end the fit.
+        options={"maxiter": iterations, "maxfun": 2 * iterations, "gtol": 0.0, "ftol": 0.0},
     )
     tuned = np.rint(start + found.x.reshape(-1, 2) * units)
     held_out = _targets(validation, scale)

@@ -19,6 +19,7 @@ from agent.chess.native import U64, call_evaluator
 from agent.chess.ordering import moved_index, next_move, quiet_history, reward, start_picking
 from agent.chess.parameters import (
     PLY,
+    check_extension,
     deeper_margin,
     double_margin,
     draw_noise,
@@ -28,6 +29,7 @@ from agent.chess.parameters import (
     futility_margin,
     history_pruning_depth,
     history_pruning_margin,
+    internal_reduction_cut,
     internal_reduction_depth,
     late_pruning_base,
     late_pruning_depth,
@@ -54,6 +56,7 @@ from agent.chess.parameters import (
     reduction_noisy,
     reduction_not_improving,
     reduction_pv,
+    reduction_table_noisy,
     reverse_futility_depth,
     reverse_futility_margin,
     reverse_mean,
@@ -418,7 +421,12 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
 
     # 10. Internal reduction: without a table move the order is poor, and depth is better spent
     # when the position comes back with one.
-    if selective and depth >= internal_reduction_depth() and table_move == NO_MOVE:
+    if (
+        selective
+        and depth >= internal_reduction_depth()
+        and table_move == NO_MOVE
+        and (in_pv or cut_node or not internal_reduction_cut())
+    ):
         depth -= 1
 
     # 11. Singular extension: a table move that alone holds is searched deeper.
@@ -452,6 +460,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     # 12. Moves.
     start_picking(worker, ply, table_move)
     _forget_killers(worker, ply + 1)
+    noisy_table_move = table_move != NO_MOVE and is_noisy(position, table_move)
     best, best_move, bound, number = -INFINITE, NO_MOVE, UPPER, 0
     while True:
         move = next_move(worker, ply, False)
@@ -507,8 +516,11 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                 reduce_by = _reduced(worker, ply, move, depth, number, in_pv, cut_node)
                 if not improving and not in_check:
                     reduce_by += reduction_not_improving() // PLY
+                if noisy_table_move:
+                    reduce_by += reduction_table_noisy() // PLY
             else:
                 reduce_by = (reduction(depth, number) - reduction_noisy()) // PLY
+        good_check = selective and check_extension() == 1 and wins_exchange(position, move, 0)
         frame.moved = moved_index(position, move)
         make(worker, ply, move)
         child = position_at(worker, ply + 1)
@@ -519,7 +531,12 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         next_depth = depth - 1
         if move == table_move and extension:
             next_depth += extension
-        elif selective and gives_check:
+        elif (
+            selective
+            and gives_check
+            and check_extension()
+            and (check_extension() == 2 or good_check)
+        ):
             next_depth += 1
 
         # 15. Late move reduction: moves ordered late are searched shallower, and again if good.

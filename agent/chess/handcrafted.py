@@ -8,6 +8,9 @@ Every term is added through `_term`. Given a trace, that notes too how often eac
 for each side, so that the weights can be fitted to positions; the evaluation of the search has
 none, and the compiler leaves the notes out.
 
+What is known of endings (`endings`) comes last: how much of the endgame's part counts, and where a
+bare king is to be driven.
+
 It is also the model of an evaluator: a function of (worker, ply) that only reads.
 """
 
@@ -18,11 +21,14 @@ import numpy as np
 
 from agent.chess.attacks import (
     bishop_attacks,
+    bit,
     has,
+    is_single,
     king_square,
     piece_attacks,
     rook_attacks,
 )
+from agent.chess.endings import DIFFICULT, FULL_SCALE, drive, scale
 from agent.chess.geometry import king_attacks, knight_attacks
 from agent.chess.native import U64, count, first_square, last_square
 from agent.chess.records import (
@@ -38,6 +44,7 @@ from agent.chess.records import (
     position_at,
     worker_at,
 )
+from agent.chess.squares import beside, distance, fill_up, up
 from agent.chess.weights import WEIGHTS
 from agent.kernel import c_function, kernel
 
@@ -56,6 +63,14 @@ class Reach(NamedTuple):
     attackers: int
 
 
+class Judgement(NamedTuple):
+    """What a position is worth."""
+
+    value: int  # centipawns, for the side to move
+    phase: int  # how much of the middlegame counts, of FULL_PHASE
+    share: int  # how much of what the endgame is better for one side counts, of FULL_SCALE
+
+
 # The attack on a king is counted in units: for each square beside it that a piece attacks (knight
 # to queen), for each safe check, and for each attacked square that only the king defends. Two
 # units are one step in the table of weights.
@@ -69,10 +84,12 @@ FULL_PHASE = 24
 _FARTHEST = 5  # squares: kings farther from a passed pawn count as this far
 
 _FILE_A = U64(0x0101010101010101)
-_FILE_H = U64(0x8080808080808080)
 _CENTRE_FILES = U64(0x3C3C3C3C3C3C3C3C)
 _DARK = U64(0xAA55AA55AA55AA55)
 _SPACE = (U64(0x00000000FFFFFF00), U64(0x00FFFFFF00000000))  # ranks 2 to 4
+_CAMP = (U64(0x000000FFFFFFFFFF), U64(0xFFFFFFFFFF000000))  # ranks 1 to 5
+_WEST = U64(0x0F0F0F0F0F0F0F0F)
+_CENTRE = U64(0x0000001818000000)
 _RANK = tuple(U64(0xFF << 8 * rank) for rank in range(8))
 
 # Each term's weights lie one after the other, in the order of `WEIGHTS`.
@@ -118,36 +135,13 @@ _SPACE_TERM = _PLACES["space"]
 _SHELTER = _PLACES["shelter"]
 _STORM = _PLACES["storm"]
 _KING_DANGER = _PLACES["king_danger"]
-
-
-@kernel
-def up(bits: Bits, side: int) -> Bits:
-    """Move every square one rank forward, as `side` sees it."""
-    return bits << U64(8) if side == 0 else bits >> U64(8)
-
-
-@kernel
-def fill_up(bits: Bits, side: int) -> Bits:
-    """Add all squares in front, as `side` sees it."""
-    if side == 0:
-        bits |= bits << U64(8)
-        bits |= bits << U64(16)
-        return bits | bits << U64(32)
-    bits |= bits >> U64(8)
-    bits |= bits >> U64(16)
-    return bits | bits >> U64(32)
-
-
-@kernel
-def beside(bits: Bits) -> Bits:
-    """Return the squares left and right of each square."""
-    return (bits & ~_FILE_A) >> U64(1) | (bits & ~_FILE_H) << U64(1)
-
-
-@kernel
-def distance(a: int, b: int) -> int:
-    """Return the number of king's moves between two squares."""
-    return max(abs((a >> 3) - (b >> 3)), abs((a & 7) - (b & 7)))
+_RESTRICTED = _PLACES["restricted"]
+_KING_WING = _PLACES["king_wing"]
+_ROOK_BEHIND = _PLACES["rook_behind"]
+_PASSED_SAFE = _PLACES["passed_safe"]
+_MINOR_FROM_KING = _PLACES["minor_from_king"]
+_LONG_DIAGONAL = _PLACES["long_diagonal"]
+_ROOK_AND_QUEEN = _PLACES["rook_and_queen"]
 
 
 @kernel
@@ -211,7 +205,7 @@ def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
     enemy_pawn_attacks = up(beside(pawns & enemy), 1 - side)
     enemy_attack_span = fill_up(enemy_pawn_attacks, 1 - side)
     holes = own_pawn_attacks & ~enemy_attack_span
-    enemy_king = king_square(position, 1 - side)
+    own_king, enemy_king = king_square(position, side), king_square(position, 1 - side)
     zone = king_attacks(enemy_king)
     zone |= up(zone, 1 - side)
     usable = ~own & ~enemy_pawn_attacks
@@ -242,8 +236,15 @@ def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
             if near:
                 units += near * _ATTACK_UNITS[kind]
                 attackers += 1
+            if kind < ROOK:
+                away = distance(square, own_king)
+                score += _term(trace, side, _MINOR_FROM_KING + 8 * (kind - KNIGHT) + away, 1)
+            if kind == BISHOP and count(bishop_attacks(square, pawns) & _CENTRE) > 1:
+                score += _term(trace, side, _LONG_DIAGONAL, 1)
             if kind == ROOK:
                 file = _FILE_A << U64(square & 7)
+                if file & enemy & position.kinds[QUEEN]:
+                    score += _term(trace, side, _ROOK_AND_QUEEN, 1)
                 if not file & pawns & own:
                     opened = 0 if file & pawns else 1
                     score += _term(trace, side, _ROOK_FILE + opened, 1)
@@ -312,6 +313,13 @@ def _nearest_rank(pawns: Bits, side: int) -> int:
 
 
 @kernel
+def _wing(square: int) -> Bits:
+    """Return the files a to d, c to f or e to h, by which a square is nearest the middle of."""
+    file = square & 7
+    return _WEST if file < 3 else _CENTRE_FILES if file < 5 else ~_WEST
+
+
+@kernel
 def _threats(position: Position, side: int, trace: Any, reach: Reach, enemy_reach: Reach) -> int:
     """Score what the side attacks of the enemy's, and the room that it has."""
     own, enemy = position.sides[side], position.sides[1 - side]
@@ -336,6 +344,14 @@ def _threats(position: Position, side: int, trace: Any, reach: Reach, enemy_reac
     advanced &= ~enemy_reach.all | reach.all
     pushed = up(beside(advanced), side) & enemy_pieces & ~reach.pawns
     score += _term(trace, side, _PUSH_THREAT, count(pushed))
+
+    restricted = enemy_reach.all & ~enemy_reach.pawns & reach.all & ~own
+    score += _term(trace, side, _RESTRICTED, count(restricted))
+
+    wing = _wing(king_square(position, 1 - side)) & _CAMP[1 - side]
+    score += _term(trace, side, _KING_WING, count(wing & reach.all))
+    score += _term(trace, side, _KING_WING + 1, count(wing & reach.all & ~enemy_reach.all))
+    score += _term(trace, side, _KING_WING + 2, count(wing & enemy_reach.all))
 
     room = _SPACE[side] & _CENTRE_FILES & ~(pawns & own) & ~enemy_reach.pawns
     return score + _term(trace, side, _SPACE_TERM, count(room))
@@ -369,18 +385,25 @@ def _passed_pawns(
 ) -> int:
     """Score the side's passed pawns by rank, by what stands before them and where the kings are."""
     own_king, enemy_king = king_square(position, side), king_square(position, 1 - side)
-    occupied = position.sides[0] | position.sides[1]
+    own, enemy = position.sides[side], position.sides[1 - side]
+    occupied = own | enemy
     score = 0
     while passed:
         square = first_square(passed)
         passed &= passed - U64(1)
         rank = square >> 3 if side == 0 else 7 - (square >> 3)
         stop = square + 8 if side == 0 else square - 8
+        path = fill_up(bit(stop), side)
         score += _term(trace, side, _PASSED + rank, 1)
         if has(occupied, stop):
             score += _term(trace, side, _PASSED_BLOCKED + rank, 1)
         elif not has(enemy_reach.all, stop):
             score += _term(trace, side, _PASSED_FREE + rank, 1)
+        if not path & (enemy_reach.all | occupied):
+            score += _term(trace, side, _PASSED_SAFE + rank, 1)
+        rooks_behind = fill_up(bit(square), 1 - side) & position.kinds[ROOK]
+        score += _term(trace, side, _ROOK_BEHIND, min(count(rooks_behind & own), 1))
+        score += _term(trace, side, _ROOK_BEHIND + 1, min(count(rooks_behind & enemy), 1))
         near, far = distance(own_king, stop), distance(enemy_king, stop)
         score += _term(trace, side, _PASSED_OWN_KING + rank, min(near, _FARTHEST))
         score += _term(trace, side, _PASSED_ENEMY_KING + rank, min(far, _FARTHEST))
@@ -397,8 +420,8 @@ def game_phase(position: Position) -> int:
 
 
 @kernel
-def judge(position: Position, trace: Any) -> int:
-    """Evaluate for the side to move, in centipawns; fill the trace, unless it is None."""
+def judge(position: Position, trace: Any) -> Judgement:
+    """Evaluate for the side to move; fill the trace, unless it is None."""
     white_pieces, white = _pieces(position, 0, trace)
     black_pieces, black = _pieces(position, 1, trace)
     white_pawns, white_passed = _pawns(position, 0, trace)
@@ -417,15 +440,26 @@ def judge(position: Position, trace: Any) -> int:
 
     middlegame = ((score & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
     endgame = (score - middlegame) >> 32
-    phase = game_phase(position)
-    total = middlegame * phase + endgame * (FULL_PHASE - phase)
-    return total // FULL_PHASE if total >= 0 else -(-total // FULL_PHASE)
+    strong = position.turn if endgame > 0 else 1 - position.turn
+    share = scale(position, strong)
+    phase = game_phase(position) if share > DIFFICULT else 0
+    total = FULL_SCALE * phase * middlegame + share * (FULL_PHASE - phase) * endgame
+    value = _rounded(total, FULL_SCALE * FULL_PHASE)
+    if is_single(position.sides[1 - strong]):
+        value += drive(position, strong) if strong == position.turn else -drive(position, strong)
+    return Judgement(value, phase, share)
+
+
+@kernel
+def _rounded(dividend: int, divisor: int) -> int:
+    """Divide, towards zero: what is good for one side is as bad for the other."""
+    return dividend // divisor if dividend >= 0 else -(-dividend // divisor)
 
 
 @kernel
 def handcrafted(worker: Worker, ply: int) -> int:
     """Evaluate the position at `ply`: centipawns for the side to move."""
-    return judge(position_at(worker, ply), None)
+    return judge(position_at(worker, ply), None).value
 
 
 def _handcrafted_at(address: Any, ply: Any) -> Any:

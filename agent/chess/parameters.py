@@ -100,6 +100,9 @@ prob_cut_margin = _parameter("ProbCutMargin", 180, 50, 400)
 
 internal_reduction_depth = _parameter("InternalReductionDepth", 4, 2, 12)
 
+internal_reduction_cut = _parameter("InternalReductionCut", 0, 0, 1)
+check_extension = _parameter("CheckExtension", 2, 0, 2)
+
 # Singular extension.
 singular_depth = _parameter("SingularDepth", 6, 4, 99)
 singular_table_plies = _parameter("SingularTablePlies", 3, 1, 6)
@@ -127,6 +130,7 @@ reduction_history = _parameter("ReductionHistory", 8000, 2000, 30000)
 reduction_pv = _parameter("ReductionPv", 1024, 0, 3072)
 reduction_cut = _parameter("ReductionCut", 0, 0, 3072)
 reduction_not_improving = _parameter("ReductionNotImproving", 0, 0, 2048)
+reduction_table_noisy = _parameter("ReductionTableNoisy", 0, 0, 2048)
 reduction_check = _parameter("ReductionCheck", 99999, 0, 99999)
 reduction_noisy = _parameter("ReductionNoisy", 99999, 0, 99999)
 deeper_margin = _parameter("DeeperMargin", 9999, 0, 9999)
@@ -138,7 +142,6 @@ quiet_evasions = _parameter("QuietEvasions", 0, 0, 1)
 
 # Evaluation in the search.
 table_estimate = _parameter("TableEstimate", 0, 0, 1)
-fifty_scale = _parameter("FiftyScale", 99999, 110, 99999)
 upcoming = _parameter("Upcoming", 0, 0, 1)
 draw_noise = _parameter("DrawNoise", 0, 0, 4)
 reverse_mean = _parameter("ReverseMean", 0, 0, 1)

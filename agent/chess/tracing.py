@@ -9,7 +9,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.handcrafted import FULL_PHASE, TERMS, game_phase, judge
+from agent.chess.endings import FULL_SCALE
+from agent.chess.handcrafted import FULL_PHASE, TERMS, judge
 from agent.chess.packed import packed_type, unpack
 from agent.chess.records import Position, position_dtype
 from agent.kernel import entry
@@ -21,11 +22,13 @@ _int64 = numba.int64
 class Traces(NamedTuple):
     """For the side to move of each position; counts times weights make the evaluation.
 
-    That is, up to rounding: phase * (counts @ middlegame) + (1 - phase) * (counts @ endgame).
+    That is, up to rounding and without bare kings: middlegame * (counts @ middlegame weights) +
+    endgame * (counts @ endgame weights).
     """
 
     counts: npt.NDArray[np.int16]  # (positions, TERMS)
-    phases: npt.NDArray[np.float64]  # 1 with all pieces on the board, 0 with kings and pawns
+    middlegame: npt.NDArray[np.float64]  # 1 with all pieces on the board, 0 with kings and pawns
+    endgame: npt.NDArray[np.float64]  # the rest of 1, less where the advantage is hard to win with
     evaluations: npt.NDArray[np.int64]  # centipawns, by the evaluation itself
 
 
@@ -36,28 +39,36 @@ class Traces(NamedTuple):
         _int64[:, ::1],
         numba.int16[:, ::1],
         numba.float64[::1],
+        numba.float64[::1],
         _int64[::1],
     )
 )
 def _trace(
-    positions: Any, position: Position, trace: Any, counts: Any, phases: Any, evaluations: Any
+    positions: Any,
+    position: Position,
+    trace: Any,
+    counts: Any,
+    middlegame: Any,
+    endgame: Any,
+    evaluations: Any,
 ) -> None:
     """Fill the arrays of `Traces`. trace: (2, TERMS), for use meanwhile."""
     for i in range(len(positions)):
         unpack(positions[i], position)
         trace[:] = 0
-        judge(position, trace)
+        judgement = judge(position, trace)
         turn = position.turn
         for j in range(trace.shape[1]):
             counts[i, j] = trace[turn, j] - trace[1 - turn, j]
-        phases[i] = game_phase(position) / FULL_PHASE
-        evaluations[i] = judge(position, None)
+        middlegame[i] = judgement.phase / FULL_PHASE
+        endgame[i] = (1 - middlegame[i]) * judgement.share / FULL_SCALE
+        evaluations[i] = judgement.value
 
 
 def trace(positions: npt.NDArray[np.void]) -> Traces:
     """Evaluate packed positions and note what each weight counted for."""
     n = len(positions)
-    traces = Traces(np.zeros((n, TERMS), np.int16), np.zeros(n), np.zeros(n, np.int64))
+    traces = Traces(np.zeros((n, TERMS), np.int16), np.zeros(n), np.zeros(n), np.zeros(n, np.int64))
     _trace(
         np.ascontiguousarray(positions),
         np.zeros(1, position_dtype)[0],

@@ -1,0 +1,38 @@
+"""Sets of squares, moved and spread; distances between squares."""
+
+from agent.chess.native import U64
+from agent.chess.records import Bits
+from agent.kernel import kernel
+
+_FILE_A = U64(0x0101010101010101)
+_FILE_H = U64(0x8080808080808080)
+
+
+@kernel
+def up(bits: Bits, side: int) -> Bits:
+    """Move every square one rank forward, as `side` sees it."""
+    return bits << U64(8) if side == 0 else bits >> U64(8)
+
+
+@kernel
+def fill_up(bits: Bits, side: int) -> Bits:
+    """Add all squares in front, as `side` sees it."""
+    if side == 0:
+        bits |= bits << U64(8)
+        bits |= bits << U64(16)
+        return bits | bits << U64(32)
+    bits |= bits >> U64(8)
+    bits |= bits >> U64(16)
+    return bits | bits >> U64(32)
+
+
+@kernel
+def beside(bits: Bits) -> Bits:
+    """Return the squares left and right of each square."""
+    return (bits & ~_FILE_A) >> U64(1) | (bits & ~_FILE_H) << U64(1)
+
+
+@kernel
+def distance(a: int, b: int) -> int:
+    """Return the number of king's moves between two squares."""
+    return max(abs((a >> 3) - (b >> 3)), abs((a & 7) - (b & 7)))
