@@ -1,4 +1,4 @@
-"""Which squares a piece attacks, and which pieces attack a square."""
+"""Which squares a piece attacks, which pieces attack a square, and how far squares lie apart."""
 
 from agent.chess.geometry import (
     between_table,
@@ -111,6 +111,12 @@ def is_attacked(position: Position, square: int, by: int, occupied: Bits) -> boo
 def king_square(position: Position, side: int) -> int:
     """Return the square of the side's king."""
     return first_square(position.kinds[KING] & position.sides[side])
+
+
+@kernel
+def distance(a: int, b: int) -> int:
+    """Return the number of king's moves between two squares."""
+    return max(abs((a >> 3) - (b >> 3)), abs((a & 7) - (b & 7)))
 
 
 @kernel

@@ -6,7 +6,8 @@ weights: the attack on a king, which is worth more than its parts, is a table of
 
 Every term is added through `_term`. Given a trace, that notes too how often each weight counted,
 for each side, so that the weights can be fitted to positions; the evaluation of the search has
-none, and the compiler leaves the notes out.
+none, and the compiler leaves the notes out. What is known of endings, which is not linear, is
+applied to the total in the end (`ending_knowledge`), and the fit goes without it.
 
 It is also the model of an evaluator: a function of (worker, ply) that only reads.
 """
@@ -18,11 +19,13 @@ import numpy as np
 
 from agent.chess.attacks import (
     bishop_attacks,
+    distance,
     has,
     king_square,
     piece_attacks,
     rook_attacks,
 )
+from agent.chess.ending_knowledge import with_ending_knowledge
 from agent.chess.geometry import king_attacks, knight_attacks
 from agent.chess.native import U64, count, first_square, last_square
 from agent.chess.records import (
@@ -142,12 +145,6 @@ def fill_up(bits: Bits, side: int) -> Bits:
 def beside(bits: Bits) -> Bits:
     """Return the squares left and right of each square."""
     return (bits & ~_FILE_A) >> U64(1) | (bits & ~_FILE_H) << U64(1)
-
-
-@kernel
-def distance(a: int, b: int) -> int:
-    """Return the number of king's moves between two squares."""
-    return max(abs((a >> 3) - (b >> 3)), abs((a & 7) - (b & 7)))
 
 
 @kernel
@@ -425,7 +422,8 @@ def judge(position: Position, trace: Any) -> int:
 @kernel
 def handcrafted(worker: Worker, ply: int) -> int:
     """Evaluate the position at `ply`: centipawns for the side to move."""
-    return judge(position_at(worker, ply), None)
+    position = position_at(worker, ply)
+    return with_ending_knowledge(position, judge(position, None))
 
 
 def _handcrafted_at(address: Any, ply: Any) -> Any:
