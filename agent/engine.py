@@ -206,6 +206,8 @@ class Engine:
             limit_strength=settings.limit_strength if limit is None else limit,
             elo=settings.elo if elo is None else elo,
         )
+        if self._has_tables() and (settings.level is None) != (self._settings.level is None):
+            self._renew_endgame()
 
     def use_own_tables(self, wanted: bool) -> None:
         """Use the engine's own endgame tables, or do not."""
@@ -219,7 +221,7 @@ class Engine:
         """
         from agent.chess.endgame import open_gaviota
 
-        old, tables = self._settings.gaviota, _open(open_gaviota, paths)
+        old, tables = self._settings.gaviota, _open(open_gaviota, paths, self._report)
         self._settings = replace(self._settings, gaviota=tables)
         self._renew_endgame()
         if old is not None:
@@ -234,7 +236,7 @@ class Engine:
         """
         from agent.chess.endgame import open_syzygy
 
-        old, tables = self._settings.syzygy, _open(open_syzygy, paths)
+        old, tables = self._settings.syzygy, _open(open_syzygy, paths, self._report)
         self._settings = replace(self._settings, syzygy=tables)
         self._renew_endgame()
         if old is not None:
@@ -253,6 +255,8 @@ class Engine:
         from agent.chess.endgame import Endgame
 
         settings = self._settings
+        if settings.level is not None:  # a level is to play alike with and without tables
+            return Endgame()
         own = self._own_tables if settings.own_tables else None
         return Endgame(own, settings.gaviota, settings.syzygy)
 
@@ -335,9 +339,13 @@ class Engine:
         return self._fallback
 
 
-def _open(open_tables: Callable[[str], Opened], paths: str) -> Opened | None:
+def _open(
+    open_tables: Callable[[str, Callable[[str], None]], Opened],
+    paths: str,
+    report: Callable[[str], None],
+) -> Opened | None:
     try:
-        return open_tables(paths) if paths else None
+        return open_tables(paths, report) if paths else None
     except (OSError, ValueError) as error:
         raise PlayerError(f"{error}; the tables stay as they were") from None
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import chess
 
+    from agent.chess.ending_tables import Tables
     from openings.tables import Built, Watch
 
 
@@ -71,6 +72,16 @@ def _folder(arguments: Namespace) -> Path:
     from openings.tables import table_folder
 
     return table_folder() if arguments.folder is None else arguments.folder
+
+
+def _open(arguments: Namespace) -> Tables:
+    """Open the tables there are; say which files cannot be used."""
+    from openings.tables import open_tables
+
+    tables, problems = open_tables(arguments.folder)
+    for problem in (*problems, *tables.drop_damaged()):
+        print(f"kempelen tables: {problem}", file=sys.stderr)
+    return tables
 
 
 def _build(arguments: Namespace) -> int:
@@ -135,12 +146,8 @@ def _probe(arguments: Namespace) -> int:
     board = read_board(arguments.fen, False)
     warm_up()
     from agent.chess.own_tables import OwnTables
-    from openings.tables import open_tables
 
-    tables, problems = open_tables(arguments.folder)
-    for problem in problems:
-        print(f"kempelen tables: {problem}", file=sys.stderr)
-    own = OwnTables(tables)
+    own = OwnTables(_open(arguments))
     value = own.value(board)
     if value is None:
         raise ValueError(_why_not(board))
@@ -156,7 +163,8 @@ def _probe(arguments: Namespace) -> int:
         listed = [{"move": san, "mate": _for_mover(after)} for san, after in moves]
         print(json.dumps({"fen": board.fen(), "mate": _mate(value), "moves": listed}))
         return 0
-    print(_say(_mate(value)))
+    late = value and board.halfmove_clock + value - 1 > 100
+    print(_say(_mate(value)) + (", but the fifty-move rule may come first" if late else ""))
     for san, after in moves:
         print(f"{san:8} {_say(_for_mover(after))}")
     return 0
@@ -213,11 +221,9 @@ def _names(arguments: Namespace) -> list[str]:
 
 def _stats(arguments: Namespace) -> int:
     from agent.chess.ending_index import ending_named
-    from openings.tables import open_tables, statistics
+    from openings.tables import statistics
 
-    tables, problems = open_tables(arguments.folder)
-    for problem in problems:
-        print(f"kempelen tables: {problem}", file=sys.stderr)
+    tables = _open(arguments)
     wanted = [ending_named(name).name for name in arguments.endings] or sorted(tables.names)
     rows = []
     for name in wanted:

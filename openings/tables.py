@@ -5,9 +5,11 @@ are unpacked there on first use; the others are built, each after the endings it
 is written whole or not at all, so whatever is there is kept when a build is taken up again.
 """
 
+import contextlib
 import lzma
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -33,6 +35,8 @@ DATA_VARIABLE = "KEMPELEN_DATA_DIR"
 
 _SHIPPED = Path(__file__).parent / "data"
 _COMPRESSED = SUFFIX + ".xz"
+
+_ABANDONED = 600.0  # seconds after which nobody writes a temporary file any more
 
 Watch = Callable[[str, float], None]
 
@@ -77,10 +81,19 @@ def open_tables(folder: Path | None = None) -> tuple[Tables, list[str]]:
 
 
 def open_own_tables(report: Callable[[str], None]) -> OwnTables:
-    """Open the user's tables for an engine; report what is wrong with any of them."""
+    """Open the user's tables for an engine; report what is wrong with any of them.
+
+    Checksums are compared in a thread of its own, so that the engine need not wait for that.
+    """
     tables, problems = open_tables()
     for problem in problems:
         report(problem)
+
+    def compare() -> None:
+        for problem in tables.drop_damaged():
+            report(problem)
+
+    threading.Thread(target=compare, name="checksums", daemon=True).start()
     return OwnTables(tables)
 
 
@@ -147,6 +160,7 @@ class Build:
 
         Raises OSError if a table cannot be written.
         """
+        _prepare(self._folder)
         problems = {}
         for ending in list(self._waiting.values()):
             path = table_path(self._folder, ending)
@@ -209,6 +223,17 @@ class Build:
         values = analysis.values
         write_atomically(path, pack_header(ending.name, values) + values.tobytes())
         return path
+
+
+def _prepare(folder: Path) -> None:
+    """Make the folder; raise OSError if it cannot be written; delete what killed builds left."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{folder} cannot be written; name another by --folder")
+    for left in folder.glob(f"*{SUFFIX}.*.tmp"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > _ABANDONED:
+                left.unlink()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ nothing here needs the compiled kernel.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import chess
 import chess.gaviota
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from agent.chess.own_tables import OwnTables
 
 DRAWN = 0
+Report = Callable[[str], None]
+
+_EVEN = 0, 0  # the rank of a draw
 _FIFTY_MOVES = 100  # plies
 _LINE = 10  # plies of the line of play that is reported
 _LATE_WINS = 3  # winning moves that are played out to see whether they beat the fifty-move rule
@@ -43,11 +46,32 @@ class Oracle(Protocol):
         """
 
 
-class GaviotaTables:
-    """Gaviota's tables as an oracle."""
+def _ignore(message: str) -> None:
+    """Report to nobody."""
 
-    def __init__(self, tables: chess.gaviota.PythonTablebase) -> None:
+
+def _pieces(board: chess.Board, side: chess.Color) -> str:
+    """Return the letters of a side's pieces, as tables are named."""
+    return "".join(
+        chess.piece_symbol(kind).upper() * chess.popcount(board.pieces_mask(kind, side))
+        for kind in range(chess.KING, 0, -1)
+    )
+
+
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+class GaviotaTables:
+    """Gaviota's tables as an oracle.
+
+    report: gets one line of text for each table that turns out to be damaged, which is then left
+    out.
+    """
+
+    def __init__(self, tables: chess.gaviota.PythonTablebase, report: Report = _ignore) -> None:
         self._tables = tables
+        self._report = report
         self.size = max(map(len, tables.available_tables), default=0)
 
     def value(self, board: chess.Board) -> int | None:
@@ -56,7 +80,8 @@ class GaviotaTables:
             return None
         try:
             plies = self._tables.get_dtm(board)
-        except (OSError, ValueError):  # a file that cannot be opened, or is no table
+        except Exception as error:  # noqa: BLE001 - a damaged file can raise anything
+            self._leave_out(board, error)
             return None
         if plies is None:
             return None
@@ -68,15 +93,25 @@ class GaviotaTables:
         """Close the files."""
         self._tables.close()
 
+    def _leave_out(self, board: chess.Board, error: Exception) -> None:
+        white, black = _pieces(board, chess.WHITE), _pieces(board, chess.BLACK)
+        for name in (white + black, black + white):
+            path = self._tables.available_tables.pop(name.lower(), None)
+            if path is not None:
+                self._report(f"{path} is damaged and left out: {_describe(error)}")
+
 
 class SyzygyTables:
     """Syzygy's tables: which root moves keep what the position is worth, the fifty moves counted.
 
-    size: the most pieces of a table that is there.
+    size: the most pieces of a table that is there. report: gets one line of text for each ending
+    in which a table turns out to be damaged.
     """
 
-    def __init__(self, tables: chess.syzygy.Tablebase) -> None:
+    def __init__(self, tables: chess.syzygy.Tablebase, report: Report = _ignore) -> None:
         self._tables = tables
+        self._report = report
+        self._damaged: set[str] = set()
         self.size = max((len(name) - 1 for name in tables.wdl), default=0)
 
     def best(self, board: chess.Board, moves: Iterable[chess.Move]) -> list[chess.Move]:
@@ -84,14 +119,18 @@ class SyzygyTables:
         if board.castling_rights or chess.popcount(board.occupied) > self.size:
             return []
         ranks = {}
+        root = board.copy(stack=False)
         for move in moves:
-            board.push(move)
-            try:
-                ranks[move] = self._rank(board)
-            except (KeyError, OSError, ValueError):
+            root.push(move)
+            rank = self._rank(root)
+            root.pop()
+            if rank is None:
                 return []
-            finally:
-                board.pop()
+            ranks[move] = rank
+        progress = {
+            move: rank for move, rank in ranks.items() if rank > _EVEN and not _repeats(board, move)
+        }
+        ranks = progress or ranks
         best = max(ranks.values(), default=None)
         return [move for move, rank in ranks.items() if rank == best]
 
@@ -99,19 +138,40 @@ class SyzygyTables:
         """Close the files."""
         self._tables.close()
 
-    def _rank(self, board: chess.Board) -> tuple[int, int]:
+    def _rank(self, board: chess.Board) -> tuple[int, int] | None:
         """Rate the position after a move: higher is better for the side that moved."""
         if board.is_checkmate():
             return 3, 0
-        distance = -self._tables.probe_dtz(board)
+        distance = self._distance(board)
+        if distance is None:
+            return None
         clock = board.halfmove_clock
-        in_time = clock + abs(distance) <= _FIFTY_MOVES
+        plies = clock + abs(distance)
+        # A distance may be one ply too small, but not after a capture or pawn move, where 100 is
+        # in time, or it would be greater than that.
+        in_time = plies < _FIFTY_MOVES or (clock == 0 and plies == _FIFTY_MOVES)
         if distance > 0:
             # A capture or pawn move that keeps the win is as near to the goal as can be.
-            return (2, -distance if clock else 0) if in_time else (1, -distance - clock)
+            return (2, -distance if clock else 0) if in_time else (1, -plies)
         if distance < 0:
-            return (-2, -distance) if in_time else (-1, clock - distance)
-        return 0, 0
+            return (-2, -distance) if in_time else (-1, plies)
+        return _EVEN
+
+    def _distance(self, board: chess.Board) -> int | None:
+        """Return the plies to a capture or pawn move that wins, for the side that has moved.
+
+        Negative if that side loses, 0 in a draw, None if there is no table.
+        """
+        try:
+            return -self._tables.probe_dtz(board)
+        except KeyError:
+            return None
+        except Exception as error:  # noqa: BLE001 - a damaged file can raise anything
+            name = f"{_pieces(board, chess.WHITE)}v{_pieces(board, chess.BLACK)}"
+            if name not in self._damaged:
+                self._damaged.add(name)
+                self._report(f"a Syzygy table for {name} is damaged: {_describe(error)}")
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,19 +204,40 @@ class Endgame:
         sizes = [oracle.size for oracle in self._oracles] + ([syzygy.size] if syzygy else [])
         self._size = max(sizes, default=0)
 
-    def advise(self, board: chess.Board, moves: Sequence[chess.Move]) -> Advice | None:
-        """Say which of the legal moves to play; None if the tables do not know."""
+    def advise(
+        self,
+        board: chess.Board,
+        moves: Sequence[chess.Move],
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> Advice | None:
+        """Say which of the legal moves to play; None if the tables do not know.
+
+        stopped: asked again and again; once it is true, what is not known yet stays unknown.
+        """
         if chess.popcount(board.occupied) > self._size or board.castling_rights:
             return None
         for oracle in self._oracles:
-            advice = _consult(oracle, board, moves)
+            advice = _consult(_Interruptible(oracle, stopped), board, moves)
             if advice is not None:
                 return advice
         if self._syzygy is not None:
-            best = self._syzygy.best(board.copy(stack=False), moves)
+            best = self._syzygy.best(board, moves)
             if best:
                 return Advice(tuple(best), hits=len(moves))
         return None
+
+
+class _Interruptible:
+    """An oracle that knows nothing any more once the search has been stopped."""
+
+    def __init__(self, oracle: Oracle, stopped: Callable[[], bool]) -> None:
+        self.size = oracle.size
+        self._oracle = oracle
+        self._stopped = stopped
+
+    def value(self, board: chess.Board) -> int | None:
+        """Return what a position is worth; see Oracle."""
+        return None if self._stopped() else self._oracle.value(board)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,22 +279,12 @@ def _consult(oracle: Oracle, board: chess.Board, moves: Sequence[chess.Move]) ->
     rated = _rate(oracle, root, moves)
     if not rated:
         return None
-    wins = [r for r in rated if r.value & 1]
-    wins = [r for r in wins if not _repeats(board, r.move)] or wins
-    draws = [r for r in rated if r.value == DRAWN]
     hits = len(rated)
+    wins = [r for r in rated if r.value & 1]
     if wins:
-        certain = [r for r in wins if r.certain]
-        if certain:
-            best = max(certain, key=_preference)
-            plies = best.value
-            line = _line(oracle, root, best.move)
-            return Advice((best.move,), Mate((plies + 1) // 2), line, hits)
-        ordered = sorted(wins, key=_preference, reverse=True)
-        for timely in ordered[:_LATE_WINS]:
-            if _converts_in_time(oracle, root, timely.move):
-                return Advice((timely.move,), hits=hits)
-        return Advice(tuple(r.move for r in ordered), hits=hits)
+        wins = [r for r in wins if not _repeats(board, r.move)] or wins
+        return _win(oracle, root, wins, hits)
+    draws = [r for r in rated if r.value == DRAWN]
     if draws:
         best = max(draws, key=lambda r: _traps(oracle, root, r.move))
         return Advice((best.move,), Cp(0), (best.move,), hits)
@@ -222,6 +293,22 @@ def _consult(oracle: Oracle, board: chess.Board, moves: Sequence[chess.Move]) ->
         return Advice(tuple(r.move for r in saved), hits=hits)
     best = max(rated, key=_preference)
     return Advice((best.move,), Mate(-(best.value // 2)), _line(oracle, root, best.move), hits)
+
+
+def _win(oracle: Oracle, root: chess.Board, wins: Iterable[_Rated], hits: int) -> Advice:
+    """Choose between winning moves: the fastest mate that comes before the fifty-move rule.
+
+    If none does for certain, a capture or pawn move on the way may start the count anew.
+    """
+    ordered = sorted(wins, key=_preference, reverse=True)
+    for fastest in ordered:
+        if fastest.certain:
+            line = _line(oracle, root, fastest.move)
+            return Advice((fastest.move,), Mate((fastest.value + 1) // 2), line, hits)
+    for timely in ordered[:_LATE_WINS]:
+        if _converts_in_time(oracle, root, timely.move):
+            return Advice((timely.move,), hits=hits)
+    return Advice(tuple(r.move for r in ordered), hits=hits)
 
 
 def _repeats(board: chess.Board, move: chess.Move) -> bool:
@@ -273,27 +360,36 @@ def _traps(oracle: Oracle, board: chess.Board, move: chess.Move) -> float:
     )
 
 
-def open_gaviota(paths: str) -> GaviotaTables:
+class _ReadOnlyGaviota(chess.gaviota.PythonTablebase):
+    """Gaviota tables that are opened for reading, where the chess package wants to write too."""
+
+    def _open_tablebase(self, req: chess.gaviota.Request) -> BinaryIO:
+        stream = self.streams.get(req.egkey)
+        if stream is None:
+            stream = open(self.available_tables[req.egkey], "rb")  # noqa: SIM115 - see `close`
+            self.streams[req.egkey] = stream
+            self.egtb_loadindexes(req.egkey, stream)
+        return stream
+
+
+def open_gaviota(paths: str, report: Report = _ignore) -> GaviotaTables:
     """Open the folders of Gaviota tables in a list of paths; raise OSError if one is not there."""
-    tables = chess.gaviota.PythonTablebase()
+    tables = _ReadOnlyGaviota()
     for path in split_paths(paths):
         tables.add_directory(path)
     if not tables.available_tables:
         raise FileNotFoundError(f"no Gaviota tables (*.gtb.cp4) in {paths}")
-    for file in tables.available_tables.values():
-        if not os.access(file, os.W_OK):  # the chess package opens them for writing too
-            raise PermissionError(f"{file} must be writable; copy the tables to a folder of yours")
-    return GaviotaTables(tables)
+    return GaviotaTables(tables, report)
 
 
-def open_syzygy(paths: str) -> SyzygyTables:
+def open_syzygy(paths: str, report: Report = _ignore) -> SyzygyTables:
     """Open the folders of Syzygy tables in a list of paths; raise OSError if one is not there."""
     tables = chess.syzygy.Tablebase()
     for path in split_paths(paths):
         tables.add_directory(path)
     if not tables.wdl:
         raise FileNotFoundError(f"no Syzygy tables (*.rtbw, *.rtbz) in {paths}")
-    return SyzygyTables(tables)
+    return SyzygyTables(tables, report)
 
 
 def split_paths(paths: str) -> list[str]:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from agent.chess.geometry import KING as KING_TABLE
 from agent.chess.native import outside_table
-from agent.chess.records import BLACK, PAWN, QUEEN, WHITE
+from agent.chess.records import BISHOP, BLACK, KNIGHT, PAWN, QUEEN, WHITE
 from agent.kernel import kernel
 
 MAX_PIECES = 4
@@ -66,7 +66,7 @@ class Ending:
     @property
     def is_drawn(self) -> bool:
         """Whether no position is won, so that there is no table."""
-        return not self.weak and self.strong in _NEVER_MATE
+        return not self.weak and self.strong in NEVER_MATE
 
     @property
     def pawns_meet(self) -> bool:
@@ -134,7 +134,7 @@ def all_endings() -> list[Ending]:
     return sorted(found, key=lambda e: (len(e.codes), (e.strong + e.weak).count(PAWN), e.name))
 
 
-_NEVER_MATE: tuple[Kinds, ...] = ((), (1,), (2,))
+NEVER_MATE: tuple[Kinds, ...] = ((), (KNIGHT,), (BISHOP,))  # against a bare king
 
 
 def _turn(square: int, transform: int) -> int:

@@ -11,6 +11,7 @@ stronger side to move and then for the weaker, a byte for each index; see `endin
 
 import hashlib
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from agent.chess.ending_index import (
     CODES,
     FLIP,
     MAX_PIECES,
+    NEVER_MATE,
     SIGNATURES,
     SWAP,
     Ending,
@@ -56,7 +58,7 @@ class TableError(Exception):
 
 def pack_header(name: str, data: Bytes) -> bytes:
     """Return the header of the file that holds `data`."""
-    digest = hashlib.sha256(data.tobytes()).digest()
+    digest = hashlib.sha256(data.data).digest()
     return _HEADER.pack(_MAGIC, _VERSION, name.encode(), len(data), digest)
 
 
@@ -85,7 +87,7 @@ def unpack(content: Bytes, place: str) -> tuple[Ending, Bytes]:
 def is_intact(content: Bytes) -> bool:
     """Tell whether the values in a file's content have the header's checksum."""
     digest = _HEADER.unpack(content[: _HEADER.size].tobytes())[-1]
-    return bool(hashlib.sha256(content[_HEADER.size :].tobytes()).digest() == digest)
+    return bool(hashlib.sha256(content[_HEADER.size :].data).digest() == digest)
 
 
 def map_file(path: Path) -> Bytes:
@@ -105,7 +107,8 @@ class Tables:
     def __init__(self) -> None:
         self._directory = np.zeros(SIGNATURES, dtype=np.uint64)
         self._data: dict[str, Bytes] = {}
-        for strong in ((), (1,), (2,)):
+        self._mapped: dict[str, tuple[Path, Bytes]] = {}  # files and their whole content
+        for strong in NEVER_MATE:
             self._enter(ending_of(strong, ()), _ALWAYS_DRAWN)
 
     @property
@@ -138,13 +141,27 @@ class Tables:
             if ending.name in self._data or not path.exists():
                 continue
             try:
-                found, data = unpack(map_file(path), str(path))
+                content = map_file(path)
+                found, data = unpack(content, str(path))
                 if found.name != ending.name:
                     raise TableError(f"{path} holds {found.name}; delete it")
-                self.add(found, data)
             except TableError as error:
                 problems.append(str(error))
+                continue
+            self.add(found, data)
+            self._mapped[ending.name] = path, content
         return problems
+
+    def drop_damaged(self) -> Iterator[str]:
+        """Compare the files that were mapped with their checksums; yield what is wrong.
+
+        A damaged table is found no more. That may be done while a search uses the tables.
+        """
+        for name, (path, content) in self._mapped.items():
+            if not is_intact(content):
+                self._enter(ending_named(name), 0)  # a search may be reading it: it stays mapped
+                self._data.pop(name, None)
+                yield f"{path} is damaged; delete it and build it anew"
 
     def _enter(self, ending: Ending, address: int) -> None:
         """Enter an ending under every signature that it goes by: colours and order may change."""

@@ -8,8 +8,8 @@ Every term is added through `_term`. Given a trace, that notes too how often eac
 for each side, so that the weights can be fitted to positions; the evaluation of the search has
 none, and the compiler leaves the notes out.
 
-What is known of endings (`endings`) comes last: how much of the endgame's part counts, and where a
-bare king is to be driven.
+What is known of endings (`ending_knowledge`) comes last: how much of the endgame's part counts, and
+where a bare king is to be driven.
 
 It is also the model of an evaluator: a function of (worker, ply) that only reads.
 """
@@ -28,7 +28,7 @@ from agent.chess.attacks import (
     piece_attacks,
     rook_attacks,
 )
-from agent.chess.endings import DIFFICULT, FULL_SCALE, drive, scale
+from agent.chess.ending_knowledge import DIFFICULT, FULL_SCALE, can_mate, drive, scale
 from agent.chess.geometry import king_attacks, knight_attacks
 from agent.chess.native import U64, count, first_square, last_square
 from agent.chess.records import (
@@ -445,7 +445,7 @@ def judge(position: Position, trace: Any) -> Judgement:
     phase = game_phase(position) if share > DIFFICULT else 0
     total = FULL_SCALE * phase * middlegame + share * (FULL_PHASE - phase) * endgame
     value = _rounded(total, FULL_SCALE * FULL_PHASE)
-    if is_single(position.sides[1 - strong]):
+    if is_single(position.sides[1 - strong]) and can_mate(position, strong):
         value += drive(position, strong) if strong == position.turn else -drive(position, strong)
     return Judgement(value, phase, share)
 

@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from agent.chess.alphabeta import quiescence
 from agent.chess.attacks import bit, king_square, pawn_attacks, piece_attacks
+from agent.chess.ending_tables import NO_SCORE, is_small, table_score
 from agent.chess.exchange import VALUES, wins_exchange
 from agent.chess.moves import ALL, from_square, generate, is_noisy, promotion_kind, to_square
 from agent.chess.native import U64
@@ -290,19 +291,28 @@ def _simulate(worker: Worker, tree: Tree, node: int, ply: int) -> float:
     """Phase 3: return the value for the side to move at `ply`, by quiescence search.
 
     ABANDONED says that the search was stopped before there was one. A mate that is found is proven:
-    quiescence search tries every answer to a check, and whoever is not in check need not capture.
+    quiescence search tries every answer to a check, and whoever is not in check need not capture;
+    or it is in an endgame table, as a draw may be.
     """
     proof = proof_of(tree, node)
     if proof != UNKNOWN:
         return _value_of_proof(proof)
     if ply > 0 and _is_drawn(worker, ply):
         return 0.0
-    if not position_at(worker, ply).checkers and not _has_moves(worker, ply):
+    position = position_at(worker, ply)
+    if not position.checkers and not _has_moves(worker, ply):
         set_proof(tree, node, DRAWN)
         return 0.0
-    score = quiescence(worker, ply, _int64(-INFINITE), _int64(INFINITE))
-    if worker.stop:
-        return ABANDONED
+    score = _int64(NO_SCORE)
+    if ply > 0 and worker.tables and is_small(position):
+        score = table_score(worker, ply, position)
+        if score == 0:
+            set_proof(tree, node, DRAWN)
+            return 0.0
+    if score == NO_SCORE:
+        score = quiescence(worker, ply, _int64(-INFINITE), _int64(INFINITE))
+        if worker.stop:
+            return ABANDONED
     if ply > 0:
         if score >= MATE_BOUND:
             set_proof(tree, node, score + ply)

@@ -9,6 +9,7 @@ Values are the bytes of `ending_tables`. At level n all values up to n are final
 final too if it is lost, and may still become smaller if it is won.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numba
@@ -426,7 +427,7 @@ class Analysis:
         task["values"] = self.values.ctypes.data
         task["directory"] = tables.address
 
-    def steps(self) -> Any:
+    def steps(self) -> Iterator[float]:
         """Do it; yield the share that is done, 0 to 1, after each step, some of a second long.
 
         The last part is judged by the usual length of such analyses.

@@ -167,6 +167,9 @@ class KernelSearch:
     def _nodes(self) -> int:
         return sum(int(game.worker["nodes"]) for game in self._games)
 
+    def _table_hits(self) -> int:
+        return sum(int(game.worker["table_hits"]) for game in self._games)
+
     # The search.
 
     def evaluate(self, board: chess.Board) -> int:
@@ -203,13 +206,20 @@ class KernelSearch:
         """
         hits = 0
         if lines == 1:
-            advice = self._endgame.advise(board, limits.search_moves or list(board.legal_moves))
+            moves = limits.search_moves or list(board.legal_moves)
+            advice = self._endgame.advise(board, moves, lambda: self._stopped)
             if advice is not None and advice.score is not None:
                 yield Info(len(advice.line), advice.score, advice.line, tbhits=advice.hits)
                 return
             if advice is not None:
                 limits = replace(limits, search_moves=advice.moves)
                 hits = advice.hits
+        yield from self._search(board, limits, lines, hits)
+
+    def _search(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int, hits: int
+    ) -> Iterator[Info[chess.Move]]:
+        """Search as `deepen` says. hits: positions that were looked up in tables before."""
         self._follow_notation(board)
         self._table.age()
         for game in self._games:
@@ -323,7 +333,7 @@ class KernelSearch:
             nodes=self._nodes(),
             time=time.perf_counter() - started,
             hashfull=self._table.permille_used(),
-            tbhits=sum(int(game.worker["table_hits"]) for game in self._games),
+            tbhits=self._table_hits(),
             complete=complete,
             effort=effort,
         )

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.endings import FULL_SCALE
+from agent.chess.ending_knowledge import FULL_SCALE
 from agent.chess.handcrafted import FULL_PHASE, TERMS, judge
 from agent.chess.packed import packed_type, unpack
 from agent.chess.records import Position, position_dtype

@@ -92,8 +92,8 @@ class TreeSearch(KernelSearch):
             seldepth=int(self._games[0].worker["seldepth"]),
         )
 
-    def deepen(
-        self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
+    def _search(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int, hits: int
     ) -> Iterator[Info[chess.Move]]:
         """Make more and more playouts; yield the lines after each level or part of one, best first.
 
@@ -103,7 +103,7 @@ class TreeSearch(KernelSearch):
         """
         self._take_root(board, limits)
         try:
-            yield from super().deepen(board, limits, lines)
+            yield from super()._search(board, limits, lines, hits)
         except EvaluationError:
             self._board = None  # the tree has values that mean nothing
             raise
@@ -205,6 +205,7 @@ class TreeSearch(KernelSearch):
             nodes=self._pool.playouts,
             time=time.perf_counter() - started,
             hashfull=self._pool.permille_used(),
+            tbhits=self._table_hits(),
         )
         return [
             replace(

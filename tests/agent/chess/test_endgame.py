@@ -1,11 +1,13 @@
 """Endgame tables in the search and at the root."""
 
+import builtins
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import chess
+import chess.syzygy
 import pytest
 
 from agent.chess.endgame import Endgame, SyzygyTables, open_gaviota, open_syzygy
@@ -13,9 +15,11 @@ from agent.chess.ending_index import ending_named
 from agent.chess.ending_tables import Tables
 from agent.chess.own_tables import OwnTables
 from agent.chess.search import KernelSearch
+from agent.chess.tree_search import TreeSearch
 from agent.limits import Cp, Info, Limits, Mate
 from tests.support import unavailable
 
+SYZYGY = Path(__file__).parents[2] / "data" / "syzygy"
 GAVIOTA = "/usr/share/gaviotatb/gtb4"
 
 
@@ -269,6 +273,162 @@ def test_gaviota_tables_answer_at_the_root(own: OwnTables) -> None:
         assert gaviota.value(chess.Board()) is None
     finally:
         gaviota.close()
+
+
+def test_gaviota_tables_need_not_be_writable(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not Path(GAVIOTA).is_dir():
+        unavailable(f"no Gaviota tables in {GAVIOTA}: run scripts/install-debian-packages")
+    read = builtins.open
+
+    def open_to_read(file: Any, mode: str = "r", *rest: Any, **options: Any) -> Any:
+        if set(mode) & set("wax+"):
+            raise PermissionError(file)
+        return read(file, mode, *rest, **options)
+
+    monkeypatch.setattr(builtins, "open", open_to_read)
+    gaviota = open_gaviota(GAVIOTA)
+    assert gaviota.value(chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")) == 2
+    gaviota.close()
+
+
+def test_damaged_gaviota_tables_are_named_and_left_out(tmp_path: Path) -> None:
+    board = chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")
+    for content in (b"", b"no table", bytes(10_000)):
+        (tmp_path / "kqk.gtb.cp4").write_bytes(content)
+        told: list[str] = []
+        gaviota = open_gaviota(str(tmp_path), told.append)
+        assert [gaviota.value(board), gaviota.value(board.mirror())] == [None, None]
+        gaviota.close()
+        assert len(told) == 1
+        assert "kqk.gtb.cp4 is damaged" in told[0]
+
+
+@pytest.fixture(scope="module")
+def syzygy() -> Iterator[SyzygyTables]:
+    """Real tables, of three pieces."""
+    tables = open_syzygy(str(SYZYGY))
+    yield tables
+    tables.close()
+
+
+def test_syzygy_tables_agree_with_ours(own: OwnTables, syzygy: SyzygyTables) -> None:
+    assert syzygy.size == 3
+    with chess.syzygy.open_tablebase(str(SYZYGY)) as tables:
+        for name in ("KPK", "KRK", "KQK"):
+            for board in random_wins(own, name, 100):
+                for move in board.legal_moves:
+                    board.push(move)
+                    value = worth(own, board)
+                    sign = 0 if value == 0 else 1 if value % 2 == 0 else -1
+                    assert tables.probe_wdl(board) == 2 * sign, board.fen()
+                    board.pop()
+
+
+@pytest.mark.parametrize("name", ["KPK", "KRK"])
+def test_real_syzygy_tables_win_under_the_fifty_move_rule(
+    own: OwnTables, syzygy: SyzygyTables, name: str
+) -> None:
+    """Even where the count has begun long before."""
+    search = searching(Endgame(syzygy=syzygy))
+    with chess.syzygy.open_tablebase(str(SYZYGY)) as tables:
+        for board in random_wins(own, name, 6):
+            board.halfmove_clock = 99 - tables.probe_dtz(board)
+            search.new_game()
+            win(search, own, board)
+
+
+def test_syzygy_tables_do_not_repeat_a_won_position(syzygy: SyzygyTables) -> None:
+    board = chess.Board("8/8/8/8/8/4k3/8/R3K3 w - - 0 1")
+    first = syzygy.best(board, board.legal_moves)[0]
+    back = chess.Move(first.to_square, first.from_square)
+    for move in (first, chess.Move.from_uci("e3f3"), back, chess.Move.from_uci("f3e3")) * 2:
+        assert board.is_legal(move)
+        board.push(move)
+    again = syzygy.best(board, board.legal_moves)
+    assert again
+    assert first not in again
+
+
+def test_damaged_syzygy_tables_are_named_and_left_out(tmp_path: Path) -> None:
+    board = chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")
+    whole = (SYZYGY / "KQvK.rtbz").read_bytes()
+    for name, content in (
+        ("KQvK.rtbw", b""),
+        ("KQvK.rtbw", b"no table"),
+        ("KQvK.rtbz", whole[:1000]),
+        ("KQvK.rtbz", whole[:4] + bytes(5000)),
+    ):
+        for path in SYZYGY.glob("*.rtb?"):
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+        (tmp_path / name).write_bytes(content)
+        told: list[str] = []
+        tables = open_syzygy(str(tmp_path), told.append)
+        assert tables.best(board, board.legal_moves) == []
+        assert tables.best(board, board.legal_moves) == []
+        tables.close()
+        assert len(told) == 1
+        assert "KvKQ is damaged" in told[0] or "KQvK is damaged" in told[0]
+
+
+def test_a_stop_ends_the_questions(own: OwnTables) -> None:
+    board = chess.Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1")
+    moves = list(board.legal_moves)
+    assert Endgame(own).advise(board, moves) is not None
+    assert Endgame(own).advise(board, moves, lambda: True) is None
+    asked = 0
+
+    def later() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > len(moves) + 5
+
+    advice = Endgame(own).advise(board, moves, later)
+    assert advice is not None
+    assert len(advice.line) < 3
+
+
+def test_tree_search_uses_tables(own: OwnTables) -> None:
+    search = TreeSearch(megabytes=1)
+    search.set_endgame(Endgame(own))
+    board = chess.Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1")
+    assert think(search, board, 3).score == Mate(worth(own, board) // 2)
+    # Five pieces, several lines: the search itself looks positions up.
+    search.arm()
+    infos = list(search.deepen(chess.Board("8/7r/8/3k4/8/8/1n6/1KQ5 w - - 0 1"), Limits(nodes=999)))
+    assert isinstance(infos[-1].score, Mate)
+    assert infos[-1].tbhits > 0
+
+
+def test_tree_search_keeps_to_the_moves_that_tables_allow(own: OwnTables) -> None:
+    """Also where its tree has all moves from a search before."""
+    search = TreeSearch(megabytes=1)
+    endgame = Endgame(syzygy=syzygy_from(own))
+    search.set_endgame(endgame)
+    for board in random_wins(own, "KBNK", 3):
+        search.arm()
+        list(search.deepen(board, Limits(nodes=500), 3))
+        advice = endgame.advise(board, list(board.legal_moves))
+        assert advice is not None
+        assert think(search, board, 4).pv[0] in advice.moves
+
+
+@pytest.mark.parametrize("lines", [1, 3])
+def test_a_choice_of_moves_and_several_lines(
+    search: KernelSearch, own: OwnTables, lines: int
+) -> None:
+    for board in random_wins(own, "KBNK", 5):
+        allowed = tuple(sorted(board.legal_moves, key=str)[::2])
+        values = []
+        for move in allowed:
+            board.push(move)
+            values.append(worth(own, board))
+            board.pop()
+        search.arm()
+        infos = list(search.deepen(board, Limits(depth=2, search_moves=allowed), lines))[-lines:]
+        assert {info.pv[0] for info in infos} <= set(allowed)
+        mates = sorted((value + 1) // 2 for value in values if value % 2)
+        expected = [Mate(plies) for plies in mates[:lines]]
+        assert [info.score for info in infos][: len(expected)] == expected
 
 
 @pytest.mark.parametrize("open_tables", [open_gaviota, open_syzygy])

@@ -21,7 +21,6 @@ def worth(search: KernelSearch, fen: str) -> int:
         pytest.param("8/5N2/6K1/1B6/6n1/1k6/8/8 b - - 0 1", 30, id="bishop and knight, a knight"),
         pytest.param("8/8/8/2B2k2/8/K7/3r4/2R5 b - - 0 1", 100, id="rook and bishop, a rook"),
         pytest.param("8/8/2K5/5k2/7R/8/2b5/8 w - - 0 1", 30, id="a rook, a bishop"),
-        pytest.param("8/8/2K5/5k2/8/8/2NN3p/8 b - - 0 1", 0, id="two knights, a pawn"),
         pytest.param(
             "8/8/8/8/8/p5k1/4b3/K7 w - - 0 1", 30, id="rook pawn, bishop of the wrong colour"
         ),

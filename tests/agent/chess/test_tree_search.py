@@ -94,7 +94,7 @@ def test_stalemate_is_worth_a_draw() -> None:
 
 def test_the_values_of_the_root_tend_to_those_of_alphabeta() -> None:
     """A piece hangs: both say so, and take it."""
-    board = chess.Board("r1bqkb1r/pppp1ppp/2n5/4p3/2B1n3/2N2N2/PPPP1PPP/R1BQK2R w KQkq - 0 5")
+    board = chess.Board("rnbqkb1r/pppp1ppp/8/4p3/4n3/2N2N2/PPPP1PPP/R1BQKB1R w KQkq - 0 5")
     search = KernelSearch()
     search.arm()
     *_, exact = search.deepen(board, Limits(depth=8))

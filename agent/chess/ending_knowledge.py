@@ -1,0 +1,193 @@
+"""What is known of endings without a search: how a bare king is mated, and what cannot be won.
+
+The evaluation counts what each side has; that misleads where the plus cannot be turned into a win.
+There its endgame part is scaled down. A lone king that can be mated is driven to the edge; by
+bishop and knight, to a corner of the bishop's colour, the only ones where they mate by force.
+Source of the rules: the endgame manuals' common stock (Averbakh, 'Comprehensive Chess Endings').
+"""
+
+from agent.chess.attacks import bit, is_single, king_square, pawn_attacks
+from agent.chess.exchange import VALUES
+from agent.chess.native import U64, count, first_square, last_square
+from agent.chess.records import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, Bits, Position
+from agent.chess.squares import distance
+from agent.kernel import kernel
+
+FULL_SCALE = 64  # all of the plus counts
+
+# Shares of a plus, of FULL_SCALE. Where no more than DIFFICULT is left, the middlegame does not
+# count, however many pieces are on the board.
+_DRAWN = 0
+_HARDLY = 4  # a fortress, or a rook against a minor piece
+DIFFICULT = 14  # a minor piece ahead, no pawns
+_BISHOPS_ALONE = 18  # opposite bishops and pawns, neither side with more pawns
+_PAWN_AHEAD = 4  # and for each pawn more
+_BISHOPS_AND_PIECES = 26  # opposite bishops with other pieces
+_EACH_PIECE = 4  # and for each of these
+_ROOK_ENDING = 36  # a pawn more, on one wing, the king before it
+_FEW_PAWNS = 36  # the last pawns are soon exchanged
+_EACH_PAWN = 9
+
+# Centipawns for each square, many enough to outweigh what else the evaluation sees.
+_EDGE = 20  # of a lone king's way from the centre
+_CORNER = 130  # of its way to the right corner, which is 7 long
+_ON_THE_WAY = 4  # squares from where on that is a plus: no corner makes up for a queen
+_CLOSENESS = 40  # that the other king is nearer
+
+_WEST = U64(0x0F0F0F0F0F0F0F0F)
+_FILE_A = U64(0x0101010101010101)
+_FILE_H = U64(0x8080808080808080)
+_DARK = U64(0xAA55AA55AA55AA55)
+
+
+@kernel
+def can_mate(position: Position, side: int) -> bool:
+    """Tell whether the side's pieces, without its pawns, can mate a bare king by force."""
+    own = position.sides[side]
+    if (position.kinds[ROOK] | position.kinds[QUEEN]) & own:
+        return True
+    bishops, knights = position.kinds[BISHOP] & own, position.kinds[KNIGHT] & own
+    if bishops & _DARK and bishops & ~_DARK:
+        return True
+    return knights != 0 and (bishops != 0 or count(knights) > 2)
+
+
+@kernel
+def drive(position: Position, strong: int) -> int:
+    """Return what it is worth that a bare king stands where it can be mated."""
+    own = position.sides[strong]
+    weak_king = king_square(position, 1 - strong)
+    rank, file = weak_king >> 3, weak_king & 7
+    bonus = _CLOSENESS * (7 - distance(king_square(position, strong), weak_king))
+    bishops, knights = position.kinds[BISHOP] & own, position.kinds[KNIGHT] & own
+    if count(own) == 3 and bishops and knights:
+        # Corners of one colour lie on a diagonal; the way along it from the middle is the goal.
+        along = abs(rank + file - 7) if bishops & _DARK else abs(rank - file)
+        return bonus + _CORNER * (along - _ON_THE_WAY)
+    edge = max(3 - rank, rank - 4) + max(3 - file, file - 4)
+    return bonus + _EDGE * edge
+
+
+@kernel
+def scale(position: Position, strong: int) -> int:
+    """Return how much of a side's plus in the endgame counts, of FULL_SCALE."""
+    own, enemy = position.sides[strong], position.sides[1 - strong]
+    pawns, bishops = position.kinds[PAWN], position.kinds[BISHOP]
+    own_pawns = pawns & own
+    if not own_pawns:
+        return _scale_without_pawns(position, strong)
+    number = count(own_pawns)
+    ahead = number - count(pawns & enemy)
+    own_pieces = own & ~(pawns | position.kinds[KING])
+    enemy_pieces = enemy & ~(pawns | position.kinds[KING])
+    own_bishops, enemy_bishops = bishops & own, bishops & enemy
+    if own_pieces == own_bishops and _cannot_promote(position, strong):
+        return _DRAWN
+    if is_single(own_bishops) and is_single(enemy_bishops):
+        alone = own_pieces == own_bishops and enemy_pieces == enemy_bishops
+        if alone and _is_blockaded(position, strong):
+            return _DRAWN
+        if (own_bishops & _DARK == 0) != (enemy_bishops & _DARK == 0):
+            if alone:
+                return min(_BISHOPS_ALONE + _PAWN_AHEAD * max(ahead, 0), FULL_SCALE)
+            return min(_BISHOPS_AND_PIECES + _EACH_PIECE * count(own_pieces), FULL_SCALE)
+    rooks = position.kinds[ROOK]
+    if (
+        ahead <= 1
+        and is_single(own_pieces)
+        and is_single(enemy_pieces)
+        and (own_pieces | enemy_pieces) & ~rooks == 0
+        and _is_before(position, strong)
+    ):
+        return _ROOK_ENDING
+    return min(_FEW_PAWNS + _EACH_PAWN * number, FULL_SCALE)
+
+
+@kernel
+def _is_before(position: Position, strong: int) -> bool:
+    """Tell whether all pawns are on one wing and the enemy king stands before the foremost."""
+    pawns = position.kinds[PAWN] & position.sides[strong]
+    if pawns & _WEST and pawns & ~_WEST:
+        return False
+    king = king_square(position, 1 - strong)
+    foremost = last_square(pawns) if strong == 0 else first_square(pawns)
+    ahead = (king >> 3) - (foremost >> 3)
+    return (ahead if strong == 0 else -ahead) > 0 and abs((king & 7) - (foremost & 7)) <= 2
+
+
+@kernel
+def _worth(position: Position, side: int) -> int:
+    """Return the value of the side's pieces, pawns not counted."""
+    own = position.sides[side]
+    worth = 0
+    for kind in range(KNIGHT, KING):
+        worth += VALUES[kind] * count(position.kinds[kind] & own)
+    return worth
+
+
+@kernel
+def _scale_without_pawns(position: Position, strong: int) -> int:
+    """Scale where the stronger side has pieces only: a minor piece more does not win."""
+    own, enemy = position.sides[strong], position.sides[1 - strong]
+    own_worth, enemy_worth = _worth(position, strong), _worth(position, 1 - strong)
+    if own_worth - enemy_worth <= VALUES[BISHOP]:
+        if own_worth < VALUES[ROOK]:
+            return _DRAWN
+        return _HARDLY if enemy_worth <= VALUES[BISHOP] else DIFFICULT
+    if own_worth == 2 * VALUES[KNIGHT] and own & position.kinds[KNIGHT]:
+        # Two knights mate only a king whose own pawn spoils the stalemate.
+        return DIFFICULT if enemy & position.kinds[PAWN] else _DRAWN
+    if own_worth == VALUES[QUEEN] and enemy_worth == VALUES[ROOK]:
+        return _HARDLY if _is_rook_fortress(position, 1 - strong) else FULL_SCALE
+    return FULL_SCALE
+
+
+@kernel
+def _is_rook_fortress(position: Position, side: int) -> bool:
+    """Tell whether a rook, held by a pawn of the second rank, bars the king of a queen.
+
+    The side's king stands on its first two ranks, beside one of them.
+    """
+    own = position.sides[side]
+    rook = first_square(position.kinds[ROOK] & own)
+    king = king_square(position, side)
+    rook_rank = rook >> 3 if side == 0 else 7 - (rook >> 3)
+    king_rank = king >> 3 if side == 0 else 7 - (king >> 3)
+    holders = pawn_attacks(1 - side, rook) & position.kinds[PAWN] & own
+    if rook_rank != 2 or king_rank > 1 or not holders:
+        return False
+    return distance(king, rook) == 1 or distance(king, first_square(holders)) == 1
+
+
+@kernel
+def _cannot_promote(position: Position, strong: int) -> bool:
+    """Tell whether all pawns are rook pawns of one file whose corner the enemy king holds.
+
+    The stronger side has no pieces but bishops, none of which controls the corner.
+    """
+    pawns = position.kinds[PAWN]
+    own_pawns = pawns & position.sides[strong]
+    if pawns & position.sides[1 - strong] or (own_pawns & ~_FILE_A and own_pawns & ~_FILE_H):
+        return False
+    file = 0 if own_pawns & _FILE_A else 7
+    corner = file + 56 if strong == 0 else file
+    bishops = position.kinds[BISHOP] & position.sides[strong]
+    right = bishops & _DARK if bit(corner) & _DARK else bishops & ~_DARK
+    return right == 0 and distance(king_square(position, 1 - strong), corner) <= 1
+
+
+@kernel
+def _is_blockaded(position: Position, strong: int) -> bool:
+    """Tell whether one pawn is all, and the enemy king stands before it where no bishop drives it.
+
+    Each side has one bishop besides.
+    """
+    pawns: Bits = position.kinds[PAWN]
+    if count(pawns) != 1 or pawns & position.sides[1 - strong]:
+        return False
+    pawn = first_square(pawns)
+    king = king_square(position, 1 - strong)
+    if king & 7 != pawn & 7 or (king > pawn) != (strong == 0):
+        return False
+    bishop = position.kinds[BISHOP] & position.sides[strong]
+    return (bit(king) & _DARK == 0) != (bishop & _DARK == 0)

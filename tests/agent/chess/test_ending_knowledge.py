@@ -1,0 +1,154 @@
+"""What the evaluation knows of endings, without tables and without a search."""
+
+import random
+
+import chess
+import pytest
+
+from agent.chess.ending_index import ending_named
+from agent.chess.ending_tables import Tables
+from agent.chess.own_tables import OwnTables
+from agent.chess.search import KernelSearch
+from agent.limits import Limits
+
+
+@pytest.fixture(scope="module")
+def search() -> KernelSearch:
+    return KernelSearch(megabytes=4)
+
+
+def worth(search: KernelSearch, fen: str) -> int:
+    """The evaluation for White, which must be the same with the colours and the turn changed."""
+    board = chess.Board(fen)
+    value = search.evaluate(board)
+    assert search.evaluate(board.mirror()) == value
+    return value if board.turn else -value
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        pytest.param("8/8/8/3k4/8/8/8/KNN5 w - - 0 1", id="two knights"),
+        pytest.param("8/8/3n4/3k4/8/8/8/KB6 w - - 0 1", id="minor against minor"),
+        pytest.param("8/8/8/3k4/3p4/8/8/KB6 w - - 0 1", id="minor against pawn"),
+        pytest.param("k7/8/8/8/8/P7/8/K1B5 w - - 0 1", id="wrong bishop, a-pawn"),
+        pytest.param("8/6k1/8/8/7P/7P/8/KB6 b - - 0 1", id="wrong bishop, h-pawns"),
+        pytest.param("1k6/8/8/P7/P7/8/8/K7 w - - 0 1", id="rook pawns"),
+        pytest.param("8/8/4k3/8/3bP3/4K3/8/2B5 w - - 0 1", id="blockade, bishops alike"),
+    ],
+)
+def test_drawn_material(search: KernelSearch, fen: str) -> None:
+    assert worth(search, fen) == 0
+
+
+@pytest.mark.parametrize(
+    ("drawish", "normal", "share"),
+    [
+        pytest.param(
+            "8/8/8/3kb3/8/8/8/KR6 w - - 0 1", "8/8/8/3k4/4p3/8/8/KR6 w - - 0 1", 0.1, id="KRKB"
+        ),
+        pytest.param(
+            "8/8/8/3kr3/8/8/8/KRB5 w - - 0 1", "8/8/8/3kb3/8/8/P7/KRB5 w - - 0 1", 0.3, id="KRBKR"
+        ),
+        pytest.param(
+            "8/8/8/3kp3/8/8/8/KNN5 w - - 0 1", "8/8/8/3kp3/8/8/P7/KNN5 w - - 0 1", 0.4, id="KNNKP"
+        ),
+        pytest.param(
+            "8/1k1p4/2r5/8/8/3K4/8/3Q4 w - - 0 1",
+            "8/1k6/2r5/8/3p4/3K4/8/3Q4 w - - 0 1",
+            0.2,
+            id="fortress of a rook",
+        ),
+        pytest.param(
+            "8/3k4/8/4b3/4P3/4K3/6P1/5B2 w - - 0 1",
+            "8/3k4/8/5b2/4P3/4K3/6P1/5B2 w - - 0 1",
+            0.9,
+            id="opposite bishops",
+        ),
+        pytest.param(
+            "3r4/3k4/8/4b3/4P3/4K3/6P1/3R1B2 w - - 0 1",
+            "3r4/3k4/4b3/8/4P3/4K3/6P1/3R1B2 w - - 0 1",
+            0.9,
+            id="opposite bishops and rooks",
+        ),
+    ],
+)
+def test_drawish_material_is_worth_less(
+    search: KernelSearch, drawish: str, normal: str, share: float
+) -> None:
+    assert 0 <= worth(search, drawish) < share * worth(search, normal)
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        pytest.param("k7/8/8/8/8/P7/8/KB6 w - - 0 1", id="right bishop"),
+        pytest.param("8/8/4k3/8/8/P7/8/K1B5 w - - 0 1", id="king too far"),
+        pytest.param("k7/8/8/8/1P6/P7/8/K1B5 w - - 0 1", id="another pawn"),
+        pytest.param("8/8/8/3k4/8/8/8/KBB5 w - - 0 1", id="two bishops"),
+        pytest.param("8/8/8/3kn3/8/8/8/KBB5 w - - 0 1", id="two bishops against a knight"),
+        pytest.param("8/8/8/3kr3/8/8/8/KQ6 w - - 0 1", id="queen against rook"),
+    ],
+)
+def test_wins_stay_wins(search: KernelSearch, fen: str) -> None:
+    assert worth(search, fen) > 200
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("k7/8/8/4K3/BN6/8/8/8 w - - 0 1", "8/8/8/4K3/BN6/8/8/k7 w - - 0 1"),
+        ("7k/8/8/4K3/1BN5/8/8/8 w - - 0 1", "k7/8/8/4K3/1BN5/8/8/8 w - - 0 1"),
+    ],
+)
+def test_bishop_and_knight_prefer_a_corner_of_the_bishop_s_colour(
+    search: KernelSearch, right: str, wrong: str
+) -> None:
+    assert worth(search, right) > worth(search, wrong) + 300
+
+
+def test_the_lone_king_is_driven_to_the_edge(search: KernelSearch) -> None:
+    edge = worth(search, "8/8/8/8/8/3K4/8/1k2R3 w - - 0 1")
+    assert edge > worth(search, "8/8/8/2k5/8/3K4/8/4R3 w - - 0 1")
+    assert edge > worth(search, "8/8/8/8/8/5K2/8/1k2R3 w - - 0 1")
+
+
+@pytest.mark.parametrize("name", ["KBNK", "KBBK"])
+def test_mates_are_found_without_tables(
+    search: KernelSearch, endgame_tables: Tables, name: str
+) -> None:
+    """Against the best defence, at a number of nodes that a fast game allows."""
+    own = OwnTables(endgame_tables)
+    rng = random.Random(name)
+    for _ in range(2):
+        board = random_win(own, name, rng)
+        search.new_game()
+        while not board.is_game_over() and board.halfmove_clock < 100:
+            if board.turn == chess.WHITE:
+                search.arm()
+                *_, info = search.deepen(board, Limits(nodes=60_000))
+                board.push(info.pv[0])
+            else:
+                board.push(longest_defence(own, board))
+        assert board.is_checkmate(), board.fen()
+
+
+def random_win(own: OwnTables, name: str, rng: random.Random) -> chess.Board:
+    pieces = [chess.Piece(chess.KING, True), chess.Piece(chess.KING, False)] + [
+        chess.Piece(code, True) for code in ending_named(name).codes
+    ]
+    while True:
+        board = chess.Board(None)
+        for square, piece in zip(rng.sample(range(64), len(pieces)), pieces, strict=True):
+            board.set_piece_at(square, piece)
+        if board.is_valid() and own.value(board):
+            return board
+
+
+def longest_defence(own: OwnTables, board: chess.Board) -> chess.Move:
+    delays = {}
+    for move in board.legal_moves:
+        board.push(move)
+        delays[move] = own.value(board) or 1000  # a draw is better still
+        board.pop()
+    return max(delays, key=delays.__getitem__)
