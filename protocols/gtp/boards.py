@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any
 
 from agent.game import CHANCE, Written, find_move
@@ -24,11 +25,10 @@ class GameBoard:
 
     def __init__(self, name: str, size: int | None = None) -> None:
         self.name = name
+        if size is not None and "size" not in signature(catalogue.find(name).game).parameters:
+            raise ValueError(f"{name} has no board size")
         self._options: dict[str, Any] = {} if size is None else {"size": size}
-        try:
-            self.game: Written[Any] = self._new()
-        except TypeError:  # the game's class knows no size
-            raise ValueError(f"{name} has no board size") from None
+        self.game: Written[Any] = self._new()
         self._played: list[int] = []
 
     @property

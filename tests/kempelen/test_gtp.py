@@ -53,7 +53,7 @@ def test_another_game_with_a_users_evaluation(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--game", "chequers"], "there is no game 'chequers'; there are connect-four"),
+        (["--game", "chequers"], "there is no game 'chequers'; there are checkers, chess, connect-four"),
         (["--algorithm", "luck"], "there is no algorithm 'luck'"),
         (["--boardsize", "20"], "a board of size 20 cannot be"),
         (["--game", "nim", "--boardsize", "3"], "nim has no board size"),
