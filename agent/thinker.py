@@ -9,20 +9,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from inspect import signature
-from math import inf, sqrt
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Any, Generic, TypeVar
 
 from agent.game import Chance, Game, Simulated
+from agent.games.tree import Tree
 from agent.latch import Latch
 from agent.player import describe
-from agent.search.catalogue import algorithm
+from agent.search import configuration
+from agent.search.configuration import Configuration
 from agent.search.counts import SearchStopped
 from agent.search.mcts import UCT, Node
-from agent.search.ordering import Ordering
 from agent.search.search import Search
-from agent.search.table import Table
 
 Move = TypeVar("Move")
 
@@ -31,13 +30,12 @@ MCTS = "mcts"
 LATEST = 0.4
 DEEPEST = 200
 ENDLESS = 10**9  # playouts, plies
-TABLE_ENTRIES = 500_000
-# The settings of tree search by playouts: a move's own mean outweighs those of the playouts in
-# which it came later from about so many visits on.
-RAVE = 500
-EXPLORATION = 0.1
-# A move that was not tried looks a little better than its mean in such playouts.
-URGENCY = 0.3
+# With what every algorithm plays that knows these techniques.
+TECHNIQUES = {"table": 500_000, "ratings": True, "killers": True, "history": True}
+# The settings of tree search by playouts that the game makes: a move's own mean outweighs those of
+# the playouts in which it came later from about 500 visits on, and a move that was not tried looks
+# a little better than its mean in such playouts.
+WITH_OWN_PLAYOUTS = {"rave": 500, "exploration": 0.1, "urgency": 0.3}
 # Outcomes differ from a draw by half a point at least: all wins are worth the same.
 WHOLE_WIN = 0.5
 
@@ -145,7 +143,8 @@ class _Playouts(Generic[Move]):
         self._game = game
 
     def run(self, plan: Plan) -> None:
-        self._search.playouts = ENDLESS if plan.playouts is None else plan.playouts
+        if plan.playouts is not None:
+            self._search.playouts = plan.playouts
         self._search.search(self._game, ENDLESS if plan.depth is None else plan.depth)
 
     def thoughts(self) -> list[Thought[Move]]:
@@ -187,33 +186,27 @@ class _Depths(Generic[Move]):
 
 
 def make_search(
-    name: str, game: Game[Any], evaluate: Callable[[Any], float], seed: int | None = None
+    text: str, game: Game[Any], evaluate: Callable[[Any], float], seed: int | None = None
 ) -> Search[Any]:
-    """Return an algorithm by its name, or MCTS, with settings that suit a game.
+    """Return an algorithm, as `agent.search.configuration` reads it, to play a game with.
 
-    Raises ValueError if there is no such algorithm, or it cannot play such a game.
+    What is not written suits the game. But of the techniques of alpha-beta and its like a text
+    that names any names all. Raises ValueError if there is no such algorithm or technique, or it
+    cannot play such a game.
     """
-    kind = algorithm("uct" if name == MCTS else name)
-    if isinstance(game, Chance) and kind.name != "expectiminimax":
-        raise ValueError(f"{name} plays no games of chance; expectiminimax does")
-    if issubclass(kind, UCT):
-        simulated = isinstance(game, Simulated)
-        return kind(
-            evaluate,
-            scale=WHOLE_WIN,
-            rave=RAVE if simulated else 0,
-            exploration=EXPLORATION if simulated else sqrt(2),
-            urgency=URGENCY if simulated else inf,
-            solver=not simulated,
-            seed=seed,
-        )
-    options: dict[str, Any] = {}
-    known = signature(kind).parameters
-    if "table" in known:
-        options["table"] = Table(TABLE_ENTRIES)
-    if "ordering" in known:
-        options["ordering"] = Ordering(ratings=True, killers=True, history=True)
-    return kind(evaluate, **options)
+    written = configuration.read(text)
+    scale = game.greatest() or 1 if isinstance(game, Tree) else WHOLE_WIN
+    return _suited(written, game).new(game, evaluate, scale=scale, seed=seed)
+
+
+def _suited(written: Configuration, game: Game[Any]) -> Configuration:
+    """Return the algorithm with settings that suit a game."""
+    if not issubclass(written.kind, UCT):
+        suits = {} if written.options else written.among(TECHNIQUES)
+    else:
+        own = isinstance(game, Simulated)
+        suits = {"playouts": ENDLESS, **(WITH_OWN_PLAYOUTS if own else {"solver": True})}
+    return replace(written, options=suits | written.options)
 
 
 def default_algorithm(game: Game[Any]) -> str:

@@ -13,10 +13,10 @@ from typing import Any
 
 from agent.games.random_tree import RandomTree
 from agent.search import theory
+from agent.search.configuration import Configuration
 from agent.search.counts import Counts, SearchStopped
 from kempelen.console import with_progress
 from kempelen.lab import algorithms, limits, subject, words
-from kempelen.lab.algorithms import Algorithm
 from kempelen.lab.output import show, table
 from kempelen.lab.subject import Subject
 from kempelen.lab.words import number
@@ -64,7 +64,7 @@ def run(arguments: Namespace) -> int:
     subjects = subject.positions(arguments, arguments.positions)
     chosen = algorithms.read(arguments.algorithm, subjects[0])
     for algorithm in chosen:
-        algorithm.new(subjects[0], seed=arguments.seed)  # refused before anything is measured
+        subjects[0].search(algorithm, seed=arguments.seed)  # refused before anything is measured
     runs = product(enumerate(subjects, 1), chosen)
     measured = list(
         with_progress(
@@ -83,8 +83,10 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _measure(algorithm: Algorithm, position: int, at: Subject, arguments: Namespace) -> Measured:
-    search = algorithm.new(at, seed=arguments.seed, node_limit=limits.node_limit(arguments))
+def _measure(
+    algorithm: Configuration, position: int, at: Subject, arguments: Namespace
+) -> Measured:
+    search = at.search(algorithm, seed=arguments.seed, node_limit=limits.node_limit(arguments))
     value, pv = None, []
     began = time.perf_counter()
     try:

@@ -91,18 +91,22 @@ def test_a_move_comes_in_the_time_that_settings_give(start):
     assert time.monotonic() - began < 30
 
 
-def test_a_failing_evaluation_costs_no_move(start):
-    def breaks(game):
-        raise ZeroDivisionError("broken")
-
-    talk = start(game="othello", evaluate=breaks)
+def test_a_failing_evaluation_costs_no_move(start, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def breaks(game):\n    return 1 / 0\n")
+    talk = start(game="othello", evaluation=f"{file}:breaks")
     assert talk.answer("genmove b").strip("= \n") in {"d3", "c4", "f5", "e6"}
-    assert any("broken" in report for report in talk.reports)
+    assert any(
+        "breaks failed: ZeroDivisionError: division by zero (mine.py, line 2)" in report
+        for report in talk.reports
+    )
 
 
-def test_a_users_evaluation_decides(start):
-    talk = start(game="othello", depth=1, evaluate=lambda game: -(game.discs(0) >> 19 & 1))
+def test_a_users_evaluation_decides(start, tmp_path):
+    file = tmp_path / "mine.py"
     # A position that White is to move in is worth -1 to White with a disc of Black's on d3.
+    file.write_text("def corner(game):\n    return -(game.discs(0) >> 19 & 1)\n")
+    talk = start(game="othello", depth=1, evaluation=f"{file}:corner")
     assert talk.answer("genmove b") == "= d3\n\n"
 
 
