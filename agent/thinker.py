@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import inf
 from typing import Any, Generic, TypeVar
 
@@ -20,6 +21,7 @@ from agent.player import describe
 from agent.search import configuration
 from agent.search.configuration import Configuration
 from agent.search.counts import SearchStopped
+from agent.search.ending import Ending
 from agent.search.mcts import UCT, Node
 from agent.search.search import Search
 
@@ -38,6 +40,8 @@ TECHNIQUES = {"table": 500_000, "ratings": True, "killers": True, "history": Tru
 WITH_OWN_PLAYOUTS = {"rave": 500, "exploration": 0.1, "urgency": 0.3}
 # Outcomes differ from a draw by half a point at least: all wins are worth the same.
 WHOLE_WIN = 0.5
+# For all others a quick win is better than a slow one, by less than anything else matters.
+QUICKEST = Ending(step=1e-6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,8 @@ class Thinker(Generic[Move]):
         The position is the same afterwards. Ends early when `stop` is set, or when there is
         nothing more to find. listen: told the best moves, best first, every `interval` seconds.
         """
+        if listen is None and (only := _only_move(game)):
+            return Thought(0, 0.0, only)
         search = self._search
         search.stopped = False
         search.forget_counts()
@@ -170,16 +176,24 @@ class _Depths(Generic[Move]):
 
     def run(self, plan: Plan) -> None:
         began = time.monotonic()
+        knows_nothing = False
         for depth in range(1, (plan.depth or DEEPEST) + 1):
-            before = self._search.counts.nodes
-            self._search.counts.seldepth = 0
+            counts = self._search.counts
+            nodes, hits, counts.seldepth = counts.nodes, counts.table_hits, 0
             found = self._search.search(self._game, depth)
-            nodes = self._search.counts.nodes - before
+            nodes, hits = counts.nodes - nodes, counts.table_hits - hits
             if found.move is not None:
                 self._best = Thought(nodes, found.value, found.pv)
-            whole_tree = self._search.counts.seldepth < depth
-            if whole_tree or time.monotonic() - began > LATEST * plan.seconds:
+            if time.monotonic() - began > LATEST * plan.seconds:
                 return
+            # A search that did not come to its horizon has seen all there is, unless it owes
+            # that to what it remembers of shallower ones.
+            ended = counts.seldepth < depth
+            if ended and (knows_nothing or not hits):
+                return
+            knows_nothing = ended and nodes > 1
+            if knows_nothing:
+                self._search.reset()
 
     def thoughts(self) -> list[Thought[Move]]:
         return [] if self._best is None else [self._best]
@@ -196,7 +210,7 @@ def make_search(
     """
     written = configuration.read(text)
     scale = game.greatest() or 1 if isinstance(game, Tree) else WHOLE_WIN
-    return _suited(written, game).new(game, evaluate, scale=scale, seed=seed)
+    return _suited(written, game).new(game, evaluate, scale=scale, ending=QUICKEST, seed=seed)
 
 
 def _suited(written: Configuration, game: Game[Any]) -> Configuration:
@@ -217,8 +231,17 @@ def default_algorithm(game: Game[Any]) -> str:
 
 
 def _any_move(game: Game[Move]) -> Move:
-    moves: Iterable[Move] = game.sensible() if isinstance(game, Simulated) else game.moves()
-    return next(iter(moves))
+    return next(iter(_sensible(game)))
+
+
+def _only_move(game: Game[Move]) -> tuple[Move, ...]:
+    """Return the move that there is no choice but to make; () if there is a choice."""
+    first = tuple(islice(_sensible(game), 2))
+    return first if len(first) == 1 else ()
+
+
+def _sensible(game: Game[Move]) -> Iterable[Move]:
+    return game.sensible() if isinstance(game, Simulated) else game.moves()
 
 
 def draw_event(game: Chance[Move], number: float) -> Move:

@@ -15,6 +15,7 @@ from typing import Any, get_args
 
 from agent.game import Chance, Game
 from agent.search.catalogue import algorithm
+from agent.search.ending import AS_PLAYED, Ending
 from agent.search.expectiminimax import Expectiminimax
 from agent.search.ordering import Ordering
 from agent.search.search import Search
@@ -57,18 +58,19 @@ class Configuration:
         evaluate: Callable[[Any], float],
         *,
         scale: float = 1,
+        ending: Ending = AS_PLAYED,
         seed: int | None = None,
         node_limit: float = inf,
         kind: type[Search[Any]] | None = None,
     ) -> Search[Any]:
         """Return a search for a game, by a sub-class of the algorithm if one is given.
 
-        scale: what counts as a whole win for Monte Carlo tree search. Raises ValueError if the
-        algorithm does not fit the game.
+        scale: what counts as a whole win for Monte Carlo tree search. ending: what finished games
+        are worth. Raises ValueError if the algorithm does not fit the game.
         """
         if not self.plays(game):
             raise ValueError(f"{self.text} plays no games of chance; {Expectiminimax.name} does")
-        options: dict[str, Any] = {"node_limit": node_limit}
+        options: dict[str, Any] = {"node_limit": node_limit, "ending": ending}
         known = _parameters(self.kind)
         options |= {"seed": seed} if "seed" in known else {}
         options |= {"scale": scale} if "scale" in known else {}

@@ -1,4 +1,5 @@
 import time
+from math import inf
 
 import pytest
 
@@ -29,6 +30,47 @@ def test_every_algorithm_takes_the_win_in_time(name):
     assert game.text(thought.move) == "c3"
     assert game.key() == before
     assert reports == []
+
+
+def plies_to_win(game, winner):
+    """The plies until the winner has won against the longest defence; infinite if he does not."""
+    outcome = game.outcome()
+    if outcome is not None:
+        return 0 if outcome == (-1 if winner else 1) else inf
+    plies = []
+    for move in list(game.moves()):
+        game.play(move)
+        plies.append(1 + plies_to_win(game, winner))
+        game.undo()
+    return min(plies) if game.turn == winner else max(plies)
+
+
+@pytest.mark.parametrize("name", ["alpha-beta", "alpha-beta+table", "pvs", "mtd-f", "sss-star"])
+def test_wins_as_quickly_as_can_be_and_remembers_how(name):
+    """X wins after O has taken an edge: every move of X brings the end nearer, whatever O does."""
+    game = TicTacToe()
+    for text in ("b2", "b3"):
+        game.play(find_move(game, text))
+    thinks, _ = thinker(game, name, "tic-tac-toe")
+    asked = 0
+
+    def play_on():
+        nonlocal asked
+        plies = plies_to_win(game, 0)
+        if game.turn == 0:
+            asked += 1
+            game.play(thinks.think(game, Plan(seconds=60.0), Latch()).move)
+            assert plies_to_win(game, 0) == plies - 1
+            play_on()
+            game.undo()
+        elif plies:
+            for move in list(game.moves()):
+                game.play(move)
+                play_on()
+                game.undo()
+
+    play_on()
+    assert asked > 10
 
 
 @pytest.mark.parametrize("name", [MCTS, "alpha-beta"])
