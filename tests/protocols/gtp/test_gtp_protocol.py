@@ -111,7 +111,54 @@ def test_a_users_evaluation_decides(start, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "algorithm", ["mcts", "ucb1", "alpha-beta", "mtd-f", "sss-star", "minimax"]
+    ("game", "begun", "answers"),
+    [
+        ("connect-four", [], {"4"}),
+        ("tic-tac-toe", ["a3"], {"b2"}),
+        ("nim", ["c5"], {"b1"}),  # 3 and 4 are left
+        ("grundy", ["7=5+2"], {"5=4+1"}),
+    ],
+)
+def test_books_and_solved_values_are_asked_before_a_search(start, game, begun, answers):
+    def nodes(talk):
+        return talk.gtp._thinker._search.counts.nodes
+
+    colour = "bw"[len(begun)]
+    talk, without = start(game=game), start(game=game, book=False, depth=2)
+    for each in (talk, without):
+        for move in begun:
+            assert each.answer(f"play b {move}") == "=\n\n"
+    assert talk.answer(f"reg_genmove {colour}").strip("= \n") in answers
+    assert nodes(talk) == 0
+    without.answer(f"reg_genmove {colour}")
+    assert nodes(without) > 0
+    talk.say(f"lz-analyze {colour} 1")  # analysis is of the search
+    assert talk.hear() == "="
+    assert talk.hear().startswith("info move ")
+    assert nodes(talk) > 0
+
+
+def test_other_sizes_have_no_book(start):
+    talk = start(game="tic-tac-toe", size=4, depth=1)
+    talk.answer("genmove b")
+    assert talk.gtp._thinker._search.counts.nodes > 0
+    talk.answer("boardsize 3")
+    talk.answer("genmove b")
+    assert talk.gtp._thinker._search.counts.nodes == 0
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        "mcts",
+        "mcts+exploration=0.5",
+        "alpha-beta+killers+table=1000",
+        "ucb1",
+        "alpha-beta",
+        "mtd-f",
+        "sss-star",
+        "minimax",
+    ],
 )
 def test_algorithms_by_name(start, algorithm):
     talk = start(game="connect-four", algorithm=algorithm, depth=2)
