@@ -7,9 +7,32 @@ height, always 0, so that a line cannot run over from one column into the next.
 from collections.abc import Hashable
 from functools import cache
 
+# Complete four in a line, or keep the other from it; stop two that are open on both sides. They
+# may be reflected, not turned.
+PATTERNS = (
+    *(
+        pattern.replace("d", discs)
+        for discs in "mt"
+        for pattern in (
+            "d d d *",
+            "d d * d",
+            "* \n d \n d \n d",
+            "d???\n?d??\n??d?\n???*",
+            "d???\n?d??\n??*?\n???d",
+            "d???\n?*??\n??d?\n???d",
+            "*???\n?d??\n??d?\n???d",
+        )
+    ),
+    ". t t * .",
+    ". t * t .",
+)
+
 
 class ConnectFour:
     """A position of Connect Four and its history. Moves are columns, from 0."""
+
+    patterns = PATTERNS
+    upright = True
 
     def __init__(self, width: int = 7, height: int = 6) -> None:
         if width < 1 or height < 1:
@@ -169,25 +192,5 @@ def _lines(width: int, height: int) -> list[int]:
                     lines.append(sum(1 << x * (height + 1) + y for x, y in squares))
     return lines
 
-
-# Complete four in a line, or keep the other from it; stop two that are open on both sides. They
-# may be reflected, not turned.
-PATTERNS = (
-    *(
-        pattern.replace("d", discs)
-        for discs in "mt"
-        for pattern in (
-            "d d d *",
-            "d d * d",
-            "* \n d \n d \n d",
-            "d???\n?d??\n??d?\n???*",
-            "d???\n?d??\n??*?\n???d",
-            "d???\n?*??\n??d?\n???d",
-            "*???\n?d??\n??d?\n???d",
-        )
-    ),
-    ". t t * .",
-    ". t * t .",
-)
 
 GAME = ConnectFour

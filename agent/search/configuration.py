@@ -2,7 +2,13 @@
 
 alpha-beta+table+killers+history
 mcts+playouts=500+solver
-pvs+successors
+pvs+successors+swing=0.2
+
+Techniques of `Ordering`: ratings, classes, killers, history, last_turn, successors;
+preliminary=PLIES; patterns, those of the game; killer_memory=FILE, which `keep` writes. Of
+`Beyond`: beyond=PLIES, how much deeper leaves are searched where the mover is forced or, with
+swing=VALUE, where the last move changed the evaluation by so much. The other options are the
+algorithm's own parameters.
 """
 
 from __future__ import annotations
@@ -11,25 +17,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
 from math import inf
+from pathlib import Path
 from typing import Any, get_args
 
-from agent.game import Chance, Game
+from agent.game import Chance, Continued, Game, Patterned
+from agent.search.alpha_beta import Beyond
 from agent.search.catalogue import algorithm
 from agent.search.ending import AS_PLAYED, Ending
 from agent.search.expectiminimax import Expectiminimax
+from agent.search.killer_memory import KillerMemory
 from agent.search.ordering import Ordering
+from agent.search.patterns import Patterns
 from agent.search.search import Search
 from agent.search.table import Table
 
-ORDERINGS = (
-    "ratings",
-    "classes",
-    "killers",
-    "history",
-    "last_turn",
-    "successors",
-    "preliminary",
-)
+FLAGS = ("ratings", "classes", "killers", "history", "last_turn", "successors", "patterns")
+ORDERINGS = (*FLAGS, "preliminary", "killer_memory")
+BEYOND = ("beyond", "swing")
+# By how many plies a leaf is searched further where only `swing` is given.
+FURTHER = 2
 
 
 @dataclass(frozen=True)
@@ -70,25 +76,61 @@ class Configuration:
         """
         if not self.plays(game):
             raise ValueError(f"{self.text} plays no games of chance; {Expectiminimax.name} does")
-        options: dict[str, Any] = {"node_limit": node_limit, "ending": ending}
         known = _parameters(self.kind)
-        options |= {"seed": seed} if "seed" in known else {}
-        options |= {"scale": scale} if "scale" in known else {}
-        ordering: dict[str, Any] = {}
+        given: dict[str, Any] = {
+            "node_limit": node_limit,
+            "ending": ending,
+            "seed": seed,
+            "scale": scale,
+        }
+        options = {name: value for name, value in given.items() if name in known}
         for name, value in self.options.items():
-            if name == "successors":
-                ordering[name] = evaluate if value else None
-            elif name == "preliminary":
-                ordering |= {"successors": evaluate, name: value}
-            elif name in ORDERINGS:
-                ordering[name] = value
-            elif name == "table":
+            if name == "table":
                 options[name] = Table(None if value is True else int(value)) if value else None
-            else:
+            elif name not in ORDERINGS + BEYOND:
                 options[name] = value
-        if ordering:
-            options["ordering"] = Ordering(**ordering)
+        if self.options.keys() & set(ORDERINGS):
+            options["ordering"] = self._ordering(game, evaluate)
+        if self.options.keys() & set(BEYOND):
+            options["beyond"] = self._beyond(game)
         return (kind or self.kind)(evaluate, **options)
+
+    def keep(self, search: Search[Any]) -> None:
+        """Write what a search has added to the permanent killer memory to its file, if any.
+
+        Raises OSError, and ValueError if the game's moves cannot be kept.
+        """
+        ordering = search.ordering
+        if ordering is not None and isinstance(ordering.refutations, KillerMemory):
+            ordering.refutations.write(self.options["killer_memory"])
+
+    def _ordering(self, game: Game[Any], evaluate: Callable[[Any], float]) -> Ordering[Any]:
+        wanted = {name: value for name, value in self.options.items() if name in ORDERINGS}
+        settings: dict[str, Any] = dict(wanted)
+        if wanted.get("successors") or "preliminary" in wanted:
+            settings["successors"] = evaluate
+        else:
+            settings.pop("successors", None)
+        if settings.pop("patterns", False):
+            if not isinstance(game, Patterned):
+                raise ValueError(f"{self.text}: {type(game).__name__} has no patterns")
+            settings["patterns"] = Patterns(game.patterns, turned=not game.upright)
+        if (file := settings.pop("killer_memory", None)) is not None:
+            known = Path(file).exists()
+            settings["refutations"] = KillerMemory.read(file) if known else KillerMemory()
+        return Ordering(**settings)
+
+    def _beyond(self, game: Game[Any]) -> Beyond:
+        swing = self.options.get("swing", inf)
+        plies = self.options.get("beyond", FURTHER)
+        if swing < inf:
+            return Beyond(plies, swing=swing)
+        if not isinstance(game, Continued):
+            raise ValueError(
+                f"{self.text}: {type(game).__name__} does not say where its mover is forced: "
+                "use swing=VALUE"
+            )
+        return Beyond(plies, selects=Continued.forced)
 
 
 def read(text: str) -> Configuration:
@@ -118,9 +160,13 @@ def _wanted(kind: Callable[..., Any], option: str, value: Any) -> str:
     if option == "table":
         is_size = is_number and value == int(value) > 0
         return "" if isinstance(value, bool) or is_size else "a number of entries, or alone"
-    if option == "preliminary":
-        return "" if is_number else "a number of plies"
-    if option in ORDERINGS:
+    if option in ("preliminary", "beyond"):
+        return "" if is_number and value == int(value) > 0 else "a number of plies"
+    if option == "swing":
+        return "" if is_number and value > 0 else "a value above 0"
+    if option == "killer_memory":
+        return "" if isinstance(value, str) else "the name of a file"
+    if option in FLAGS:
         return "" if isinstance(value, bool) else "true, false, or alone"
     parameter = signature(kind).parameters[option]
     if choices := get_args(parameter.annotation):
@@ -147,7 +193,10 @@ _GIVEN = {
 
 
 def _options(kind: Callable[..., Any]) -> list[str]:
-    return [*ORDERINGS, *(each for each in _parameters(kind) if each not in _GIVEN)]
+    """Return the names of an algorithm's options."""
+    parameters = _parameters(kind)
+    own = [each for each in parameters if each not in _GIVEN]
+    return [*ORDERINGS, *(BEYOND if "beyond" in parameters else ()), *own]
 
 
 def _parameters(kind: Callable[..., Any]) -> list[str]:

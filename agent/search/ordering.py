@@ -52,7 +52,7 @@ class Ordering(Generic[Move]):
         self._successors = successors
         self._preliminary = preliminary
         self._patterns = patterns
-        self._refutations = refutations
+        self.refutations = refutations
 
     def sort(
         self, game: Game[Move], moves: list[Move], ply: int, first: Move | None = None
@@ -82,8 +82,8 @@ class Ordering(Generic[Move]):
         if self._patterns is not None and isinstance(game, Gridded):
             urgent = self._patterns.moves(game)
             moves = urgent + [move for move in moves if move not in urgent]
-        if first is None and self._refutations is not None:
-            first = self._refutations.get(game.key())
+        if first is None and self.refutations is not None:
+            first = self.refutations.get(game.key())
         if first is not None and first in moves:
             # The game's own move, which may be more than what is equal to it.
             moves.insert(0, moves.pop(moves.index(first)))
@@ -117,8 +117,8 @@ class Ordering(Generic[Move]):
 
     def learn(self, game: Game[Move], move: Move, depth: int, ply: int) -> None:
         """Remember a move that cut off, unless its rating brings it to the front anyway."""
-        if self._refutations is not None:
-            self._refutations[game.key()] = move
+        if self.refutations is not None:
+            self.refutations[game.key()] = move
         if self._last_turn is not None:
             self._last_turn.add(game.turn, move)
         if self._ratings and isinstance(game, Rated) and game.rating(move) > 0:

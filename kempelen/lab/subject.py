@@ -9,11 +9,13 @@ from math import inf
 from random import Random
 from typing import Any
 
-from agent.game import CHANCE, Chance, Written, find_move
+from agent.game import CHANCE, Chance, Symmetric, Written, find_move
 from agent.games.random_tree import RandomTree
 from agent.games.tree import Tree
 from agent.search.configuration import Configuration
+from agent.search.heuristic_pruning import Pruned
 from agent.search.search import Search
+from agent.search.symmetry import Folded
 from kempelen import game_arguments
 from kempelen.numbers import positive
 
@@ -64,6 +66,14 @@ def configure(parser: ArgumentParser, *, game: str | None = None, depth: bool = 
     """Declare how a game is named; `game` is the one looked at when none is."""
     game_arguments.configure(parser, game=game)
     parser.add_argument("--moves", default="", metavar="'M ...'", help="moves to begin with")
+    parser.add_argument(
+        "--fold", action="store_true",
+        help="of positions that a symmetry maps to each other look at one only",
+    )  # fmt: skip
+    parser.add_argument(
+        "--factor", type=positive, metavar="N",
+        help="heuristic pruning: N moves at the root, below as many as the parent less the rank",
+    )  # fmt: skip
     if depth:
         parser.add_argument(
             "--depth", type=positive, metavar="D",
@@ -86,8 +96,20 @@ def subject(arguments: Namespace) -> Subject:
         game.play(find_move(game, text))
     depth = getattr(arguments, "depth", None) or (TO_THE_END if isinstance(game, Tree) else DEPTH)
     name = kind.name if arguments.tree is None else str(arguments.tree)
+    scale = (game.greatest() if isinstance(game, Tree) else 0) or 1
     evaluate = kind.evaluation(arguments.evaluation)
-    return Subject(name, game, evaluate, depth, _scale(game))
+    if arguments.fold:
+        if not isinstance(game, Symmetric):
+            raise ValueError(f"{name} has no symmetries to --fold")
+        game, evaluate = Folded(game), _inside(evaluate)
+    if arguments.factor is not None:
+        game, evaluate = Pruned(game, evaluate, arguments.factor), _inside(evaluate)
+    return Subject(name, game, evaluate, depth, scale)
+
+
+def _inside(evaluate: Callable[[Any], float]) -> Callable[[Any], float]:
+    """Return an evaluation of a game that wraps another."""
+    return lambda wrapper: evaluate(wrapper.game)
 
 
 def positions(arguments: Namespace, count: int) -> list[Subject]:
@@ -139,8 +161,3 @@ def _wander(game: Written[Any], random: Random, plies: int = 6) -> None:
         game.play(random.choice(going_on))
     while game.turn == CHANCE:
         game.play(random.choice(list(game.moves())))
-
-
-def _scale(game: Written[Any]) -> float:
-    """Return the greatest utility of a tree; other games say 1 for a win."""
-    return (game.greatest() if isinstance(game, Tree) else 0) or 1
