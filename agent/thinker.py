@@ -122,6 +122,13 @@ class Thinker(Generic[Move]):
             listen(found)
         return found[0]
 
+    def keep(self) -> None:
+        """Write what was learned for good to its file; what goes wrong is reported."""
+        try:
+            self._search.keep()
+        except (OSError, ValueError) as error:
+            self._report(str(error))
+
     def _watch(
         self,
         driver: _Playouts[Move] | _Depths[Move],

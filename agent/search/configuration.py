@@ -5,10 +5,10 @@ mcts+playouts=500+solver
 pvs+successors+swing=0.2
 
 Techniques of `Ordering`: ratings, classes, killers, history, last_turn, successors;
-preliminary=PLIES; patterns, those of the game; killer_memory=FILE, which `keep` writes. Of
-`Beyond`: beyond=PLIES, how much deeper leaves are searched where the mover is forced or, with
-swing=VALUE, where the last move changed the evaluation by so much. The other options are the
-algorithm's own parameters.
+preliminary=PLIES; patterns, those of the game; killer_memory=FILE, which the search's `keep`
+writes. Of `Beyond`: beyond=PLIES, how much deeper leaves are searched where the mover is forced
+or, with swing=VALUE, where the last move changed the evaluation by so much. The other options are
+the algorithm's own parameters.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
 from math import inf
-from pathlib import Path
 from typing import Any, get_args
 
 from agent.game import Chance, Continued, Game, Patterned
@@ -95,15 +94,6 @@ class Configuration:
             options["beyond"] = self._beyond(game)
         return (kind or self.kind)(evaluate, **options)
 
-    def keep(self, search: Search[Any]) -> None:
-        """Write what a search has added to the permanent killer memory to its file, if any.
-
-        Raises OSError, and ValueError if the game's moves cannot be kept.
-        """
-        ordering = search.ordering
-        if ordering is not None and isinstance(ordering.refutations, KillerMemory):
-            ordering.refutations.write(self.options["killer_memory"])
-
     def _ordering(self, game: Game[Any], evaluate: Callable[[Any], float]) -> Ordering[Any]:
         wanted = {name: value for name, value in self.options.items() if name in ORDERINGS}
         settings: dict[str, Any] = dict(wanted)
@@ -116,8 +106,7 @@ class Configuration:
                 raise ValueError(f"{self.text}: {type(game).__name__} has no patterns")
             settings["patterns"] = Patterns(game.patterns, turned=not game.upright)
         if (file := settings.pop("killer_memory", None)) is not None:
-            known = Path(file).exists()
-            settings["refutations"] = KillerMemory.read(file) if known else KillerMemory()
+            settings["refutations"] = KillerMemory.kept_in(file)
         return Ordering(**settings)
 
     def _beyond(self, game: Game[Any]) -> Beyond:

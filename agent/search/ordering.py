@@ -6,6 +6,7 @@ from math import inf
 from typing import Any, Generic, TypeVar
 
 from agent.game import Classed, Game, Gridded, Rated
+from agent.search.killer_memory import KillerMemory
 from agent.search.patterns import Patterns
 
 Move = TypeVar("Move")
@@ -127,6 +128,11 @@ class Ordering(Generic[Move]):
             self._killers.add(ply, move)
         if self._history is not None:
             self._history.add(game.turn, move, depth)
+
+    def keep(self) -> None:
+        """Write the refutations to their file, if they have one (see `KillerMemory.keep`)."""
+        if isinstance(self.refutations, KillerMemory):
+            self.refutations.keep()
 
     def clear(self) -> None:
         """Forget everything but the refutations, which are the caller's."""

@@ -102,7 +102,7 @@ def _measure(
     except SearchStopped:
         pass
     seconds = time.perf_counter() - began
-    algorithm.keep(search)
+    search.keep()
     value, pv = (None, []) if found is None else (found.value, _texts(at.game, found.pv))
     move = pv[0] if pv else None
     return Measured(algorithm.text, position, value, move, pv, seconds, search.counts)

@@ -140,7 +140,10 @@ class Gtp:
 
     def close(self, timeout: float) -> bool:
         """Stop everything; return whether all threads ended within about `timeout` seconds."""
-        return self._worker.close(timeout)
+        ended = self._worker.close(timeout)
+        if ended and self._thinker is not None:
+            self._thinker.keep()
+        return ended
 
     def _answer(self, job: Job, call: Call) -> None:
         """Answer one command, whatever happens."""
@@ -478,7 +481,9 @@ class Gtp:
         return ()
 
     def _new_game(self) -> None:
-        """Forget what was learned of the last game, and start the clocks again."""
+        """Forget what was learned of the last game but for good, and start the clocks again."""
+        if self._thinker is not None:
+            self._thinker.keep()
         self._make_thinker()
         self._advisors = None
         self._start_clocks(self._system)

@@ -138,6 +138,26 @@ def test_books_and_solved_values_are_asked_before_a_search(start, game, begun, a
     assert nodes(talk) > 0
 
 
+def test_the_permanent_killer_memory_goes_from_game_to_game(start, tmp_path):
+    file = tmp_path / "killers.json"
+    options = {"game": "othello", "size": 4, "depth": 6, "seconds": 60.0}
+    algorithm = f"alpha-beta+killer_memory={file}"
+
+    def nodes(talk):
+        talk.answer("reg_genmove b")
+        return talk.gtp._thinker._search.counts.nodes
+
+    first = start(**options, algorithm=algorithm)
+    before = nodes(first)
+    assert not file.exists()
+    first.answer("clear_board")
+    assert file.exists()
+    assert nodes(start(**options, algorithm=algorithm)) < before
+    file.write_text("{")
+    with pytest.raises(ValueError, match=r"killers\.json holds no killer moves"):
+        start(**options, algorithm=algorithm)
+
+
 def test_other_sizes_have_no_book(start):
     talk = start(game="tic-tac-toe", size=4, depth=1)
     talk.answer("genmove b")
