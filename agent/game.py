@@ -5,10 +5,10 @@ terminal test, utility), spelled for searches that play a move, look, and take i
 object is one mutable position with its history. A game whose states are cheap to copy may keep
 a stack of them behind `play` and `undo`.
 
-`Game` is enough for every search. `Rated`, `Classed`, `Patterned`, `Continued`, `Symmetric` and
-`Simulated` are what a game may offer besides: hints for the order of moves, the moves on which a
-leaf is continued, positions that are alike, and playouts of its own. A game that people see and
-play is `Written` too.
+`Game` is enough for every search. `Rated`, `Classed`, `Patterned`, `Bounded`, `Continued`,
+`Symmetric` and `Simulated` are what a game may offer besides: hints for the order of moves, bounds
+of a position, the moves on which a leaf is continued, positions that are alike, and playouts of
+its own. A game that people see and play is `Written` too.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -94,6 +94,17 @@ class Patterned(Gridded[SomeMove], Protocol[SomeMove]):
 
     patterns: Sequence[str]
     upright: bool
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A game that can tell between which values a position must lie, as B* asks."""
+
+    def bounds(self) -> tuple[float, float]:
+        """Return the least and the greatest value that the position may have for its mover.
+
+        They hold for the utilities and for the game's own evaluation.
+        """
 
 
 @runtime_checkable

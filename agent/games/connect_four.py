@@ -97,6 +97,12 @@ class ConnectFour:
         """Rate columns by how near the middle they are: more lines go through them."""
         return 1 - abs(2 * move - self.width + 1) / self.width
 
+    def bounds(self) -> tuple[float, float]:
+        """Return whether the other could still win, and whether the mover could."""
+        mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
+        lines = _lines(self.width, self.height)
+        return -any(not line & mine for line in lines), +any(not line & theirs for line in lines)
+
     def forced(self) -> bool:
         """Return False: whoever is to move may always do something quiet."""
         return False

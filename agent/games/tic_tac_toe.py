@@ -86,6 +86,10 @@ class TicTacToe:
         theirs = self._marks[1 - player]
         return sum(not line & theirs for line in self._lines)
 
+    def bounds(self) -> tuple[float, float]:
+        """Return whether the other could still win, and whether the mover could."""
+        return -bool(self.open_lines(1 - self.turn)), +bool(self.open_lines(self.turn))
+
     def grid(self) -> list[str]:
         """Return the rows from the top: `m` the mover's, `t` the other's, `.` an empty square."""
         mine, theirs = self._marks[self.turn], self._marks[1 - self.turn]
