@@ -10,7 +10,15 @@ from agent.games.pig import Pig
 from agent.games.tic_tac_toe import TicTacToe
 from agent.latch import Latch
 from agent.search.catalogue import algorithms
-from agent.thinker import MCTS, Plan, Thinker, default_algorithm, draw_event, make_search
+from agent.thinker import (
+    MCTS,
+    Plan,
+    Thinker,
+    Thought,
+    default_algorithm,
+    draw_event,
+    make_search,
+)
 
 
 def thinker(game, name, game_name):
@@ -117,3 +125,30 @@ def test_chance_draws_by_probability():
     game.play("roll")
     assert [draw_event(game, number / 6 + 0.01) for number in range(6)] == list("123456")
     assert draw_event(game, 1.0) == "6"
+
+
+def test_what_is_not_written_suits_the_game():
+    game, evaluate = TicTacToe(), catalogue.evaluation("tic-tac-toe")
+    assert make_search("alpha-beta", game, evaluate).table is not None
+    assert make_search("alpha-beta+killers", game, evaluate).table is None
+    assert make_search("mcts", game, evaluate).solver
+    assert not make_search("mcts+solver=false", game, evaluate).solver
+    assert make_search("mcts", Go(5), catalogue.evaluation("go")).rave > 0
+    assert make_search("mcts", catalogue.new_game("tree"), lambda tree: 0).scale == 16
+
+
+def test_playouts_that_are_written_are_the_most():
+    game = Go(5)
+    thinks, _ = thinker(game, "mcts+playouts=40", "go")
+    for most, plan in ((40, Plan()), (15, Plan(playouts=15))):
+        heard = []
+        thinks.think(game, plan, Latch(), heard.append)
+        assert sum(entry.visits for entry in heard[-1]) == most
+
+
+def test_what_leaves_no_choice_is_played_at_once():
+    game = TicTacToe()
+    for text in ("b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1"):
+        game.play(find_move(game, text))
+    thinks, _ = thinker(game, "minimax", "tic-tac-toe")
+    assert thinks.think(game, Plan(), Latch()) == Thought(0, 0.0, (find_move(game, "c1"),))
