@@ -119,7 +119,7 @@ class Configuration:
                 f"{self.text}: {type(game).__name__} does not say where its mover is forced: "
                 "use swing=VALUE"
             )
-        return Beyond(plies, selects=Continued.forced)
+        return Beyond(plies, selects=lambda position: position.forced())
 
 
 def read(text: str) -> Configuration:
