@@ -51,7 +51,8 @@ def catalogues() -> str:
             *_wrapped(catalogue.names()),
             "algorithms:",
             *_wrapped([*algorithms(), *ALSO_CALLED]),
-            "an algorithm may have options: alpha-beta+table+killers+history, mcts+playouts=500",
+            "an algorithm may have options: alpha-beta+table+killers+history, mcts+playouts=500;",
+            "  one that it has not is answered with all that it has",
         ]
     )
 
