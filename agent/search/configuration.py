@@ -75,6 +75,11 @@ class Configuration:
         """
         if not self.plays(game):
             raise ValueError(f"{self.text} plays no games of chance; {Expectiminimax.name} does")
+        if self.options.get("continuation") and not isinstance(game, Continued):
+            raise ValueError(
+                f"{self.text}: {type(game).__name__} has no moves to continue leaves on: "
+                "use swing=VALUE"
+            )
         known = _parameters(self.kind)
         given: dict[str, Any] = {
             "node_limit": node_limit,

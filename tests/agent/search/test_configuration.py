@@ -62,6 +62,19 @@ def test_chance_is_for_those_that_know_it():
         configuration.read("uct+solver").new(Pig(), nothing)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("patterns", "Nim has no patterns"),
+        ("beyond=2", "Nim does not say where its mover is forced: use swing=VALUE"),
+        ("continuation", "Nim has no moves to continue leaves on: use swing=VALUE"),
+    ],
+)
+def test_techniques_that_a_game_does_not_know_are_refused_before_the_search(text, message):
+    with pytest.raises(ValueError, match=message):
+        configuration.read(f"pvs+{text}").new(Nim(), nothing)
+
+
 def test_a_sub_class_may_take_its_place():
     class Mine(AlphaBeta):
         pass
