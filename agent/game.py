@@ -5,9 +5,10 @@ terminal test, utility), spelled for searches that play a move, look, and take i
 object is one mutable position with its history. A game whose states are cheap to copy may keep
 a stack of them behind `play` and `undo`.
 
-`Game` is enough for every search. `Rated`, `Classed`, `Continued` and `Simulated` are what a game
-may offer besides: hints for the order of moves, the moves on which a leaf is continued, and
-playouts of its own. A game that people see and play is `Written` too.
+`Game` is enough for every search. `Rated`, `Classed`, `Patterned`, `Bounded`, `Continued`,
+`Symmetric` and `Simulated` are what a game may offer besides: hints for the order of moves, bounds
+of a position, the moves on which a leaf is continued, positions that are alike, and playouts of
+its own. A game that people see and play is `Written` too.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -82,6 +83,28 @@ class Gridded(Protocol[SomeMove]):
 
     def filling(self, row: int, column: int) -> SomeMove | None:
         """Return the legal move that fills a square, counted from 0 at the top left, if any."""
+
+
+@runtime_checkable
+class Patterned(Gridded[SomeMove], Protocol[SomeMove]):
+    """A game that knows patterns of its board and the squares to fill in them.
+
+    patterns: as agent.search.patterns reads them. upright: up and down differ on the board.
+    """
+
+    patterns: Sequence[str]
+    upright: bool
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A game that can tell between which values a position must lie, as B* asks."""
+
+    def bounds(self) -> tuple[float, float]:
+        """Return the least and the greatest value that the position may have for its mover.
+
+        They hold for the utilities and for the game's own evaluation.
+        """
 
 
 @runtime_checkable

@@ -9,20 +9,21 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from inspect import signature
-from math import inf, sqrt
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import inf
 from typing import Any, Generic, TypeVar
 
 from agent.game import Chance, Game, Simulated
+from agent.games.tree import Tree
 from agent.latch import Latch
 from agent.player import describe
-from agent.search.catalogue import algorithm
+from agent.search import configuration
+from agent.search.configuration import Configuration
 from agent.search.counts import SearchStopped
+from agent.search.ending import Ending
 from agent.search.mcts import UCT, Node
-from agent.search.ordering import Ordering
 from agent.search.search import Search
-from agent.search.table import Table
 
 Move = TypeVar("Move")
 
@@ -31,15 +32,16 @@ MCTS = "mcts"
 LATEST = 0.4
 DEEPEST = 200
 ENDLESS = 10**9  # playouts, plies
-TABLE_ENTRIES = 500_000
-# The settings of tree search by playouts: a move's own mean outweighs those of the playouts in
-# which it came later from about so many visits on.
-RAVE = 500
-EXPLORATION = 0.1
-# A move that was not tried looks a little better than its mean in such playouts.
-URGENCY = 0.3
+# With what every algorithm plays that knows these techniques.
+TECHNIQUES = {"table": 500_000, "ratings": True, "killers": True, "history": True}
+# The settings of tree search by playouts that the game makes: a move's own mean outweighs those of
+# the playouts in which it came later from about 500 visits on, and a move that was not tried looks
+# a little better than its mean in such playouts.
+WITH_OWN_PLAYOUTS = {"rave": 500, "exploration": 0.1, "urgency": 0.3}
 # Outcomes differ from a draw by half a point at least: all wins are worth the same.
 WHOLE_WIN = 0.5
+# For all others a quick win is better than a slow one, by less than anything else matters.
+QUICKEST = Ending(step=1e-6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,8 @@ class Thinker(Generic[Move]):
         The position is the same afterwards. Ends early when `stop` is set, or when there is
         nothing more to find. listen: told the best moves, best first, every `interval` seconds.
         """
+        if listen is None and (only := _only_move(game)):
+            return Thought(0, 0.0, only)
         search = self._search
         search.stopped = False
         search.forget_counts()
@@ -117,6 +121,13 @@ class Thinker(Generic[Move]):
         if listen:
             listen(found)
         return found[0]
+
+    def keep(self) -> None:
+        """Write what was learned for good to its file; what goes wrong is reported."""
+        try:
+            self._search.keep()
+        except (OSError, ValueError) as error:
+            self._report(str(error))
 
     def _watch(
         self,
@@ -145,7 +156,8 @@ class _Playouts(Generic[Move]):
         self._game = game
 
     def run(self, plan: Plan) -> None:
-        self._search.playouts = ENDLESS if plan.playouts is None else plan.playouts
+        if plan.playouts is not None:
+            self._search.playouts = plan.playouts
         self._search.search(self._game, ENDLESS if plan.depth is None else plan.depth)
 
     def thoughts(self) -> list[Thought[Move]]:
@@ -171,49 +183,51 @@ class _Depths(Generic[Move]):
 
     def run(self, plan: Plan) -> None:
         began = time.monotonic()
+        knows_nothing = False
         for depth in range(1, (plan.depth or DEEPEST) + 1):
-            before = self._search.counts.nodes
-            self._search.counts.seldepth = 0
+            counts = self._search.counts
+            nodes, hits, counts.seldepth = counts.nodes, counts.table_hits, 0
             found = self._search.search(self._game, depth)
-            nodes = self._search.counts.nodes - before
+            nodes, hits = counts.nodes - nodes, counts.table_hits - hits
             if found.move is not None:
                 self._best = Thought(nodes, found.value, found.pv)
-            whole_tree = self._search.counts.seldepth < depth
-            if whole_tree or time.monotonic() - began > LATEST * plan.seconds:
+            if time.monotonic() - began > LATEST * plan.seconds:
                 return
+            # A search that did not come to its horizon has seen all there is, unless it owes
+            # that to what it remembers of shallower ones.
+            ended = counts.seldepth < depth
+            if ended and (knows_nothing or not hits):
+                return
+            knows_nothing = ended and nodes > 1
+            if knows_nothing:
+                self._search.reset()
 
     def thoughts(self) -> list[Thought[Move]]:
         return [] if self._best is None else [self._best]
 
 
 def make_search(
-    name: str, game: Game[Any], evaluate: Callable[[Any], float], seed: int | None = None
+    text: str, game: Game[Any], evaluate: Callable[[Any], float], seed: int | None = None
 ) -> Search[Any]:
-    """Return an algorithm by its name, or MCTS, with settings that suit a game.
+    """Return an algorithm, as `agent.search.configuration` reads it, to play a game with.
 
-    Raises ValueError if there is no such algorithm, or it cannot play such a game.
+    What is not written suits the game. But of the techniques of alpha-beta and its like a text
+    that names any names all. Raises ValueError if there is no such algorithm or technique, or it
+    cannot play such a game.
     """
-    kind = algorithm("uct" if name == MCTS else name)
-    if isinstance(game, Chance) and kind.name != "expectiminimax":
-        raise ValueError(f"{name} plays no games of chance; expectiminimax does")
-    if issubclass(kind, UCT):
-        simulated = isinstance(game, Simulated)
-        return kind(
-            evaluate,
-            scale=WHOLE_WIN,
-            rave=RAVE if simulated else 0,
-            exploration=EXPLORATION if simulated else sqrt(2),
-            urgency=URGENCY if simulated else inf,
-            solver=not simulated,
-            seed=seed,
-        )
-    options: dict[str, Any] = {}
-    known = signature(kind).parameters
-    if "table" in known:
-        options["table"] = Table(TABLE_ENTRIES)
-    if "ordering" in known:
-        options["ordering"] = Ordering(ratings=True, killers=True, history=True)
-    return kind(evaluate, **options)
+    written = configuration.read(text)
+    scale = game.greatest() or 1 if isinstance(game, Tree) else WHOLE_WIN
+    return _suited(written, game).new(game, evaluate, scale=scale, ending=QUICKEST, seed=seed)
+
+
+def _suited(written: Configuration, game: Game[Any]) -> Configuration:
+    """Return the algorithm with settings that suit a game."""
+    if not issubclass(written.kind, UCT):
+        suits = {} if written.options else written.among(TECHNIQUES)
+    else:
+        own = isinstance(game, Simulated)
+        suits = {"playouts": ENDLESS, **(WITH_OWN_PLAYOUTS if own else {"solver": True})}
+    return replace(written, options=suits | written.options)
 
 
 def default_algorithm(game: Game[Any]) -> str:
@@ -224,8 +238,17 @@ def default_algorithm(game: Game[Any]) -> str:
 
 
 def _any_move(game: Game[Move]) -> Move:
-    moves: Iterable[Move] = game.sensible() if isinstance(game, Simulated) else game.moves()
-    return next(iter(moves))
+    return next(iter(_sensible(game)))
+
+
+def _only_move(game: Game[Move]) -> tuple[Move, ...]:
+    """Return the move that there is no choice but to make; () if there is a choice."""
+    first = tuple(islice(_sensible(game), 2))
+    return first if len(first) == 1 else ()
+
+
+def _sensible(game: Game[Move]) -> Iterable[Move]:
+    return game.sensible() if isinstance(game, Simulated) else game.moves()
 
 
 def draw_event(game: Chance[Move], number: float) -> Move:

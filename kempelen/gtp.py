@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from argparse import RawDescriptionHelpFormatter
+from typing import TYPE_CHECKING
 
 from kempelen import __version__, serving
 from protocols.gtp.protocol import Gtp, Settings
@@ -15,68 +16,42 @@ if TYPE_CHECKING:
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    from argparse import ArgumentTypeError
+    from kempelen import game_arguments
+    from kempelen.numbers import positive, seconds
 
-    from kempelen.numbers import positive
-
-    def seconds(text: str) -> float:
-        try:
-            number = float(text)
-        except ValueError:
-            number = 0.0
-        if not 0 < number < 1e9:
-            raise ArgumentTypeError(f"expected seconds above 0, not {text!r}")
-        return number
-
-    parser.add_argument("--game", default="go", metavar="NAME", help="the game (default go)")
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = game_arguments.catalogues()
+    game_arguments.configure(parser, game="go", size="--boardsize")
+    parser.add_argument("--komi", type=float, help="of Go, until komi comes (default: 7.5)")
     parser.add_argument(
-        "--algorithm", metavar="NAME", help="mcts, alpha-beta, ... (default: what suits the game)"
+        "--algorithm", metavar="A", help="mcts, alpha-beta, ... (default: what suits the game)"
     )
     parser.add_argument(
-        "--evaluation",
-        metavar="FILE.py:FUNCTION",
-        help="the value of a game's position for its mover, also as MODULE:FUNCTION",
+        "--no-book",
+        dest="book",
+        action="store_false",
+        help="search from the first move, without books and solved values",
     )
-    parser.add_argument("--boardsize", type=positive, metavar="N", help="until boardsize comes")
-    parser.add_argument("--komi", type=float, help="of Go, until komi comes (default 7.5)")
     parser.add_argument(
         "--time",
         type=seconds,
-        default=5.0,
+        default=Settings().seconds,
         metavar="SECONDS",
-        help="for a move, until time settings come (default 5)",
+        help="for a move, until time settings come (default: %(default)g)",
     )
     parser.add_argument("--depth", type=positive, metavar="N", help="search at most N plies deep")
     parser.add_argument("--playouts", type=positive, metavar="N", help="of mcts, at most N a move")
-    parser.add_argument("--seed", type=int, help="make the playouts the same every time")
+    parser.add_argument("--seed", type=int, help="make all that is random the same every time")
 
 
 def run(arguments: Namespace) -> int:
     """Serve until `quit` or the end of input."""
-    from agent.evaluation import EvaluationError, load
+    from agent.evaluation import EvaluationError
 
-    evaluate: Any = None
     try:
-        if arguments.evaluation:
-            evaluate = load(arguments.evaluation).python
-            if evaluate is None:
-                raise EvaluationError(
-                    f"{arguments.evaluation} is for the chess kernel; "
-                    "a game's evaluation is a plain function of its position"
-                )
-        settings = Settings(
-            game=arguments.game,
-            size=arguments.boardsize,
-            komi=arguments.komi,
-            algorithm=arguments.algorithm,
-            evaluate=evaluate,
-            seconds=arguments.time,
-            depth=arguments.depth,
-            playouts=arguments.playouts,
-            seed=arguments.seed,
-        )
+        settings = _settings(arguments)
         Gtp("", "", lambda _: None, lambda _: None, settings)  # a trial, while errors can be shown
-    except (ValueError, TypeError, EvaluationError) as error:
+    except (EvaluationError, OSError, ValueError) as error:
         print(f"kempelen gtp: {error}", file=sys.stderr)
         return 2
     return serving.serve(lambda session: make(session, settings))
@@ -85,6 +60,25 @@ def run(arguments: Namespace) -> int:
 def make(session: Session, settings: Settings = Settings()) -> Gtp:  # noqa: B008 - it is frozen
     """Return the engine that answers a session."""
     return Gtp("Kempelen", __version__, session.send, _report, settings)
+
+
+def _settings(arguments: Namespace) -> Settings:
+    from kempelen import game_arguments
+
+    kind, options = game_arguments.chosen(arguments, {"seed": arguments.seed or 0})
+    if arguments.komi is not None:
+        options["komi"] = arguments.komi
+    return Settings(
+        game=kind.name,
+        options=options,
+        algorithm=arguments.algorithm,
+        evaluation=arguments.evaluation,
+        book=arguments.book,
+        seconds=arguments.time,
+        depth=arguments.depth,
+        playouts=arguments.playouts,
+        seed=arguments.seed,
+    )
 
 
 def _report(message: str) -> None:

@@ -1,6 +1,7 @@
 """Numbers on the command line."""
 
 from argparse import ArgumentTypeError
+from math import inf
 
 
 def positive(text: str) -> int:
@@ -11,4 +12,15 @@ def positive(text: str) -> int:
         number = 0
     if number < 1:
         raise ArgumentTypeError(f"expected a whole number above 0, not {text!r}")
+    return number
+
+
+def seconds(text: str) -> float:
+    """Read a time above 0, for argparse."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < inf:
+        raise ArgumentTypeError(f"expected seconds above 0, not {text!r}")
     return number

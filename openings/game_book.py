@@ -187,18 +187,19 @@ class SolvedAdvisor(Generic[Move]):
 
 
 def advisors(
-    kind: Kind, game: Written[Any], report: Callable[[str], None] | None = None
+    kind: Kind, game: Written[Any], chance: random.Random | None = None
 ) -> list[Advisor[Game[Any], Any]]:
     """Return who may be asked for a move before a search: solved values, a book of openings.
 
     game: at its start, set up as it is played; the books are for the usual size of the board.
+    chance: chooses among the moves of a book.
     """
     found: list[Advisor[Game[Any], Any]] = []
     if kind.solved is not None:
         found.append(SolvedAdvisor(kind.solved))
     file = FOLDER / f"{kind.name}.yaml"
     if file.exists() and game.key() == kind.new().key() and str(game) == str(kind.new()):
-        found.append(GameBookAdvisor(read(file, game), report=report))
+        found.append(GameBookAdvisor(read(file, game), chance=chance))
     return found
 
 

@@ -7,9 +7,32 @@ height, always 0, so that a line cannot run over from one column into the next.
 from collections.abc import Hashable
 from functools import cache
 
+# Complete four in a line, or keep the other from it; stop two that are open on both sides. They
+# may be reflected, not turned.
+PATTERNS = (
+    *(
+        pattern.replace("d", discs)
+        for discs in "mt"
+        for pattern in (
+            "d d d *",
+            "d d * d",
+            "* \n d \n d \n d",
+            "d???\n?d??\n??d?\n???*",
+            "d???\n?d??\n??*?\n???d",
+            "d???\n?*??\n??d?\n???d",
+            "*???\n?d??\n??d?\n???d",
+        )
+    ),
+    ". t t * .",
+    ". t * t .",
+)
+
 
 class ConnectFour:
     """A position of Connect Four and its history. Moves are columns, from 0."""
+
+    patterns = PATTERNS
+    upright = True
 
     def __init__(self, width: int = 7, height: int = 6) -> None:
         if width < 1 or height < 1:
@@ -73,6 +96,12 @@ class ConnectFour:
     def rating(self, move: int) -> float:
         """Rate columns by how near the middle they are: more lines go through them."""
         return 1 - abs(2 * move - self.width + 1) / self.width
+
+    def bounds(self) -> tuple[float, float]:
+        """Return whether the other could still win, and whether the mover could."""
+        mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
+        lines = _lines(self.width, self.height)
+        return -any(not line & mine for line in lines), +any(not line & theirs for line in lines)
 
     def forced(self) -> bool:
         """Return False: whoever is to move may always do something quiet."""
@@ -169,25 +198,5 @@ def _lines(width: int, height: int) -> list[int]:
                     lines.append(sum(1 << x * (height + 1) + y for x, y in squares))
     return lines
 
-
-# Complete four in a line, or keep the other from it; stop two that are open on both sides. They
-# may be reflected, not turned.
-PATTERNS = (
-    *(
-        pattern.replace("d", discs)
-        for discs in "mt"
-        for pattern in (
-            "d d d *",
-            "d d * d",
-            "* \n d \n d \n d",
-            "d???\n?d??\n??d?\n???*",
-            "d???\n?d??\n??*?\n???d",
-            "d???\n?*??\n??d?\n???d",
-            "*???\n?d??\n??d?\n???d",
-        )
-    ),
-    ". t t * .",
-    ". t * t .",
-)
 
 GAME = ConnectFour

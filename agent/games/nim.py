@@ -1,6 +1,7 @@
 """Nim: take any number of counters from one heap; who takes the last wins (or, misère, loses).
 
-Source of the theory: C. Bouton, 'Nim, a game with a complete mathematical theory' (1901).
+Source of the theory: C. Bouton, 'Nim, a game with a complete mathematical theory' (1901). 'Juegos:
+minimax, método alfa-beta' draws its winning strategy.
 """
 
 from collections.abc import Hashable, Iterator, Sequence

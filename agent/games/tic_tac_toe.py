@@ -6,9 +6,27 @@ Squares are numbered along the rows from the top left, from 0. Player 0 is X.
 from collections.abc import Hashable
 from functools import cache
 
+# Complete three in a line, or keep the other from it; then take the centre, and answer a corner
+# with it. On the board of 3x3 that is nearly all there is to know.
+PATTERNS = (
+    "m m *",
+    "m * m",
+    "m??\n?m?\n??*",
+    "m??\n?*?\n??m",
+    "t t *",
+    "t * t",
+    "t??\n?t?\n??*",
+    "t??\n?*?\n??t",
+    "???\n?*?\n???",
+    "*??\n???\n???",
+)
+
 
 class TicTacToe:
     """A position of tic-tac-toe and its history. Sets of squares are bits of an integer."""
+
+    patterns = PATTERNS
+    upright = False
 
     def __init__(self, size: int = 3) -> None:
         if size < 1:
@@ -67,6 +85,10 @@ class TicTacToe:
         """Return how many lines the player could still complete."""
         theirs = self._marks[1 - player]
         return sum(not line & theirs for line in self._lines)
+
+    def bounds(self) -> tuple[float, float]:
+        """Return whether the other could still win, and whether the mover could."""
+        return -bool(self.open_lines(1 - self.turn)), +bool(self.open_lines(self.turn))
 
     def grid(self) -> list[str]:
         """Return the rows from the top: `m` the mover's, `t` the other's, `.` an empty square."""
@@ -142,20 +164,5 @@ def _moved(marks: int, squares: tuple[int, ...]) -> int:
     """Return the marks after each square went where the symmetry takes it."""
     return sum(1 << target for square, target in enumerate(squares) if marks >> square & 1)
 
-
-# Complete three in a line, or keep the other from it; then take the centre, and answer a corner
-# with it. On the board of 3x3 that is nearly all there is to know.
-PATTERNS = (
-    "m m *",
-    "m * m",
-    "m??\n?m?\n??*",
-    "m??\n?*?\n??m",
-    "t t *",
-    "t * t",
-    "t??\n?t?\n??*",
-    "t??\n?*?\n??t",
-    "???\n?*?\n???",
-    "*??\n???\n???",
-)
 
 GAME = TicTacToe

@@ -64,6 +64,14 @@ class Tree:
         """Return the path from the root."""
         return tuple(self._path)
 
+    def greatest(self) -> float:
+        """Return the greatest utility, of either sign, in the whole tree."""
+
+        def below(node: Node) -> float:
+            return max(map(below, node)) if isinstance(node, list) else abs(node)
+
+        return below(self.root)
+
     def text(self, move: int) -> str:
         """Return a child's number."""
         return str(move)

@@ -170,12 +170,11 @@ class AlphaBeta(Search[Move]):
             if entry.depth >= depth:
                 lower = self.ending.at(entry.lower, ply)
                 upper = self.ending.at(entry.upper, ply)
-                if lower >= beta or lower == upper:
+                if lower >= beta or lower == upper or upper <= alpha:
                     self.counts.table_hits += 1
-                    return lower
-                if upper <= alpha:
-                    self.counts.table_hits += 1
-                    return upper
+                    if first is not None and lower > alpha:
+                        self._lines[ply] = (first,)
+                    return upper if upper <= alpha else lower
         value = self._best(game, self._moves(game, ply, first), depth, ply, alpha, beta)
         if self._lines[ply]:
             first = self._lines[ply][0]

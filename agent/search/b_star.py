@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Literal, TypeVar
 
-from agent.game import Game
+from agent.game import Bounded, Game
 from agent.search.cursor import Cursor, Label
 from agent.search.ending import AS_PLAYED, Ending
 from agent.search.ordering import Ordering
@@ -41,8 +41,8 @@ class Node:
         return changed
 
     def is_settled(self) -> bool:
-        """Tell whether the bounds have met."""
-        return self.pessimistic == self.optimistic
+        """Tell whether the bounds have met, or contradict each other."""
+        return self.pessimistic >= self.optimistic
 
     def width(self) -> float:
         """Return how far the bounds are apart."""
@@ -52,11 +52,11 @@ class Node:
 class BStar(Search[Move]):
     """B*: stop as soon as one move's pessimistic bound reaches all others' optimistic bounds.
 
-    bounds: the bounds of a position that is not a leaf; nothing is known without it. strategy:
-    what to do at the root. "prove-best" raises the pessimistic bound of the most promising
-    move, "disprove-rest" lowers the optimistic bound of the next, "widest" takes of these two
-    the one whose bounds are further apart. The value found is the best move's pessimistic
-    bound. `counts.peak_open` is the size of the tree in memory.
+    bounds: the bounds of a position that is not a leaf; without it those of a `Bounded` game, and
+    of any other nothing is known. strategy: what to do at the root. "prove-best" raises the
+    pessimistic bound of the most promising move, "disprove-rest" lowers the optimistic bound of
+    the next, "widest" takes of these two the one whose bounds are further apart. The value found
+    is the best move's pessimistic bound. `counts.peak_open` is the size of the tree in memory.
     """
 
     name = "b-star"
@@ -73,7 +73,7 @@ class BStar(Search[Move]):
         strategy: Strategy = "widest",
     ) -> None:
         super().__init__(evaluate, ending=ending, ordering=ordering, node_limit=node_limit)
-        self._bounds = bounds or _unknown
+        self._bounds = bounds or _bounds
         self._strategy = strategy
 
     def _root(self, game: Game[Move], depth: int) -> float:
@@ -130,8 +130,8 @@ class BStar(Search[Move]):
         return best if self._strategy == "prove-best" else other
 
 
-def _unknown(game: Any) -> Bounds:
-    return -inf, inf
+def _bounds(game: Any) -> Bounds:
+    return game.bounds() if isinstance(game, Bounded) else (-inf, inf)
 
 
 def _promise(node: Node) -> Bounds:

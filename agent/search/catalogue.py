@@ -1,4 +1,7 @@
-"""All search algorithms by name. A sub-class of Search in this package that has a name is one."""
+"""All search algorithms by name. A sub-class of Search in this package that has a name is one.
+
+Monte Carlo tree search, `mcts`, means UCT.
+"""
 
 from importlib import import_module
 from inspect import getmembers, isclass
@@ -7,6 +10,8 @@ from typing import Any
 
 import agent.search
 from agent.search.search import Search
+
+ALSO_CALLED = {"mcts": "uct"}
 
 
 def algorithms() -> dict[str, type[Search[Any]]]:
@@ -23,6 +28,7 @@ def algorithms() -> dict[str, type[Search[Any]]]:
 def algorithm(name: str) -> type[Search[Any]]:
     """Return the algorithm of that name; ValueError, naming those there are, if there is none."""
     found = algorithms()
+    name = ALSO_CALLED.get(name, name)
     if name not in found:
         raise ValueError(f"there is no algorithm {name!r}; there are {', '.join(found)}")
     return found[name]

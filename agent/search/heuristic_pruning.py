@@ -7,7 +7,7 @@ counted from 1.
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
-from agent.game import Game
+from agent.game import Written
 
 Move = TypeVar("Move")
 
@@ -20,7 +20,7 @@ class Pruned(Generic[Move]):
     is that of `evaluate`, a cheap evaluation of the positions that the moves lead to.
     """
 
-    def __init__(self, game: Game[Move], evaluate: Callable[[Any], float], factor: int) -> None:
+    def __init__(self, game: Written[Move], evaluate: Callable[[Any], float], factor: int) -> None:
         if factor < 1:
             raise ValueError(f"a factor of {factor} leaves no move; use 1 or more")
         self.game = game
@@ -62,6 +62,13 @@ class Pruned(Generic[Move]):
     def key(self) -> Hashable:
         """Return the position with its factor: the same position may have fewer moves."""
         return self.factor, self.game.key()
+
+    def text(self, move: Move) -> str:
+        """Write a move as the game does."""
+        return self.game.text(move)
+
+    def __str__(self) -> str:
+        return str(self.game)
 
     def _promise(self, move: Move) -> float:
         """Return the value, for the mover, of the position after a move."""

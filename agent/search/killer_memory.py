@@ -16,13 +16,15 @@ Move = TypeVar("Move")
 class KillerMemory(MutableMapping[Hashable, Move]):
     """Killer moves by the keys of positions, for `Ordering(refutations=...)`.
 
-    size: the most positions kept; the one that was stored longest ago goes first.
+    size: the most positions kept; the one that was stored longest ago goes first. file: where
+    `keep` writes it.
     """
 
-    def __init__(self, size: int = 100_000) -> None:
+    def __init__(self, size: int = 100_000, file: str | PathLike[str] | None = None) -> None:
         if size < 1:
             raise ValueError(f"a memory of {size} positions holds nothing; use 1 or more")
         self._size = size
+        self._file = file
         self._moves: dict[Hashable, Move] = {}
 
     def __getitem__(self, key: Hashable) -> Move:
@@ -42,6 +44,18 @@ class KillerMemory(MutableMapping[Hashable, Move]):
 
     def __len__(self) -> int:
         return len(self._moves)
+
+    @classmethod
+    def kept_in(cls, path: str | PathLike[str]) -> "KillerMemory[Any]":
+        """Return the memory that a file keeps, or will keep; ValueError if it is something else."""
+        memory = cls.read(path) if Path(path).exists() else cls()
+        memory._file = path
+        return memory
+
+    def keep(self) -> None:
+        """Write the memory to its file, if it has one, as `write` does."""
+        if self._file is not None:
+            self.write(self._file)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Keep the memory in a file, which is replaced as a whole; ValueError if it cannot be.

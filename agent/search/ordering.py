@@ -6,6 +6,7 @@ from math import inf
 from typing import Any, Generic, TypeVar
 
 from agent.game import Classed, Game, Gridded, Rated
+from agent.search.killer_memory import KillerMemory
 from agent.search.patterns import Patterns
 
 Move = TypeVar("Move")
@@ -52,7 +53,7 @@ class Ordering(Generic[Move]):
         self._successors = successors
         self._preliminary = preliminary
         self._patterns = patterns
-        self._refutations = refutations
+        self.refutations = refutations
 
     def sort(
         self, game: Game[Move], moves: list[Move], ply: int, first: Move | None = None
@@ -82,8 +83,8 @@ class Ordering(Generic[Move]):
         if self._patterns is not None and isinstance(game, Gridded):
             urgent = self._patterns.moves(game)
             moves = urgent + [move for move in moves if move not in urgent]
-        if first is None and self._refutations is not None:
-            first = self._refutations.get(game.key())
+        if first is None and self.refutations is not None:
+            first = self.refutations.get(game.key())
         if first is not None and first in moves:
             # The game's own move, which may be more than what is equal to it.
             moves.insert(0, moves.pop(moves.index(first)))
@@ -117,8 +118,8 @@ class Ordering(Generic[Move]):
 
     def learn(self, game: Game[Move], move: Move, depth: int, ply: int) -> None:
         """Remember a move that cut off, unless its rating brings it to the front anyway."""
-        if self._refutations is not None:
-            self._refutations[game.key()] = move
+        if self.refutations is not None:
+            self.refutations[game.key()] = move
         if self._last_turn is not None:
             self._last_turn.add(game.turn, move)
         if self._ratings and isinstance(game, Rated) and game.rating(move) > 0:
@@ -127,6 +128,11 @@ class Ordering(Generic[Move]):
             self._killers.add(ply, move)
         if self._history is not None:
             self._history.add(game.turn, move, depth)
+
+    def keep(self) -> None:
+        """Write the refutations to their file, if they have one (see `KillerMemory.keep`)."""
+        if isinstance(self.refutations, KillerMemory):
+            self.refutations.keep()
 
     def clear(self) -> None:
         """Forget everything but the refutations, which are the caller's."""

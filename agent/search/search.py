@@ -84,6 +84,11 @@ class Search(ABC, Generic[Move]):
         if self.ordering is not None:
             self.ordering.clear()
 
+    def keep(self) -> None:
+        """Write what was learned for good to its file, if there is one (see `Ordering.keep`)."""
+        if self.ordering is not None:
+            self.ordering.keep()
+
     @abstractmethod
     def _root(self, game: Game[Move], depth: int) -> float:
         """Return the value of the position for its mover; `_lines[0]` is then its variation."""

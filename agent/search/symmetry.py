@@ -6,12 +6,12 @@
 from collections.abc import Hashable
 from typing import Generic, Protocol, TypeVar
 
-from agent.game import Game
+from agent.game import Written
 
 Move = TypeVar("Move")
 
 
-class SymmetricGame(Game[Move], Protocol[Move]):
+class SymmetricGame(Written[Move], Protocol[Move]):
     """A game that is also `Symmetric`."""
 
     def symmetric_key(self) -> Hashable:
@@ -57,3 +57,10 @@ class Folded(Generic[Move]):
     def key(self) -> Hashable:
         """Return the symmetric key."""
         return self.game.symmetric_key()
+
+    def text(self, move: Move) -> str:
+        """Write a move as the game does."""
+        return self.game.text(move)
+
+    def __str__(self) -> str:
+        return str(self.game)

@@ -1,4 +1,8 @@
-"""The transposition table: what is known of positions that were searched before."""
+"""The transposition table: what is known of positions that were searched before.
+
+Source: R. Greenblatt, D. Eastlake and S. Crocker, 'The Greenblatt chess program' (1967); it is the
+memory of the alpha-beta in 'Técnicas de IA, Tema 3.2'.
+"""
 
 from collections.abc import Hashable
 from typing import Generic, NamedTuple, TypeVar

@@ -27,19 +27,10 @@ ACTIONS = {
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the actions and their arguments."""
-    from agent.games import catalogue as games
-    from agent.search.catalogue import algorithms
+    from kempelen.game_arguments import catalogues
 
     parser.formatter_class = RawDescriptionHelpFormatter
-    parser.epilog = "\n".join(
-        [
-            "games:",
-            *_wrapped(games.names()),
-            "algorithms:",
-            *_wrapped(algorithms()),
-            "an algorithm may have options: alpha-beta+table+killers+history, uct+playouts=500",
-        ]
-    )
+    parser.epilog = catalogues()
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, (module, help_line) in ACTIONS.items():
         action = actions.add_parser(name, help=help_line, description=help_line)
@@ -67,11 +58,3 @@ def run(arguments: Namespace) -> int:
     except (EvaluationError, OSError, TypeError, ValueError) as error:
         print(f"kempelen lab: {error}", file=sys.stderr)
         return 2
-
-
-def _wrapped(names: object) -> list[str]:
-    from collections.abc import Iterable
-    from textwrap import wrap
-
-    assert isinstance(names, Iterable)
-    return wrap(", ".join(names), 78, initial_indent="  ", subsequent_indent="  ")

@@ -9,14 +9,16 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from statistics import fmean
-from typing import Any
+from typing import Any, get_args
 
 from agent.games.random_tree import RandomTree
 from agent.search import theory
+from agent.search.configuration import Configuration
 from agent.search.counts import Counts, SearchStopped
+from agent.search.horizon import Horizon, deepen
+from agent.search.search import Found, Search
 from kempelen.console import with_progress
 from kempelen.lab import algorithms, limits, subject, words
-from kempelen.lab.algorithms import Algorithm
 from kempelen.lab.output import show, table
 from kempelen.lab.subject import Subject
 from kempelen.lab.words import number
@@ -54,6 +56,10 @@ def configure(parser: ArgumentParser) -> None:
         "--positions", type=positive, default=1, metavar="N",
         help="compare on so many positions, reached by random moves (default: 1)",
     )  # fmt: skip
+    parser.add_argument(
+        "--deepen", choices=get_args(Horizon), nargs="?", const="any",
+        help="search 1, 2, ... plies deep, or only odd or even depths; all is counted",
+    )  # fmt: skip
     limits.configure(parser)
     words.configure(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -64,7 +70,7 @@ def run(arguments: Namespace) -> int:
     subjects = subject.positions(arguments, arguments.positions)
     chosen = algorithms.read(arguments.algorithm, subjects[0])
     for algorithm in chosen:
-        algorithm.new(subjects[0], seed=arguments.seed)  # refused before anything is measured
+        subjects[0].search(algorithm, seed=arguments.seed)  # refused before anything is measured
     runs = product(enumerate(subjects, 1), chosen)
     measured = list(
         with_progress(
@@ -83,19 +89,34 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _measure(algorithm: Algorithm, position: int, at: Subject, arguments: Namespace) -> Measured:
-    search = algorithm.new(at, seed=arguments.seed, node_limit=limits.node_limit(arguments))
-    value, pv = None, []
+def _measure(
+    algorithm: Configuration, position: int, at: Subject, arguments: Namespace
+) -> Measured:
+    search = at.search(algorithm, seed=arguments.seed, node_limit=limits.node_limit(arguments))
+    found: Found[Any] | None = None
     began = time.perf_counter()
     try:
         with limits.in_time(search, arguments.movetime):
-            found = search.search(at.game, at.depth)
-        value, pv = found.value, _texts(at.game, found.pv)
+            for each in _searched(search, at, arguments.deepen):
+                found = each
     except SearchStopped:
         pass
     seconds = time.perf_counter() - began
+    search.keep()
+    value, pv = (None, []) if found is None else (found.value, _texts(at.game, found.pv))
     move = pv[0] if pv else None
     return Measured(algorithm.text, position, value, move, pv, seconds, search.counts)
+
+
+def _searched(search: Search[Any], at: Subject, horizon: Horizon | None) -> Iterator[Found[Any]]:
+    """Search and generate what was found, at every level if the search is to deepen."""
+    if horizon is None:
+        yield search.search(at.game, at.depth)
+        return
+    for level, found in deepen(search, at.game, at.depth, horizon):
+        yield found
+        if search.counts.seldepth < level:  # the whole tree
+            return
 
 
 def _texts(game: Any, line: tuple[Any, ...]) -> list[str]:

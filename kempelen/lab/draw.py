@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from agent.search import configuration
 from agent.search.counts import SearchStopped
 from agent.search.observing import Event, observed
 from kempelen.lab import algorithms, limits, picture, subject, words
@@ -28,10 +29,10 @@ def run(arguments: Namespace) -> int:
     """Search, draw and say where the picture is."""
     path = picture.check_output(arguments.output)
     at = subject.subject(arguments)
-    algorithm = algorithms.read_one(arguments.algorithm)
+    algorithm = configuration.read(arguments.algorithm)
     events: list[Event] = []
-    search = algorithm.new(
-        at,
+    search = at.search(
+        algorithm,
         seed=arguments.seed,
         node_limit=limits.node_limit(arguments),
         kind=observed(algorithm.kind, events.append),

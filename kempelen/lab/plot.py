@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from agent.games.random_tree import RandomTree
 from agent.games.tree import evaluate
-from agent.search import theory
+from agent.search import configuration, theory
 from agent.search.catalogue import algorithms as catalogue
+from agent.search.configuration import Configuration
 from agent.search.cursor import Label
 from agent.search.observing import Evaluated, Event, observed
 from kempelen.console import with_progress
-from kempelen.lab import algorithms, picture, words
-from kempelen.lab.algorithms import Algorithm
+from kempelen.lab import picture, words
 from kempelen.lab.subject import Subject
 from kempelen.numbers import positive
 
@@ -174,18 +174,20 @@ def _panel(axes: Axes, points: list[Point], key: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _chosen(text: str | None) -> list[Algorithm]:
+def _chosen(text: str | None) -> list[Configuration]:
     if text:
-        return [algorithms.read_one(each) for each in text.split(",")]
-    return [Algorithm(name, kind, {}) for name, kind in catalogue().items() if kind.exact]
+        return [configuration.read(each) for each in text.split(",")]
+    return [Configuration(name, kind, {}) for name, kind in catalogue().items() if kind.exact]
 
 
-def _mean_leaves(algorithm: Algorithm, branching: int, depth: int, arguments: Namespace) -> float:
+def _mean_leaves(
+    algorithm: Configuration, branching: int, depth: int, arguments: Namespace
+) -> float:
     return fmean(_leaves(algorithm, branching, depth, arguments))
 
 
 def _leaves(
-    algorithm: Algorithm, branching: int, depth: int, arguments: Namespace
+    algorithm: Configuration, branching: int, depth: int, arguments: Namespace
 ) -> Iterator[int]:
     for number in range(arguments.trees):
         game: Any = RandomTree(branching, depth, arguments.seed + number)
@@ -193,12 +195,12 @@ def _leaves(
         if arguments.distinct:
             yield _distinct_leaves(algorithm, at, arguments.seed)
         else:
-            search = algorithm.new(at, seed=arguments.seed)
+            search = at.search(algorithm, seed=arguments.seed)
             search.search(game, depth)
             yield search.counts.leaves
 
 
-def _distinct_leaves(algorithm: Algorithm, at: Subject, seed: int) -> int:
+def _distinct_leaves(algorithm: Configuration, at: Subject, seed: int) -> int:
     """Return how many different leaves the algorithm evaluates."""
     seen: set[Label] = set()
 
@@ -206,5 +208,5 @@ def _distinct_leaves(algorithm: Algorithm, at: Subject, seed: int) -> int:
         if isinstance(event, Evaluated):
             seen.add(event.label)
 
-    algorithm.new(at, seed=seed, kind=observed(algorithm.kind, tell)).search(at.game, at.depth)
+    at.search(algorithm, seed=seed, kind=observed(algorithm.kind, tell)).search(at.game, at.depth)
     return len(seen)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
-from inspect import signature
-from pathlib import Path
+from math import inf
 from random import Random
 from typing import Any
 
-from agent.game import CHANCE, Chance, Written, find_move
-from agent.games import catalogue
-from agent.games.catalogue import Kind
+from agent.game import CHANCE, Chance, Symmetric, Written, find_move
 from agent.games.random_tree import RandomTree
-from agent.games.tree import Node, Tree, read_tree
+from agent.games.tree import Tree
+from agent.search.configuration import Configuration
+from agent.search.heuristic_pruning import Pruned
+from agent.search.search import Search
+from agent.search.symmetry import Folded
+from kempelen import game_arguments
 from kempelen.numbers import positive
 
 # How deep a game is searched when nobody says; a tree is searched to its leaves.
@@ -41,26 +43,36 @@ class Subject:
         """Whether dice or cards take part."""
         return isinstance(self.game, Chance)
 
+    def search(
+        self,
+        algorithm: Configuration,
+        *,
+        seed: int = 0,
+        node_limit: float = inf,
+        kind: type[Search[Any]] | None = None,
+    ) -> Search[Any]:
+        """Return an algorithm set up for the game, as `Configuration.new` does."""
+        return algorithm.new(
+            self.game,
+            self.evaluate,
+            scale=self.scale,
+            seed=seed,
+            node_limit=node_limit,
+            kind=kind,
+        )
+
 
 def configure(parser: ArgumentParser, *, game: str | None = None, depth: bool = True) -> None:
     """Declare how a game is named; `game` is the one looked at when none is."""
-    which = parser.add_mutually_exclusive_group(required=game is None)
-    which.add_argument("--game", default=game, metavar="G", help="a game's name, or FILE.py:Class")
-    which.add_argument("--tree", type=Path, metavar="FILE.yaml", help="nested lists of leaf values")
-    parser.add_argument(
-        "--size",
-        "--state",
-        metavar="VALUE",
-        help="the game's first option: the board's size, the heaps (3,4,5), the counters",
-    )
-    parser.add_argument(
-        "--option", action="append", default=[], type=_option, metavar="NAME=VALUE",
-        help="another option of the game, such as misere=true; may be repeated",
-    )  # fmt: skip
+    game_arguments.configure(parser, game=game)
     parser.add_argument("--moves", default="", metavar="'M ...'", help="moves to begin with")
     parser.add_argument(
-        "--evaluation", metavar="FILE.py:function",
-        help="the value of a position for its mover (default: the game's own)",
+        "--fold", action="store_true",
+        help="of positions that a symmetry maps to each other look at one only",
+    )  # fmt: skip
+    parser.add_argument(
+        "--factor", type=positive, metavar="N",
+        help="heuristic pruning: N moves at the root, below as many as the parent less the rank",
     )  # fmt: skip
     if depth:
         parser.add_argument(
@@ -75,18 +87,29 @@ def subject(arguments: Namespace) -> Subject:
 
     Raises ValueError, OSError or EvaluationError with a message for the user.
     """
-    kind = catalogue.find("tree" if arguments.tree is not None else arguments.game)
-    if arguments.tree is not None:
-        name = str(arguments.tree)
-        game: Written[Any] = read_tree(arguments.tree)
-    else:
-        name = kind.name
-        game = _new_game(kind, arguments)
+    also = {"seed": arguments.seed}
+    if getattr(arguments, "depth", None):
+        also["depth"] = arguments.depth
+    kind, options = game_arguments.chosen(arguments, also)
+    game = kind.new(**options)
     for text in arguments.moves.split():
         game.play(find_move(game, text))
     depth = getattr(arguments, "depth", None) or (TO_THE_END if isinstance(game, Tree) else DEPTH)
-    evaluate = kind.evaluation(arguments.evaluation or "handcrafted")
-    return Subject(name, game, evaluate, depth, _scale(game))
+    name = kind.name if arguments.tree is None else str(arguments.tree)
+    scale = (game.greatest() if isinstance(game, Tree) else 0) or 1
+    evaluate = kind.evaluation(arguments.evaluation)
+    if arguments.fold:
+        if not isinstance(game, Symmetric):
+            raise ValueError(f"{name} has no symmetries to --fold")
+        game, evaluate = Folded(game), _inside(evaluate)
+    if arguments.factor is not None:
+        game, evaluate = Pruned(game, evaluate, arguments.factor), _inside(evaluate)
+    return Subject(name, game, evaluate, depth, scale)
+
+
+def _inside(evaluate: Callable[[Any], float]) -> Callable[[Any], float]:
+    """Return an evaluation of a game that wraps another."""
+    return lambda wrapper: evaluate(wrapper.game)
 
 
 def positions(arguments: Namespace, count: int) -> list[Subject]:
@@ -124,24 +147,6 @@ def branching(game: Written[Any], depth: int, seed: int, samples: int = 200) -> 
     return total / count if count else 1.0
 
 
-def _new_game(kind: Kind, arguments: Namespace) -> Written[Any]:
-    """Return the game set up as asked for."""
-    options: dict[str, Any] = dict(arguments.option)
-    known = signature(kind.game).parameters
-    if arguments.size is not None:
-        if not known:
-            raise ValueError(f"game {kind.name} has no --size")
-        options[next(iter(known))] = _value(arguments.size)
-    if "seed" in known:
-        options.setdefault("seed", arguments.seed)
-    if "depth" in known and getattr(arguments, "depth", None):
-        options.setdefault("depth", arguments.depth)
-    for name in known.keys() & options.keys():
-        if isinstance(known[name].default, tuple) and not isinstance(options[name], list):
-            options[name] = [options[name]]  # one heap
-    return kind.new(**options)
-
-
 def _wander(game: Written[Any], random: Random, plies: int = 6) -> None:
     """Play up to so many random moves, none that ends the game."""
     for _ in range(random.randint(1, plies)):
@@ -156,31 +161,3 @@ def _wander(game: Written[Any], random: Random, plies: int = 6) -> None:
         game.play(random.choice(going_on))
     while game.turn == CHANCE:
         game.play(random.choice(list(game.moves())))
-
-
-def _scale(game: Written[Any]) -> float:
-    """Return the greatest utility of a tree; other games say 1 for a win."""
-    if not isinstance(game, Tree):
-        return 1
-
-    def greatest(node: Node) -> float:
-        return max(map(greatest, node)) if isinstance(node, list) else abs(node)
-
-    return greatest(game.root) or 1
-
-
-def _option(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ArgumentTypeError(f"expected NAME=VALUE, not {text!r}")
-    return name, _value(value)
-
-
-def _value(text: str) -> Any:
-    """Read a value as YAML, commas making a list."""
-    import yaml
-
-    try:
-        return yaml.safe_load(f"[{text}]" if "," in text and not text.startswith("[") else text)
-    except yaml.YAMLError:
-        return text

@@ -15,6 +15,7 @@ from typing import Any
 
 from agent.game import CHANCE, Written
 from agent.games.tree import Tree
+from agent.search import configuration
 from agent.search.counts import SearchStopped
 from agent.search.cursor import Label
 from agent.search.mcts import UCT
@@ -48,10 +49,10 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Search and print each step; a search that was stopped ends with its last."""
     at = subject.subject(arguments)
-    algorithm = algorithms.read_one(arguments.algorithm)
+    algorithm = configuration.read(arguments.algorithm)
     events: list[Event] = []
-    search = algorithm.new(
-        at,
+    search = at.search(
+        algorithm,
         seed=arguments.seed,
         node_limit=limits.node_limit(arguments),
         kind=observed(algorithm.kind, events.append),

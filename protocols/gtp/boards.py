@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from agent.game import CHANCE, Written, find_move
-from agent.games import catalogue
+from agent.games.catalogue import GameError, Kind
 from protocols.gtp.values import COLOURS, GtpError
 
 ILLEGAL = "illegal move"
+# The largest board that GTP has coordinates for.
+LARGEST_BOARD = 25
 
 
 class GameBoard:
-    """Any game of the catalogue, by its own rules of who is to move.
+    """Any game, by its own rules of who is to move.
 
     Player 0 is black, 1 white; whatever colour is named, an event of chance may be played.
     """
@@ -22,19 +24,22 @@ class GameBoard:
     # How many of the mover's own moves may still come, where it can be told.
     moves_left: int | None = None
 
-    def __init__(self, name: str, size: int | None = None) -> None:
-        self.name = name
-        self._options: dict[str, Any] = {} if size is None else {"size": size}
-        try:
-            self.game: Written[Any] = self._new()
-        except TypeError:  # the game's class knows no size
-            raise ValueError(f"{name} has no board size") from None
+    def __init__(self, kind: Kind, options: Mapping[str, Any]) -> None:
+        """Begin a game with options of its class. Raises GameError if they cannot be."""
+        self.kind = kind
+        self.name = kind.name
+        self._options = dict(options)
+        self.game: Written[Any] = self.new()
         self._played: list[int] = []
+
+    def new(self) -> Written[Any]:
+        """Return another game, at its start."""
+        return self.kind.new(**self._options)
 
     @property
     def size(self) -> int:
         """The length of the board's edge; GtpError in a game that has none."""
-        size = getattr(self.game, "size", None) or getattr(self.game, "width", None)
+        size = getattr(self.game, "size", getattr(self.game, "width", None))
         if not isinstance(size, int):
             raise GtpError(f"{self.name} has no board size")
         return size
@@ -44,25 +49,22 @@ class GameBoard:
         """The player to move, 0 where chance is."""
         return 0 if self.game.turn == CHANCE else self.game.turn
 
-    @property
-    def evaluate(self) -> Callable[[Any], float]:
-        """The game's own evaluation."""
-        return catalogue.evaluation(self.name)
-
     def resize(self, size: int) -> None:
         """Begin again on a board of another size; GtpError, changing nothing, if it cannot be."""
-        options = dict(self._options)
+        if size > LARGEST_BOARD:
+            raise GtpError("unacceptable size")
+        options = self._options
+        if size != getattr(self.game, "size", getattr(self.game, "width", None)):
+            self._options = {**options, "size": size}
         try:
-            if size != getattr(self.game, "size", getattr(self.game, "width", None)):
-                self._options = {"size": size}
             self.clear()
-        except (TypeError, ValueError):
+        except GameError:
             self._options = options
             raise GtpError("unacceptable size") from None
 
     def clear(self) -> None:
         """Begin again."""
-        self.game = self._new()
+        self.game = self.new()
         self._played = []
 
     def play(self, player: int, text: str) -> None:
@@ -106,9 +108,6 @@ class GameBoard:
         if outcome is None:
             raise GtpError("cannot score")
         return outcome
-
-    def _new(self) -> Written[Any]:
-        return catalogue.new_game(self.name, **self._options)
 
 
 def score_text(points: float) -> str:

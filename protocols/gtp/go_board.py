@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from agent.games.catalogue import Kind
 from agent.games.go import COLUMNS, LARGEST, Go
 from agent.games.life import Status, dead_stones, statuses
 from agent.games.stones import EMPTY, PASS
@@ -13,7 +15,6 @@ from protocols.gtp.boards import ILLEGAL, GameBoard
 from protocols.gtp.values import GtpError
 
 DEFAULT_SIZE = 19
-DEFAULT_KOMI = 7.5
 # So many of the player's own moves may still come: this share of the empty vertices, but never
 # fewer than the least.
 SHARE_OF_EMPTY, LEAST_MOVES = 0.4, 8
@@ -25,9 +26,8 @@ class GoBoard(GameBoard):
 
     game: Go
 
-    def __init__(self, size: int | None = None, komi: float = DEFAULT_KOMI) -> None:
-        self.komi = komi
-        super().__init__("go", size or DEFAULT_SIZE)
+    def __init__(self, kind: Kind, options: Mapping[str, Any]) -> None:
+        super().__init__(kind, {"size": DEFAULT_SIZE, **options})
 
     @property
     def moves_left(self) -> int:  # type: ignore[override]
@@ -37,7 +37,7 @@ class GoBoard(GameBoard):
 
     def set_komi(self, komi: float) -> None:
         """Change the komi, of this game too."""
-        self.komi = self.game.komi = komi
+        self._options["komi"] = self.game.komi = komi
 
     def vertex(self, text: str) -> int:
         """Return the vertex that is written so, or PASS; GtpError if it is not on the board."""
@@ -148,7 +148,7 @@ class GoBoard(GameBoard):
         if not 1 <= record.size <= LARGEST:
             raise GtpError(f"cannot load file: a board of size {record.size}")
         moves = record.moves if move_number is None else record.moves[: max(move_number - 1, 0)]
-        game = Go(record.size, self.komi if record.komi is None else record.komi)
+        game = Go(record.size, self.game.komi if record.komi is None else record.komi)
         shape = game.stones.shape
         try:
             for player, stones in enumerate(record.stones):
@@ -162,13 +162,10 @@ class GoBoard(GameBoard):
             if not game.allows(player, move):
                 raise GtpError(f"cannot load file: move {number} is illegal")
             game.play_as(player, move)
-        self.game, self.komi = game, game.komi
-        self._options = {"size": record.size}
+        self.game = game
+        self._options |= {"size": record.size, "komi": game.komi}
         self._played = [player for player, _ in moves]
         return game.turn
-
-    def _new(self) -> Go:
-        return Go(komi=self.komi, **self._options)
 
 
 def star_points(size: int, number: int) -> list[tuple[int, int]]:

@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from agent.game import CHANCE, Chance
+from agent.evaluation import HANDCRAFTED
+from agent.game import CHANCE, Chance, Game
+from agent.games import catalogue
+from agent.games.go import Go
 from agent.latch import wait_for_any
+from agent.limits import Limits
 from agent.player import describe
 from agent.worker import Job, Worker
 from protocols.gtp.boards import GameBoard, score_text, winner_text
@@ -34,6 +38,7 @@ from protocols.gtp.values import (
 )
 
 if TYPE_CHECKING:
+    from agent.player import Advisor
     from agent.thinker import Plan, Thinker, Thought
 
 # So many lines may wait to be answered before no more are read.
@@ -47,16 +52,17 @@ Line = Callable[["Sequence[Thought[Any]]", Callable[[Any], str], int], str]
 class Settings:
     """What is to be played, and how.
 
-    algorithm: a name of agent.search.catalogue, or "mcts"; what suits the game without it.
-    evaluate: the value of a position for its mover; the game's own without it. seconds: for a
+    game: as agent.games.catalogue finds it; options: of its class. algorithm: as
+    agent.search.configuration reads it; what suits the game without it. evaluation: whose it is,
+    as in agent.evaluation. book: ask books and solved values before searching. seconds: for a
     move while no clock runs. depth, playouts: the most for a move, if given.
     """
 
     game: str = "go"
-    size: int | None = None
-    komi: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
     algorithm: str | None = None
-    evaluate: Callable[[Any], float] | None = None
+    evaluation: str = HANDCRAFTED.name
+    book: bool = True
     seconds: float = 5.0
     depth: int | None = None
     playouts: int | None = None
@@ -77,7 +83,7 @@ class Gtp:
     name, version: who it says it is. send: takes a piece of an answer, to which one line end is
     added, from the worker's thread. report: takes what a person should know.
 
-    Raises ValueError for settings that cannot be.
+    Raises ValueError or EvaluationError for settings that cannot be.
     """
 
     def __init__(
@@ -89,7 +95,10 @@ class Gtp:
         settings: Settings = Settings(),
     ) -> None:
         self.finished = False
-        self.board = _new_board(settings)
+        kind = catalogue.find(settings.game)
+        board = GoBoard if issubclass(kind.game, Go) else GameBoard
+        self.board = board(kind, settings.options)
+        self._evaluate = kind.evaluation(settings.evaluation)
         self._name = name
         self._version = version
         self._send = send
@@ -97,6 +106,7 @@ class Gtp:
         self._settings = settings
         self._random = Random(settings.seed)
         self._thinker: Thinker[Any] | None = None
+        self._advisors: Sequence[Advisor[Game[Any], Any]] | None = None
         self._system = UNLIMITED
         self._times = [SideTime(UNLIMITED), SideTime(UNLIMITED)]
         self._call = Call("", "", ())
@@ -130,7 +140,10 @@ class Gtp:
 
     def close(self, timeout: float) -> bool:
         """Stop everything; return whether all threads ended within about `timeout` seconds."""
-        return self._worker.close(timeout)
+        ended = self._worker.close(timeout)
+        if ended and self._thinker is not None:
+            self._thinker.keep()
+        return ended
 
     def _answer(self, job: Job, call: Call) -> None:
         """Answer one command, whatever happens."""
@@ -291,6 +304,8 @@ class Gtp:
             if isinstance(game, Chance) and game.turn == CHANCE:
                 event: Any = draw_event(game, self._random.random())
                 return event, (event,)
+            if not until_overtaken and (line := self._advice(plan.seconds)):
+                return line[0], line
             stop = self._job.stop
             if until_overtaken:
                 self._job.overtaken.then(stop.set)
@@ -443,25 +458,35 @@ class Gtp:
     def _make_thinker(self) -> None:
         from agent.thinker import Thinker, default_algorithm, make_search
 
-        settings = self._settings
-        search = make_search(
-            settings.algorithm or default_algorithm(self.board.game),
-            self.board.game,
-            settings.evaluate or self.board.evaluate,
-            settings.seed,
-        )
+        settings, game = self._settings, self.board.game
+        algorithm = settings.algorithm or default_algorithm(game)
+        search = make_search(algorithm, game, self._evaluate, settings.seed)
         self._thinker = Thinker(search, self._report)
 
+    def _advice(self, seconds: float) -> tuple[Any, ...]:
+        """Return the line that a book or solved values give for this position; () if none do."""
+        if self._advisors is None:
+            from openings.game_book import advisors
+
+            board = self.board
+            asked = self._settings.book
+            self._advisors = advisors(board.kind, board.new(), self._random) if asked else ()
+        limits: Limits[Any] = Limits(movetime=seconds)
+        for advisor in self._advisors:
+            try:
+                if advice := advisor.advise(self.board.game, limits, 1):
+                    return advice.pv
+            except Exception as error:  # noqa: BLE001 - there is still the search
+                self._report(describe(error))
+        return ()
+
     def _new_game(self) -> None:
-        """Forget what was learned of the last game, and start the clocks again."""
+        """Forget what was learned of the last game but for good, and start the clocks again."""
+        if self._thinker is not None:
+            self._thinker.keep()
         self._make_thinker()
+        self._advisors = None
         self._start_clocks(self._system)
-
-
-def _new_board(settings: Settings) -> GameBoard:
-    if settings.game == "go":
-        return GoBoard(settings.size, *(() if settings.komi is None else (settings.komi,)))
-    return GameBoard(settings.game, settings.size)
 
 
 # What GoGui offers in its window for analysis: type, label and command.

@@ -53,10 +53,16 @@ def test_another_game_with_a_users_evaluation(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--game", "chequers"], "there is no game 'chequers'; there are connect-four"),
+        (
+            ["--game", "chequers"],
+            "there is no game 'chequers'; there are checkers, chess, connect-four",
+        ),
         (["--algorithm", "luck"], "there is no algorithm 'luck'"),
         (["--boardsize", "20"], "a board of size 20 cannot be"),
-        (["--game", "nim", "--boardsize", "3"], "nim has no board size"),
+        (["--game", "checkers", "--boardsize", "10"], "game checkers has no --size"),
+        (["--game", "nim", "--komi", "3"], "game nim: got an unexpected keyword argument 'komi'"),
+        (["--game", "pig", "--algorithm", "mcts"], "mcts plays no games of chance"),
+        (["--algorithm", "mcts+luck"], "mcts has no option 'luck'; it has "),
         (["--evaluation", "missing.py:f"], "missing.py does not exist"),
         (["--time", "0"], "expected seconds above 0"),
     ],

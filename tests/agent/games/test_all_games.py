@@ -4,8 +4,9 @@ from random import Random
 
 import pytest
 
-from agent.game import CHANCE, Chance, find_move
+from agent.game import CHANCE, Bounded, Chance, find_move
 from agent.games import catalogue
+from agent.search.alpha_beta import AlphaBeta
 from tests.support import small_game
 
 GAMES = catalogue.built_in()
@@ -96,6 +97,18 @@ class TestEveryGame:
     def test_board_has_no_empty_line(self, name):
         for game in random_positions(name, 5):
             assert all(line.strip() for line in str(game).splitlines())
+
+    def test_bounds_hold(self, name):
+        if not isinstance(small_game(name), Bounded):
+            pytest.skip("it has no bounds")
+        search = AlphaBeta(catalogue.evaluation(name))
+        met = 0
+        for game in random_positions(name):
+            least, greatest = game.bounds()
+            for depth in range(3):
+                assert least <= search.search(game, depth).value <= greatest
+            met += least > -1 or greatest < 1
+        assert met
 
     def test_evaluation_never_looks_like_more_than_the_game_can_give(self, name):
         evaluate = catalogue.evaluation(name)

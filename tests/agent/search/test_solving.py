@@ -122,6 +122,23 @@ class TestBStar:
         none.search(game, 5)
         assert exact.counts.nodes < none.counts.nodes / 2
 
+    def test_the_games_own_bounds_are_taken(self, strategy):
+        own, none = (
+            BStar(evaluate, bounds=bounds, strategy=strategy)
+            for bounds in (None, lambda game: (-inf, inf))
+        )
+        game = TicTacToe()
+        for move in (4, 0, 1):
+            game.play(move)
+        only = AlphaBeta(evaluate).search(game, 9).move
+        for search in (own, none):
+            assert search.search(game, 9).move == only
+        assert own.counts.leaves < none.counts.leaves
+
+    def test_bounds_that_contradict_the_leaves_do_not_hold_it_up(self, strategy):
+        search = BStar(evaluate, bounds=lambda game: (-1, 1), strategy=strategy)
+        assert search.search(RandomTree(3, 4, seed=1), 4).move is not None
+
     def test_equal_moves_do_not_hold_it_up(self, strategy):
         assert BStar(evaluate, strategy=strategy).search(Tree([[1, 1], [1, 1]]), 2).value == 1
 

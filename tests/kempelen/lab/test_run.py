@@ -102,3 +102,67 @@ def test_games_of_chance_are_for_expectiminimax(lab):
     found = results(lab, "--game", "pig", "--depth", "2")
     assert [each["algorithm"] for each in found["results"]] == ["expectiminimax"]
     assert found["theory"] is None
+
+
+def test_patterns_of_the_board_order_moves(lab):
+    plain, ordered = results(
+        lab, "--game", "connect-four", "--depth", "5", "--algorithm", "negamax,alpha-beta+patterns"
+    )["results"]
+    assert plain["value"] == ordered["value"]
+    bare = results(lab, "--game", "connect-four", "--depth", "5", "--algorithm", "alpha-beta")
+    assert ordered["counts"]["leaves"] < bare["results"][0]["counts"]["leaves"]
+
+
+def test_the_permanent_killer_memory_is_kept(lab, tmp_path):
+    arguments = ["--game", "tic-tac-toe", "--depth", "5", "--algorithm"]
+    arguments.append(f"alpha-beta+killer_memory={tmp_path / 'killers.json'}")
+    first, second = (results(lab, *arguments)["results"][0] for _ in range(2))
+    assert first["value"] == second["value"]
+    assert second["counts"]["leaves"] < first["counts"]["leaves"]
+
+
+def test_leaves_are_searched_further_after_a_swing(lab):
+    arguments = ["--game", "tic-tac-toe", "--depth", "3", "--algorithm"]
+    names = ["alpha-beta", "alpha-beta+swing=0.3", "alpha-beta+swing=0.3+beyond=4"]
+    found = results(lab, *arguments, ",".join(names))["results"]
+    deepest = [each["counts"]["seldepth"] for each in found]
+    assert deepest == [3, 5, 7]
+
+
+def test_smaller_games(lab):
+    arguments = ["--game", "tic-tac-toe", "--depth", "3", "--algorithm", "minimax"]
+    whole, folded, pruned = (
+        results(lab, *arguments, *more)["results"][0]["counts"]["leaves"]
+        for more in ([], ["--fold"], ["--factor", "3"])
+    )
+    # 9 * 8 * 7 ways to play, of which 66 are not alike; 3 moves at the root, then 2, 1 and 1.
+    assert (whole, folded, pruned) == (504, 66, 4)
+
+
+def test_progressive_deepening(lab):
+    arguments = ["--game", "tic-tac-toe", "--algorithm", "minimax", "--depth"]
+    counts = [
+        results(lab, *arguments, depth, *more)["results"][0]["counts"]["leaves"]
+        for depth, *more in (("4", "--deepen"), ("4", "--deepen", "odd"), ("4", "--deepen", "even"))
+    ]
+    assert counts == [9 + 72 + 504 + 3024, 9 + 504, 72 + 3024]
+    found = results(lab, *arguments, "9", "--deepen", "--nodes", "700")["results"][0]
+    assert (found["counts"]["nodes"], found["value"]) == (700, 1 / 3)  # three levels take 678
+    assert results(lab, "--game", "tree", "--algorithm", "minimax", "--deepen")["results"][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--game", "nim", "--algorithm", "alpha-beta+patterns"], "Nim has no patterns"),
+        (["--game", "nim", "--algorithm", "alpha-beta+beyond=2"], "use swing=VALUE"),
+        (["--game", "nim", "--algorithm", "pvs+swing=0"], "swing must be a value above 0"),
+        (["--game", "nim", "--algorithm", "pvs+killer_memory"], "must be the name of a file"),
+        (["--game", "chess", "--fold"], "chess has no symmetries to --fold"),
+        (["--game", "nim", "--deepen", "even", "--depth", "1"], "there is no even depth up to 1"),
+    ],
+)
+def test_techniques_that_do_not_fit_are_refused(lab, arguments, message):
+    status, _, err = lab("run", *arguments)
+    assert status == 2
+    assert message in err

@@ -15,7 +15,8 @@ class Conversation:
     def __init__(self, **options):
         self.sent = queue.Queue()
         self.reports = []
-        settings = Settings(**{"seconds": 0.05, "seed": 1, **options})
+        of_the_game = {name: options.pop(name) for name in ("size", "komi") if name in options}
+        settings = Settings(options=of_the_game, **{"seconds": 0.05, "seed": 1, **options})
         self.gtp = Gtp("Kempelen", "1.0", self.sent.put, self.reports.append, settings)
         self._heard = []
 

@@ -91,23 +91,94 @@ def test_a_move_comes_in_the_time_that_settings_give(start):
     assert time.monotonic() - began < 30
 
 
-def test_a_failing_evaluation_costs_no_move(start):
-    def breaks(game):
-        raise ZeroDivisionError("broken")
-
-    talk = start(game="othello", evaluate=breaks)
+def test_a_failing_evaluation_costs_no_move(start, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def breaks(game):\n    return 1 / 0\n")
+    talk = start(game="othello", evaluation=f"{file}:breaks")
     assert talk.answer("genmove b").strip("= \n") in {"d3", "c4", "f5", "e6"}
-    assert any("broken" in report for report in talk.reports)
+    assert any(
+        "breaks failed: ZeroDivisionError: division by zero (mine.py, line 2)" in report
+        for report in talk.reports
+    )
 
 
-def test_a_users_evaluation_decides(start):
-    talk = start(game="othello", depth=1, evaluate=lambda game: -(game.discs(0) >> 19 & 1))
+def test_a_users_evaluation_decides(start, tmp_path):
+    file = tmp_path / "mine.py"
     # A position that White is to move in is worth -1 to White with a disc of Black's on d3.
+    file.write_text("def corner(game):\n    return -(game.discs(0) >> 19 & 1)\n")
+    talk = start(game="othello", depth=1, evaluation=f"{file}:corner")
     assert talk.answer("genmove b") == "= d3\n\n"
 
 
 @pytest.mark.parametrize(
-    "algorithm", ["mcts", "ucb1", "alpha-beta", "mtd-f", "sss-star", "minimax"]
+    ("game", "begun", "answers"),
+    [
+        ("connect-four", [], {"4"}),
+        ("tic-tac-toe", ["a3"], {"b2"}),
+        ("nim", ["c5"], {"b1"}),  # 3 and 4 are left
+        ("grundy", ["7=5+2"], {"5=4+1"}),
+    ],
+)
+def test_books_and_solved_values_are_asked_before_a_search(start, game, begun, answers):
+    def nodes(talk):
+        return talk.gtp._thinker._search.counts.nodes
+
+    colour = "bw"[len(begun)]
+    talk, without = start(game=game), start(game=game, book=False, depth=2)
+    for each in (talk, without):
+        for move in begun:
+            assert each.answer(f"play b {move}") == "=\n\n"
+    assert talk.answer(f"reg_genmove {colour}").strip("= \n") in answers
+    assert nodes(talk) == 0
+    without.answer(f"reg_genmove {colour}")
+    assert nodes(without) > 0
+    talk.say(f"lz-analyze {colour} 1")  # analysis is of the search
+    assert talk.hear() == "="
+    assert talk.hear().startswith("info move ")
+    assert nodes(talk) > 0
+
+
+def test_the_permanent_killer_memory_goes_from_game_to_game(start, tmp_path):
+    file = tmp_path / "killers.json"
+    options = {"game": "othello", "size": 4, "depth": 6, "seconds": 60.0}
+    algorithm = f"alpha-beta+killer_memory={file}"
+
+    def nodes(talk):
+        talk.answer("reg_genmove b")
+        return talk.gtp._thinker._search.counts.nodes
+
+    first = start(**options, algorithm=algorithm)
+    before = nodes(first)
+    assert not file.exists()
+    first.answer("clear_board")
+    assert file.exists()
+    assert nodes(start(**options, algorithm=algorithm)) < before
+    file.write_text("{")
+    with pytest.raises(ValueError, match=r"killers\.json holds no killer moves"):
+        start(**options, algorithm=algorithm)
+
+
+def test_other_sizes_have_no_book(start):
+    talk = start(game="tic-tac-toe", size=4, depth=1)
+    talk.answer("genmove b")
+    assert talk.gtp._thinker._search.counts.nodes > 0
+    talk.answer("boardsize 3")
+    talk.answer("genmove b")
+    assert talk.gtp._thinker._search.counts.nodes == 0
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        "mcts",
+        "mcts+exploration=0.5",
+        "alpha-beta+killers+table=1000",
+        "ucb1",
+        "alpha-beta",
+        "mtd-f",
+        "sss-star",
+        "minimax",
+    ],
 )
 def test_algorithms_by_name(start, algorithm):
     talk = start(game="connect-four", algorithm=algorithm, depth=2)

@@ -1,0 +1,197 @@
+"""Algorithms as people write them: a name, and techniques after plus signs.
+
+alpha-beta+table+killers+history
+mcts+playouts=500+solver
+pvs+successors+swing=0.2
+
+Techniques of `Ordering`: ratings, classes, killers, history, last_turn, successors;
+preliminary=PLIES; patterns, those of the game; killer_memory=FILE, which the search's `keep`
+writes. Of `Beyond`: beyond=PLIES, how much deeper leaves are searched where the mover is forced
+or, with swing=VALUE, where the last move changed the evaluation by so much. The other options are
+the algorithm's own parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import signature
+from math import inf
+from typing import Any, get_args
+
+from agent.game import Chance, Continued, Game, Patterned
+from agent.search.alpha_beta import Beyond
+from agent.search.catalogue import algorithm
+from agent.search.ending import AS_PLAYED, Ending
+from agent.search.expectiminimax import Expectiminimax
+from agent.search.killer_memory import KillerMemory
+from agent.search.ordering import Ordering
+from agent.search.patterns import Patterns
+from agent.search.search import Search
+from agent.search.table import Table
+
+FLAGS = ("ratings", "classes", "killers", "history", "last_turn", "successors", "patterns")
+ORDERINGS = (*FLAGS, "preliminary", "killer_memory")
+BEYOND = ("beyond", "swing")
+# By how many plies a leaf is searched further where only `swing` is given.
+FURTHER = 2
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """An algorithm with its options, to be set up for one game after the other.
+
+    text: as it was written.
+    """
+
+    text: str
+    kind: type[Search[Any]]
+    options: dict[str, Any]
+
+    def plays(self, game: Game[Any]) -> bool:
+        """Tell whether the algorithm can search such a game."""
+        return not isinstance(game, Chance) or issubclass(self.kind, Expectiminimax)
+
+    def among(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Return those of the options that the algorithm has."""
+        known = _options(self.kind)
+        return {name: value for name, value in options.items() if name in known}
+
+    def new(
+        self,
+        game: Game[Any],
+        evaluate: Callable[[Any], float],
+        *,
+        scale: float = 1,
+        ending: Ending = AS_PLAYED,
+        seed: int | None = None,
+        node_limit: float = inf,
+        kind: type[Search[Any]] | None = None,
+    ) -> Search[Any]:
+        """Return a search for a game, by a sub-class of the algorithm if one is given.
+
+        scale: what counts as a whole win for Monte Carlo tree search. ending: what finished games
+        are worth. Raises ValueError if the algorithm does not fit the game.
+        """
+        if not self.plays(game):
+            raise ValueError(f"{self.text} plays no games of chance; {Expectiminimax.name} does")
+        if self.options.get("continuation") and not isinstance(game, Continued):
+            raise ValueError(
+                f"{self.text}: {type(game).__name__} has no moves to continue leaves on: "
+                "use swing=VALUE"
+            )
+        known = _parameters(self.kind)
+        given: dict[str, Any] = {
+            "node_limit": node_limit,
+            "ending": ending,
+            "seed": seed,
+            "scale": scale,
+        }
+        options = {name: value for name, value in given.items() if name in known}
+        for name, value in self.options.items():
+            if name == "table":
+                options[name] = Table(None if value is True else int(value)) if value else None
+            elif name not in ORDERINGS + BEYOND:
+                options[name] = value
+        if self.options.keys() & set(ORDERINGS):
+            options["ordering"] = self._ordering(game, evaluate)
+        if self.options.keys() & set(BEYOND):
+            options["beyond"] = self._beyond(game)
+        return (kind or self.kind)(evaluate, **options)
+
+    def _ordering(self, game: Game[Any], evaluate: Callable[[Any], float]) -> Ordering[Any]:
+        wanted = {name: value for name, value in self.options.items() if name in ORDERINGS}
+        settings: dict[str, Any] = dict(wanted)
+        if wanted.get("successors") or "preliminary" in wanted:
+            settings["successors"] = evaluate
+        else:
+            settings.pop("successors", None)
+        if settings.pop("patterns", False):
+            if not isinstance(game, Patterned):
+                raise ValueError(f"{self.text}: {type(game).__name__} has no patterns")
+            settings["patterns"] = Patterns(game.patterns, turned=not game.upright)
+        if (file := settings.pop("killer_memory", None)) is not None:
+            settings["refutations"] = KillerMemory.kept_in(file)
+        return Ordering(**settings)
+
+    def _beyond(self, game: Game[Any]) -> Beyond:
+        swing = self.options.get("swing", inf)
+        plies = self.options.get("beyond", FURTHER)
+        if swing < inf:
+            return Beyond(plies, swing=swing)
+        if not isinstance(game, Continued):
+            raise ValueError(
+                f"{self.text}: {type(game).__name__} does not say where its mover is forced: "
+                "use swing=VALUE"
+            )
+        return Beyond(plies, selects=lambda position: position.forced())
+
+
+def read(text: str) -> Configuration:
+    """Read an algorithm with its options.
+
+    Raises ValueError, naming what there is, for a name or an option that there is not.
+    """
+    import yaml
+
+    name, *words = text.strip().split("+")
+    kind = algorithm(name)
+    known = _options(kind)
+    options: dict[str, Any] = {}
+    for word in words:
+        option, _, value = word.partition("=")
+        if option not in known:
+            raise ValueError(f"{name} has no option {option!r}; it has {', '.join(known)}")
+        options[option] = yaml.safe_load(value) if value else True
+        if wanted := _wanted(kind, option, options[option]):
+            raise ValueError(f"{text.strip()}: {option} must be {wanted}")
+    return Configuration(text.strip(), kind, options)
+
+
+def _wanted(kind: Callable[..., Any], option: str, value: Any) -> str:
+    """Say what a value of an option must be, if it is anything else."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if option == "table":
+        is_size = is_number and value == int(value) > 0
+        return "" if isinstance(value, bool) or is_size else "a number of entries, or alone"
+    if option in ("preliminary", "beyond"):
+        return "" if is_number and value == int(value) > 0 else "a number of plies"
+    if option == "swing":
+        return "" if is_number and value > 0 else "a value above 0"
+    if option == "killer_memory":
+        return "" if isinstance(value, str) else "the name of a file"
+    if option in FLAGS:
+        return "" if isinstance(value, bool) else "true, false, or alone"
+    parameter = signature(kind).parameters[option]
+    if choices := get_args(parameter.annotation):
+        return "" if value in choices else "one of " + ", ".join(map(str, choices))
+    if isinstance(parameter.default, bool):
+        return "" if isinstance(value, bool) else "true, false, or alone"
+    if parameter.annotation is int:
+        return "" if is_number and value == int(value) else "a whole number"
+    return "" if is_number else "a number"
+
+
+# Parameters that are not options: what they are follows from the game and the limits.
+_GIVEN = {
+    "beyond",
+    "bounds",
+    "ending",
+    "evaluate",
+    "node_limit",
+    "observe",
+    "ordering",
+    "policy",
+    "seed",
+}
+
+
+def _options(kind: Callable[..., Any]) -> list[str]:
+    """Return the names of an algorithm's options."""
+    parameters = _parameters(kind)
+    own = [each for each in parameters if each not in _GIVEN]
+    return [*ORDERINGS, *(BEYOND if "beyond" in parameters else ()), *own]
+
+
+def _parameters(kind: Callable[..., Any]) -> list[str]:
+    return list(signature(kind).parameters)

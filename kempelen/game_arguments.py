@@ -1,0 +1,102 @@
+"""The game that a command line names: by name, file or tree, with its options and evaluation."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterable, Mapping
+from inspect import signature
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+from agent.evaluation import HANDCRAFTED
+from agent.games import catalogue
+from agent.games.catalogue import Kind
+from agent.games.tree import read_tree
+from agent.search.catalogue import ALSO_CALLED, algorithms
+
+
+def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "--size") -> None:
+    """Declare the arguments; `game` is the one meant when none is named.
+
+    size: what else the first option of the game is called here.
+    """
+    which = parser.add_mutually_exclusive_group(required=game is None)
+    default = "" if game is None else f" (default: {game})"
+    which.add_argument(
+        "--game", default=game, metavar="G", help=f"a game's name, or FILE.py:Class{default}"
+    )
+    which.add_argument("--tree", type=Path, metavar="FILE.yaml", help="nested lists of leaf values")
+    parser.add_argument(
+        *dict.fromkeys(("--size", "--state", size)),
+        dest="size",
+        metavar="VALUE",
+        help="the game's first option: the board's size, the heaps (3,4,5), the counters",
+    )
+    parser.add_argument(
+        "--option", action="append", default=[], type=_option, metavar="NAME=VALUE",
+        help="another option of the game, such as misere=true; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--evaluation", default=HANDCRAFTED.name, metavar="FILE.py:function",
+        help="the value of a position for its mover (default: the game's own)",
+    )  # fmt: skip
+
+
+def catalogues() -> str:
+    """Return the names of all games and algorithms, to be shown below a help text."""
+    return "\n".join(
+        [
+            "games:",
+            *_wrapped(catalogue.names()),
+            "algorithms:",
+            *_wrapped([*algorithms(), *ALSO_CALLED]),
+            "an algorithm may have options: alpha-beta+table+killers+history, mcts+playouts=500;",
+            "  one that it has not is answered with all that it has",
+        ]
+    )
+
+
+def chosen(
+    arguments: Namespace, also: Mapping[str, Any] | None = None
+) -> tuple[Kind, dict[str, Any]]:
+    """Return the kind of game that is named, and its options.
+
+    also: options that count where the game has them and they are not given. Raises ValueError or
+    OSError with a message for the user.
+    """
+    if arguments.tree is not None:
+        return catalogue.find("tree"), {"root": read_tree(arguments.tree).root}
+    kind = catalogue.find(arguments.game)
+    known = signature(kind.game).parameters
+    options = {name: value for name, value in (also or {}).items() if name in known}
+    if arguments.size is not None:
+        if not known:
+            raise ValueError(f"game {kind.name} has no --size")
+        options[next(iter(known))] = _value(arguments.size)
+    options |= arguments.option
+    for name in known.keys() & options.keys():
+        if isinstance(known[name].default, tuple) and not isinstance(options[name], list):
+            options[name] = [options[name]]  # one heap
+    return kind, options
+
+
+def _wrapped(names: Iterable[str]) -> list[str]:
+    return wrap(", ".join(names), 78, initial_indent="  ", subsequent_indent="  ")
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ArgumentTypeError(f"expected NAME=VALUE, not {text!r}")
+    return name, _value(value)
+
+
+def _value(text: str) -> Any:
+    """Read a value as YAML, commas making a list."""
+    import yaml
+
+    try:
+        return yaml.safe_load(f"[{text}]" if "," in text and not text.startswith("[") else text)
+    except yaml.YAMLError:
+        return text

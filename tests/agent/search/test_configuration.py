@@ -1,0 +1,101 @@
+"""Algorithms as people write them."""
+
+import pytest
+
+from agent.game import find_move
+from agent.games.checkers import Checkers
+from agent.games.connect_four import ConnectFour
+from agent.games.nim import Nim
+from agent.games.pig import Pig
+from agent.search import configuration
+from agent.search.alpha_beta import AlphaBeta
+from agent.search.catalogue import algorithms
+from agent.search.mcts import UCT
+
+
+def nothing(game):
+    return 0
+
+
+@pytest.mark.parametrize("name", algorithms())
+def test_every_algorithm_is_set_up_and_searches(name):
+    search = configuration.read(name).new(Nim((1, 2)), nothing, seed=1)
+    assert type(search) is algorithms()[name]
+    assert search.search(Nim((1, 2)), 5).move is not None
+
+
+def test_options_are_the_algorithms_own():
+    search = configuration.read(" mcts+playouts=70+final=mean+solver ").new(Nim(), nothing, seed=1)
+    assert isinstance(search, UCT)
+    assert (search.playouts, search.final, search.solver) == (70, "mean", True)
+    assert configuration.read("null-move+reduction=3").new(Nim(), nothing).reduction == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "entries"), [("table", None), ("table=10", 10), ("table=false", 0), ("killers", 0)]
+)
+def test_tables(text, entries):
+    search = configuration.read(f"alpha-beta+{text}").new(ConnectFour(), nothing)
+    search.search(ConnectFour(), 4)
+    if entries == 0:
+        assert search.table is None
+    else:
+        assert entries is None or len(search.table) <= entries
+        assert len(search.table) > 0
+
+
+def test_leaves_are_searched_further_where_the_mover_is_forced():
+    game = Checkers()
+    game.play(find_move(game, "11-15"))
+    depths = []
+    for text in ("alpha-beta", "alpha-beta+beyond=3"):
+        search = configuration.read(text).new(game, nothing)
+        search.search(game, 1)
+        depths.append(search.counts.seldepth)
+    assert depths == [1, 4]  # 22-18 offers a man
+
+
+def test_chance_is_for_those_that_know_it():
+    assert not configuration.read("alpha-beta").plays(Pig())
+    assert configuration.read("expectiminimax").plays(Pig())
+    with pytest.raises(ValueError, match=r"uct\+solver plays no games of chance"):
+        configuration.read("uct+solver").new(Pig(), nothing)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("patterns", "Nim has no patterns"),
+        ("beyond=2", "Nim does not say where its mover is forced: use swing=VALUE"),
+        ("continuation", "Nim has no moves to continue leaves on: use swing=VALUE"),
+    ],
+)
+def test_techniques_that_a_game_does_not_know_are_refused_before_the_search(text, message):
+    with pytest.raises(ValueError, match=message):
+        configuration.read(f"pvs+{text}").new(Nim(), nothing)
+
+
+def test_a_sub_class_may_take_its_place():
+    class Mine(AlphaBeta):
+        pass
+
+    search = configuration.read("alpha-beta+killers").new(Nim(), nothing, kind=Mine)
+    assert type(search) is Mine
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("alphabeta", "there is no algorithm 'alphabeta'; there are alpha-beta"),
+        ("minimax+table", "minimax has no option 'table'; it has ratings"),
+        ("minimax+beyond=2", "minimax has no option 'beyond'"),
+        ("pvs+table=none", "table must be a number of entries, or alone"),
+        ("pvs+killers=2", "killers must be true, false, or alone"),
+        ("pvs+preliminary=0", "preliminary must be a number of plies"),
+        ("mcts+playouts=1.5", "playouts must be a whole number"),
+        ("mcts+final=best", "final must be one of visits, mean, ucb"),
+    ],
+)
+def test_what_there_is_not_is_refused(text, message):
+    with pytest.raises(ValueError, match=message):
+        configuration.read(text)

@@ -1,0 +1,69 @@
+"""The README's game, which is no part of the package: played, solved and drawn, from its file and
+by an entry point."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHOMP = Path(__file__).parents[1] / "data" / "games" / "chomp.py"
+
+
+@pytest.fixture(params=["chomp.py:Chomp", "chomp:Chomp", "chomp"])
+def kempelen(request, tmp_path):
+    """Run a command on the game in a user's folder; a bare name is that of an entry point."""
+    shutil.copy(CHOMP, tmp_path)
+    environment = dict(os.environ)
+    if request.param == "chomp":
+        installed = tmp_path / "chomp-1.0.dist-info"
+        installed.mkdir()
+        (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: chomp\nVersion: 1.0\n")
+        (installed / "entry_points.txt").write_text("[kempelen.games]\nchomp = chomp:Chomp\n")
+        environment["PYTHONPATH"] = str(tmp_path)
+
+    def run(command, *arguments, text=""):
+        line = [sys.executable, "-m", "kempelen.cli", *command.split(), "--game", request.param]
+        done = subprocess.run(
+            [*line, *arguments],
+            input=text,
+            capture_output=True,
+            encoding="utf-8",
+            cwd=tmp_path,
+            env=environment,
+            timeout=120,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    return run
+
+
+def test_it_is_served_over_gtp(kempelen):
+    """On a square board the square beside the poisoned one wins, and then the mirror image."""
+    conversation = {
+        "genmove b": "= b2",
+        "play w c1": "=",
+        "showboard": "=\n#\n#\n##",
+        "genmove black": "= a3",
+        "play w b1": "=",
+        "genmove B": "= a2",
+        "gogui-rules_legal_moves": "= a1",
+        "play w a1": "=",
+        "gogui-rules_final_result": "= Black wins",
+        "boardsize 5": "? unacceptable size",
+    }
+    text = "".join(f"{line}\n" for line in conversation)
+    said = kempelen("gtp", "--size", "3", "--option", "height=3", text=text)
+    assert said == "".join(f"{answer}\n\n" for answer in conversation.values())
+
+
+def test_it_is_run_solved_and_drawn(kempelen, tmp_path):
+    algorithms = ["minimax", "alpha-beta", "sss-star", "mtd-f", "mcts+solver"]
+    table = kempelen("lab run", "--algorithm", ",".join(algorithms)).splitlines()
+    assert [line.split()[0] for line in table[2 : 2 + len(algorithms)]] == algorithms
+    assert "the first player wins" in kempelen("lab solve")
+    assert kempelen("lab draw", "--size", "2", "--depth", "3", "-o", "chomp.svg") == "chomp.svg\n"
+    assert "b2" in (tmp_path / "chomp.svg").read_text(encoding="utf-8")
