@@ -21,7 +21,7 @@ ALIASES = {
 LIMITS = ("movetime", "nodes", "depth", "margin", "patience")
 ENGINE_HELP = (
     "a player: cmd=PROGRAM, or agent=chess for our own in this process, with any of "
-    "args=..., name=..., dir=..., proto=uci|mqtt, "
+    "args=..., name=..., dir=..., proto=uci|xboard|mqtt, "
     "option.NAME=VALUE, env.NAME=VALUE, tc=..., nodes=..., movetime=..., depth=..., margin=..., "
     "restart=auto|on|off, start_limit=SECONDS; a comma within a value is written \\,"
 )

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from agent.limits import Cp, Info, Mate, Score, SideClock
 from protocols.client.process import EngineDiedError, EngineError
 from protocols.client.uci import (
+    RESIGNATION,
     Answer,
     EngineTimeoutError,
     EngineUnresponsiveError,
@@ -171,6 +172,8 @@ class Game:
     def _accept(self, side: int, answer: Answer) -> Ending | None:
         if answer.move.lower() in ("", "(none)", "none", "null", "0000"):
             return self.failure(side, Termination.NO_MOVE, f"answered {answer.move or 'nothing'}")
+        if answer.move == RESIGNATION:
+            return self.failure(side, Termination.RESIGNATION, "resigned")
         try:
             move, san = self._rules.play(answer.move)
         except ValueError:

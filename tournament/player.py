@@ -18,6 +18,7 @@ from protocols.client.uci import (
     SearchRequest,
     UciEngine,
 )
+from protocols.client.xboard import XBoardEngine
 from tournament.settings import EngineProtocol, EngineSettings, Restart, Settings
 from tournament.values import SettingsError
 
@@ -99,6 +100,43 @@ class UciPlayer:
         await self._engine.close()
 
 
+class XBoardPlayer:
+    """A program that speaks xboard's protocol, with its options set."""
+
+    def __init__(self, settings: EngineSettings, *, chess960: bool, log: IoLog | None) -> None:
+        self._settings = settings
+        self._engine = XBoardEngine(
+            settings.command,
+            settings.arguments,
+            directory=settings.directory,
+            environment=settings.environment,
+            start_limit=settings.start_limit,
+            ready_limit=settings.ready_limit,
+            quit_limit=settings.quit_limit,
+            chess960=chess960,
+            log=log,
+        )
+
+    async def start(self) -> None:
+        """Start the program and set its options."""
+        await self._engine.start()
+        await self._engine.configure(self._settings.options)
+
+    async def new_game(self) -> None:
+        """Have the next position taken for one of another game."""
+        await self._engine.new_game()
+
+    async def search(
+        self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
+    ) -> Answer:
+        """Ask for a move."""
+        return await self._engine.search(request, limit, on_info)
+
+    async def close(self) -> None:
+        """Quit, or kill."""
+        await self._engine.close()
+
+
 class MqttPlayer:
     """A bot that is asked over a broker."""
 
@@ -136,6 +174,8 @@ def make_player(
     """Return a player of the kind that the settings name; bots need a client."""
     if settings.protocol in (EngineProtocol.UCI, EngineProtocol.AGENT):
         return UciPlayer(settings, chess960=chess960, log=log)
+    if settings.protocol is EngineProtocol.XBOARD:
+        return XBoardPlayer(settings, chess960=chess960, log=log)
     if settings.protocol is EngineProtocol.MQTT and bots is not None:
         return MqttPlayer(settings, bots)
     raise SettingsError(f"engine {settings.name}: a bot is reached over a broker: add --mqtt URL")
@@ -151,7 +191,7 @@ def check_command(settings: EngineSettings) -> None:
     """Raise SettingsError if a player's program, or our agent for its game, is not there."""
     if settings.protocol is EngineProtocol.AGENT and settings.command != AGENT_GAME:
         raise SettingsError(f"engine {settings.name}: our agent plays {AGENT_GAME}")
-    if settings.protocol is EngineProtocol.UCI:
+    if settings.protocol in (EngineProtocol.UCI, EngineProtocol.XBOARD):
         try:
             find_program(settings.command, settings.directory)
         except EngineNotFoundError as error:

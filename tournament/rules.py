@@ -23,6 +23,7 @@ class Termination(StrEnum):
     DRAW_ADJUDICATION = "draw by adjudication"
     RESIGN_ADJUDICATION = "win by adjudication"
     TABLES = "endgame tables"
+    RESIGNATION = "resignation"
     MAX_MOVES = "maximum number of moves"
     TIME = "time forfeit"
     ILLEGAL_MOVE = "illegal move"

@@ -35,9 +35,10 @@ class Restart(StrEnum):
 
 
 class EngineProtocol(StrEnum):
-    """How an engine is reached: a program that speaks UCI, our own agent, a bot over MQTT."""
+    """How an engine is reached: a program that speaks UCI or xboard, our own agent, a bot."""
 
     UCI = "uci"
+    XBOARD = "xboard"
     AGENT = "agent"
     MQTT = "mqtt"
 
@@ -221,6 +222,10 @@ class Settings:
             raise SettingsError("games and rounds must be at least 1")
         if self.sprt and (len(self.engines) != 2 or self.format is Format.KNOCKOUT):
             raise SettingsError("sprt compares exactly two engines, in a round robin")
+        for player, engine in enumerate(self.engines):
+            if engine.protocol is EngineProtocol.XBOARD and self.time_of(player).nodes:
+                name = engine.name or engine.command
+                raise SettingsError(f"engine {name}: xboard has no nodes; use tc, movetime, depth")
         if not re.fullmatch(r"[^/+#\x00-\x1f]{1,100}", self.name):
             raise SettingsError("name: 1 to 100 characters without / + #")
 

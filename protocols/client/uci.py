@@ -25,6 +25,8 @@ START_LIMIT = 35.0
 READY_LIMIT = 15.0
 # Live reports are for people: more often than this, an engine's lines are not even parsed.
 INFO_INTERVAL = 0.2
+# The answer of an engine that gives its game up, where its protocol lets it.
+RESIGNATION = "resign"
 
 InfoCallback = Callable[[Info[str]], None]
 
