@@ -38,6 +38,11 @@ def test_a_match(capsys, tmp_path):
     assert main(["ratings", str(pgn), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert [row["games"] for row in rows] == [6, 6]
+    assert main(["ratings", str(pgn), "--json", "--anchor", "none=2000"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["name"]: row["elo"] for row in rows}["none"] == 2000
+    assert main(["ratings", str(pgn), "--anchor", "nobody=2000"]) == 2
+    assert "no games of nobody; of: " in capsys.readouterr().err
 
 
 def test_json(capsys):
