@@ -8,14 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agent.limits import Cp, Info, Mate, Score, SideClock
+from protocols.client.engine import EngineTimeoutError, EngineUnresponsiveError
 from protocols.client.process import EngineDiedError, EngineError
-from protocols.client.uci import (
-    RESIGNATION,
-    Answer,
-    EngineTimeoutError,
-    EngineUnresponsiveError,
-    SearchRequest,
-)
+from protocols.client.uci import RESIGNATION, Answer, SearchRequest
 from tournament.adjudication import Adjudicator
 from tournament.events import Event, GameStarted, MovePlayed, SearchInfo
 from tournament.openings import Opening

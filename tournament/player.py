@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+from protocols.client.engine import EngineOptionError
 from protocols.client.inside import InsideEngine
 from protocols.client.process import EngineError, EngineNotFoundError, IoLog, find_program
 from protocols.client.uci import (
     Answer,
-    EngineOptionError,
     InfoCallback,
     Option,
     SearchRequest,

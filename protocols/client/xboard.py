@@ -11,33 +11,24 @@ read whole seconds of increment; the time left is told before each move in hundr
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import chess
 import chess.engine
 
 from agent.limits import Cp, Info, Mate
-from protocols.client.process import (
-    QUIT_LIMIT,
-    EngineDiedError,
-    EngineError,
-    EngineProcess,
-    IoLog,
-)
-from protocols.client.uci import (
-    READY_LIMIT,
-    RESIGNATION,
-    START_LIMIT,
-    Answer,
+from protocols.client.engine import (
+    Conversation,
+    Engine,
     EngineOptionError,
     EngineTimeoutError,
     EngineUnresponsiveError,
-    InfoCallback,
-    SearchRequest,
     State,
 )
+from protocols.client.process import EngineDiedError, EngineError
+from protocols.client.uci import RESIGNATION, Answer, InfoCallback, SearchRequest
 
 Found = TypeVar("Found")
 
@@ -51,7 +42,7 @@ logging.getLogger("chess.engine").addHandler(logging.NullHandler())
 class _Protocol(chess.engine.XBoardProtocol):
     """The chess package's protocol over a process of ours; it notes when the clock ran."""
 
-    def __init__(self, process: EngineProcess) -> None:
+    def __init__(self, process: Conversation) -> None:
         super().__init__()
         self._process = process
         self.went = self.moved = 0.0
@@ -101,42 +92,18 @@ class _Protocol(chess.engine.XBoardProtocol):
 
 
 @dataclass
-class XBoardEngine:
+class XBoardEngine(Engine):
     """One program that speaks xboard's protocol."""
 
-    command: str
-    arguments: Sequence[str] = ()
-    directory: str | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
-    start_limit: float = START_LIMIT
-    ready_limit: float = READY_LIMIT
-    quit_limit: float = QUIT_LIMIT
     chess960: bool = False
-    log: IoLog | None = None
-    state: State = State.NEW
-    _process: EngineProcess | None = None
     _protocol: _Protocol | None = None
     _game: object = None
 
-    @property
-    def name(self) -> str:
-        """What the engine calls itself, once started."""
-        return self._protocol.id.get("name", "") if self._protocol else ""
-
     async def start(self) -> None:
         """Start the process and take its features."""
-        if self.state is not State.NEW:
-            raise EngineError(f"an engine is started once; this one is {self.state.value}")
-        self.state = State.STARTING
-        self._process = await EngineProcess.start(
-            self.command,
-            self.arguments,
-            directory=self.directory,
-            environment=self.environment,
-            log=self.log,
-        )
-        self._protocol = _Protocol(self._process)
-        await self._within(self.start_limit, "features", self._protocol.begin())
+        self._protocol = _Protocol(await self._launch())
+        await self._ask(self.start_limit, "features", self._protocol.begin())
+        self.name = self._protocol.id.get("name", "")
         self.state = State.IDLE
 
     async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
@@ -155,13 +122,13 @@ class XBoardEngine:
                 )
             except (chess.engine.EngineError, ValueError) as error:
                 raise EngineOptionError(f"option {option.name}: {error}") from None
-        await self._within(self.ready_limit, "answer", protocol.configure(chosen))
+        await self._ask(self.ready_limit, "answer", protocol.configure(chosen))
 
     async def new_game(self) -> None:
         """Have the next position taken for one of another game."""
         protocol = self._idle()
         self._game = object()
-        await self._within(self.ready_limit, "pong", protocol.ping())
+        await self._ask(self.ready_limit, "pong", protocol.ping())
 
     async def search(
         self,
@@ -174,7 +141,7 @@ class XBoardEngine:
         An engine that resigns answers RESIGNATION.
         """
         protocol = self._idle()
-        await self._within(self.ready_limit, "pong", protocol.ping())
+        await self._ask(self.ready_limit, "pong", protocol.ping())
         board = chess.Board(request.fen or chess.STARTING_FEN, chess960=self.chess960)
         for move in request.moves:
             board.push_uci(move)
@@ -206,20 +173,12 @@ class XBoardEngine:
             elapsed=ended - protocol.went,
         )
 
-    async def close(self) -> None:
-        """End the process: politely, or by force after `quit_limit` seconds or a failure."""
-        process, self._process = self._process, None
-        failed = self.state is State.FAILED
-        self.state = State.CLOSED
-        if process is not None:
-            await (process.kill() if failed else process.stop(self.quit_limit))
-
     def _idle(self) -> _Protocol:
-        if self.state is not State.IDLE or self._protocol is None:
-            raise EngineError(f"the engine is {self.state.value}, not idle")
+        self._expect_idle()
+        assert self._protocol is not None
         return self._protocol
 
-    async def _within(self, limit: float, word: str, action: Coroutine[Any, Any, Found]) -> Found:
+    async def _ask(self, limit: float, word: str, action: Coroutine[Any, Any, Found]) -> Found:
         """Do what the engine must always be able to do."""
         try:
             return await self._during(action, limit)
@@ -252,10 +211,9 @@ class XBoardEngine:
 
     async def _failure(self, error: BaseException | None) -> EngineError:
         """Return what ended the listening: the process's end, or words that make no sense."""
-        assert self._process is not None
-        self.state = State.FAILED
         if isinstance(error, EngineDiedError):
-            return EngineDiedError(await self._process.describe_end())
+            return await self._died()
+        self.state = State.FAILED
         return EngineError(f"the engine does not keep to its protocol: {error}")
 
 

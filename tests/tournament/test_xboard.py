@@ -65,4 +65,4 @@ async def test_a_real_game():
     time = TimeControl(base=2, margin=5)
     _, (record,) = await play(settings(phalanx, engine(), games=1, time=time))
     assert (record.result, record.termination) == ("1-0", Termination.CHECKMATE)
-    assert record.moves[-1].mate is not None or record.moves[-1].cp > 500
+    assert any(move.depth for move in record.moves[::2])

@@ -4,16 +4,14 @@ import re
 import pytest
 
 from agent.limits import Cp, SideClock
-from protocols.client.process import EngineDiedError
-from protocols.client.uci import (
-    RESIGNATION,
-    EngineError,
+from protocols.client.engine import (
     EngineOptionError,
     EngineTimeoutError,
     EngineUnresponsiveError,
-    SearchRequest,
     State,
 )
+from protocols.client.process import EngineDiedError, EngineError
+from protocols.client.uci import RESIGNATION, SearchRequest
 from protocols.client.xboard import XBoardEngine
 from tests.support import failing_xboard, program
 
