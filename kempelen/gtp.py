@@ -17,6 +17,7 @@ def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     from argparse import ArgumentTypeError
 
+    from kempelen.game_options import read_option
     from kempelen.numbers import positive
 
     def seconds(text: str) -> float:
@@ -37,6 +38,10 @@ def configure(parser: ArgumentParser) -> None:
         metavar="FILE.py:FUNCTION",
         help="the value of a game's position for its mover, also as MODULE:FUNCTION",
     )
+    parser.add_argument(
+        "--option", action="append", default=[], type=read_option, metavar="NAME=VALUE",
+        help="an option of a game other than Go, such as heaps=3,4,5; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--boardsize", type=positive, metavar="N", help="until boardsize comes")
     parser.add_argument("--komi", type=float, help="of Go, until komi comes (default 7.5)")
     parser.add_argument(
@@ -48,12 +53,15 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--depth", type=positive, metavar="N", help="search at most N plies deep")
     parser.add_argument("--playouts", type=positive, metavar="N", help="of mcts, at most N a move")
+    parser.add_argument("--nodes", type=positive, metavar="N", help="at most N nodes a move")
     parser.add_argument("--seed", type=int, help="make the playouts the same every time")
 
 
 def run(arguments: Namespace) -> int:
     """Serve until `quit` or the end of input."""
     from agent.evaluation import EvaluationError, load
+    from agent.games import catalogue
+    from kempelen.game_options import fitted
 
     evaluate: Any = None
     try:
@@ -74,6 +82,8 @@ def run(arguments: Namespace) -> int:
             depth=arguments.depth,
             playouts=arguments.playouts,
             seed=arguments.seed,
+            nodes=arguments.nodes,
+            options=fitted(catalogue.find(arguments.game), None, arguments.option),
         )
         Gtp("", "", lambda _: None, lambda _: None, settings)  # a trial, while errors can be shown
     except (ValueError, TypeError, EvaluationError) as error:

@@ -12,11 +12,12 @@ from protocols.client.engine import EngineTimeoutError, EngineUnresponsiveError
 from protocols.client.process import EngineDiedError, EngineError
 from protocols.client.uci import RESIGNATION, Answer, SearchRequest
 from tournament.adjudication import Adjudicator
+from tournament.board_game import BoardGame
 from tournament.events import Event, GameStarted, MovePlayed, SearchInfo
 from tournament.openings import Opening
 from tournament.player import Player, Pool
 from tournament.records import GameRecord, MoveRecord
-from tournament.rules import BLACK, WHITE, Chess, Ending, Termination, win
+from tournament.rules import BLACK, WHITE, Chess, Ending, Referee, Termination, win
 from tournament.schedule import PairKey
 from tournament.settings import Settings, TimeControl
 
@@ -92,7 +93,7 @@ class Game:
         self._emit = emit
         self._controls = [settings.time_of(player) for player in assignment.players]
         self._clocks = [Clock(control) for control in self._controls]
-        self._rules = Chess(assignment.opening, chess960=settings.chess960)
+        self._rules = _referee(settings, assignment)
         self._first = self._rules.turn
         self._moves: list[MoveRecord] = []
         self._scores: list[Score | None] = []
@@ -180,8 +181,8 @@ class Game:
         self._moves.append(record)
         self._scores.append(answer.info.score if answer.info else None)
         self._tell_move(side, record, san)
-        return self._rules.ending() or self._adjudicator.judge(
-            self._rules.board, self._scores, first=self._first
+        return self._rules.ending() or self._rules.adjudicate(
+            self._adjudicator, self._scores, first=self._first
         )
 
     def _request(self, side: int) -> SearchRequest:
@@ -190,7 +191,7 @@ class Game:
         # A side without a clock of its own is shown to the other as having the same time.
         sides = [self._clocks[WHITE].side or own, self._clocks[BLACK].side or own]
         return SearchRequest(
-            fen=None if self._rules.start == _START else self._rules.start,
+            fen=None if self._rules.start in ("", _START) else self._rules.start,
             moves=tuple(self._rules.moves),
             white=sides[WHITE] if own else None,
             black=sides[BLACK] if own else None,
@@ -198,6 +199,9 @@ class Game:
             movetime=control.movetime,
             nodes=control.nodes,
             depth=control.depth,
+            side=side,
+            mover=self._rules.mover,
+            movers=tuple(self._rules.movers),
         )
 
     def _announce(self) -> None:
@@ -293,6 +297,13 @@ async def play_game(
         else:
             await pool.give(assignment.players[side], player)
     return record
+
+
+def _referee(settings: Settings, assignment: Assignment) -> Referee:
+    if settings.is_chess:
+        return Chess(assignment.opening, chess960=settings.chess960)
+    seed = f"{settings.seed}/{assignment.pair}/{assignment.game}"
+    return BoardGame(settings.game, assignment.opening, seed)
 
 
 _START = Chess(Opening()).start

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
@@ -15,6 +15,7 @@ from agent.games import catalogue
 from agent.games.catalogue import Kind
 from agent.games.random_tree import RandomTree
 from agent.games.tree import Node, Tree, read_tree
+from kempelen.game_options import fitted, read_option
 from kempelen.numbers import positive
 
 # How deep a game is searched when nobody says; a tree is searched to its leaves.
@@ -54,7 +55,7 @@ def configure(parser: ArgumentParser, *, game: str | None = None, depth: bool = 
         help="the game's first option: the board's size, the heaps (3,4,5), the counters",
     )
     parser.add_argument(
-        "--option", action="append", default=[], type=_option, metavar="NAME=VALUE",
+        "--option", action="append", default=[], type=read_option, metavar="NAME=VALUE",
         help="another option of the game, such as misere=true; may be repeated",
     )  # fmt: skip
     parser.add_argument("--moves", default="", metavar="'M ...'", help="moves to begin with")
@@ -126,19 +127,12 @@ def branching(game: Written[Any], depth: int, seed: int, samples: int = 200) -> 
 
 def _new_game(kind: Kind, arguments: Namespace) -> Written[Any]:
     """Return the game set up as asked for."""
-    options: dict[str, Any] = dict(arguments.option)
+    options = fitted(kind, arguments.size, arguments.option)
     known = signature(kind.game).parameters
-    if arguments.size is not None:
-        if not known:
-            raise ValueError(f"game {kind.name} has no --size")
-        options[next(iter(known))] = _value(arguments.size)
     if "seed" in known:
         options.setdefault("seed", arguments.seed)
     if "depth" in known and getattr(arguments, "depth", None):
         options.setdefault("depth", arguments.depth)
-    for name in known.keys() & options.keys():
-        if isinstance(known[name].default, tuple) and not isinstance(options[name], list):
-            options[name] = [options[name]]  # one heap
     return kind.new(**options)
 
 
@@ -167,20 +161,3 @@ def _scale(game: Written[Any]) -> float:
         return max(map(greatest, node)) if isinstance(node, list) else abs(node)
 
     return greatest(game.root) or 1
-
-
-def _option(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ArgumentTypeError(f"expected NAME=VALUE, not {text!r}")
-    return name, _value(value)
-
-
-def _value(text: str) -> Any:
-    """Read a value as YAML, commas making a list."""
-    import yaml
-
-    try:
-        return yaml.safe_load(f"[{text}]" if "," in text and not text.startswith("[") else text)
-    except yaml.YAMLError:
-        return text

@@ -68,7 +68,9 @@ class Option:
 class SearchRequest:
     """A position and what may be spent on it. moves: UCI text, from `fen`; None: start position.
 
-    Clocks are given for both sides, in seconds, or not at all.
+    Clocks are given for both sides, in seconds, or not at all. Of games other than chess the
+    moves are in their own notation. side: who is to move, 0 for White. mover, movers: by number,
+    who is to move and who made each move, 0 for who moves first in the game.
     """
 
     fen: str | None
@@ -79,6 +81,9 @@ class SearchRequest:
     movetime: float | None = None
     nodes: int | None = None
     depth: int | None = None
+    side: int = 0
+    mover: int = 0
+    movers: Sequence[int] = ()
 
     def position_line(self) -> str:
         """Return the `position` command."""

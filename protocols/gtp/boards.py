@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,9 +22,13 @@ class GameBoard:
     # How many of the mover's own moves may still come, where it can be told.
     moves_left: int | None = None
 
-    def __init__(self, name: str, size: int | None = None) -> None:
+    def __init__(
+        self, name: str, size: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> None:
         self.name = name
-        self._options: dict[str, Any] = {} if size is None else {"size": size}
+        self._options: dict[str, Any] = dict(options or {})
+        if size is not None:
+            self._options["size"] = size
         try:
             self.game: Written[Any] = self._new()
         except TypeError:  # the game's class knows no size
@@ -54,7 +58,7 @@ class GameBoard:
         options = dict(self._options)
         try:
             if size != getattr(self.game, "size", getattr(self.game, "width", None)):
-                self._options = {"size": size}
+                self._options = {**self._options, "size": size}
             self.clear()
         except (TypeError, ValueError):
             self._options = options

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,8 @@ class Settings:
 
     algorithm: a name of agent.search.catalogue, or "mcts"; what suits the game without it.
     evaluate: the value of a position for its mover; the game's own without it. seconds: for a
-    move while no clock runs. depth, playouts: the most for a move, if given.
+    move while no clock runs. depth, playouts, nodes: the most for a move, if given. options: of
+    the game, as its class takes them.
     """
 
     game: str = "go"
@@ -61,6 +62,8 @@ class Settings:
     depth: int | None = None
     playouts: int | None = None
     seed: int | None = None
+    nodes: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +347,8 @@ class Gtp:
         seconds = self._settings.seconds
         if not self._system.unlimited:
             seconds = self._times[player].for_move(self.board.moves_left)
-        return Plan(seconds, self._settings.depth, self._settings.playouts)
+        settings = self._settings
+        return Plan(seconds, settings.depth, settings.playouts, settings.nodes)
 
     # Scoring and showing.
 
@@ -461,7 +465,7 @@ class Gtp:
 def _new_board(settings: Settings) -> GameBoard:
     if settings.game == "go":
         return GoBoard(settings.size, *(() if settings.komi is None else (settings.komi,)))
-    return GameBoard(settings.game, settings.size)
+    return GameBoard(settings.game, settings.size, settings.options)
 
 
 # What GoGui offers in its window for analysis: type, label and command.
