@@ -94,6 +94,7 @@ class Game:
         self._controls = [settings.time_of(player) for player in assignment.players]
         self._clocks = [Clock(control) for control in self._controls]
         self._rules = _referee(settings, assignment)
+        self._opening = tuple(self._rules.moves)
         self._first = self._rules.turn
         self._moves: list[MoveRecord] = []
         self._scores: list[Score | None] = []
@@ -117,7 +118,7 @@ class Game:
             white=names[WHITE],
             black=names[BLACK],
             fen=self._rules.start,
-            opening=self._assignment.opening.moves,
+            opening=self._opening,
             moves=tuple(self._moves),
             result=ending.result,
             termination=ending.termination,
@@ -170,17 +171,20 @@ class Game:
             return self.failure(side, Termination.NO_MOVE, f"answered {answer.move or 'nothing'}")
         if answer.move == RESIGNATION:
             return self.failure(side, Termination.RESIGNATION, "resigned")
+        ply = len(self._rules.moves) + 1
         try:
             move, san = self._rules.play(answer.move)
         except ValueError:
             shown = answer.move[:40]
-            return self.failure(
-                side, Termination.ILLEGAL_MOVE, f"{shown!r} in {self._rules.position}"
-            )
+            position = " / ".join(self._rules.position.splitlines())
+            return self.failure(side, Termination.ILLEGAL_MOVE, f"{shown!r} in {position}")
         record = _describe(move, answer, self._clocks[side].left)
         self._moves.append(record)
         self._scores.append(answer.info.score if answer.info else None)
-        self._tell_move(side, record, san)
+        self._tell_move(side, ply, record, san)
+        for number, event in enumerate(self._rules.moves[ply:], start=ply + 1):
+            self._moves.append(MoveRecord(event))
+            self._tell_move(side, number, self._moves[-1], event)
         return self._rules.ending() or self._rules.adjudicate(
             self._adjudicator, self._scores, first=self._first
         )
@@ -221,13 +225,13 @@ class Game:
             )
         )
 
-    def _tell_move(self, side: int, record: MoveRecord, san: str) -> None:
+    def _tell_move(self, side: int, ply: int, record: MoveRecord, san: str) -> None:
         self._emit(
             MovePlayed(
                 board=self._assignment.board,
                 pair=str(self._assignment.pair),
                 game=self._assignment.game,
-                ply=len(self._rules.moves),
+                ply=ply,
                 side=SIDES[side],
                 move=record.move,
                 san=san,
