@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any
 
 from agent.game import CHANCE, Written, find_move
@@ -29,10 +30,9 @@ class GameBoard:
         self._options: dict[str, Any] = dict(options or {})
         if size is not None:
             self._options["size"] = size
-        try:
-            self.game: Written[Any] = self._new()
-        except TypeError:  # the game's class knows no size
-            raise ValueError(f"{name} has no board size") from None
+            if "size" not in signature(catalogue.find(name).game).parameters:
+                raise ValueError(f"{name} has no board size")
+        self.game: Written[Any] = self._new()
         self._played: list[int] = []
 
     @property

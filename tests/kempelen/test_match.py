@@ -148,3 +148,52 @@ def test_entries():
     assert engine["time"]["base"] == 1
     with pytest.raises(SettingsError):
         engine_entries({"name": "x"})
+
+
+def game(*arguments):
+    agents = ["--engine", "proto=lab,algorithm=alpha-beta,depth=2"]
+    agents += ["--engine", "algorithm=mcts,playouts=5,seed=1,name=tree"]
+    return main(["match", "--game", "othello", "--size", "4", *agents, *map(str, arguments)])
+
+
+def test_agents_of_the_lab_on_another_game(capsys, tmp_path):
+    ledger, text, lines = tmp_path / "l", tmp_path / "games.txt", tmp_path / "games.json"
+    assert game("--games", 2, "--ledger", ledger, "--records", text, "--json") == 0
+    summary = json.loads(capsys.readouterr().out)["summary"]
+    assert (summary["players"], summary["played"]) == (["alpha-beta", "tree"], 2)
+    assert "othello size=4" in text.read_text()
+    assert game("--games", 4, "--ledger", ledger, "--resume", "--records", lines) == 0
+    records = [json.loads(line) for line in lines.read_text().splitlines()]
+    assert [record["played"] for record in records] == ["othello size=4"] * 4
+    assert text.read_text().splitlines()[2].startswith("B:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--game", "hex"], "there is no game 'hex'"),
+        (["--size", "5"], "size 5"),
+        (["--option", "colour=1"], "colour"),
+        (["--engine", "proto=lab,depth=1"], "needs algorithm="),
+        (["--engine", "proto=lab,algorithm=sunrise,depth=1"], "no algorithm 'sunrise'"),
+        (["--engine", "cmd=gnugo --mode gtp,depth=1"], "plays chess only"),
+        (["--engine", "algorithm=minimax"], "time: missing"),
+        (["--plies", "40"], "random plies end it"),
+        (["--resign", "movecount=3"], "are of chess"),
+        (["--records", "/no/such/folder/games.txt"], "folder does not exist"),
+        (["--game", "chess"], "--size, --komi and --option are of other games"),
+    ],
+)
+def test_mistakes_in_games_are_named(capsys, arguments, message):
+    assert game(*arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
+
+
+def test_a_command_with_its_arguments(tmp_path):
+    program = tmp_path / "my engine"
+    assert engine_entries({"cmd": "gnugo --mode gtp"})["arguments"] == ["--mode", "gtp"]
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert "arguments" not in engine_entries({"cmd": str(program)})

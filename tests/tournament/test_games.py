@@ -266,7 +266,7 @@ def test_files_of_other_games():
         "B:a1 W:b2 B:a3 | W:c3 B:b1\n"
         "1-0 (end of the game)\n\n"
     )
-    with pytest.raises(SettingsError, match="game 1.1-2.1.2: 'a1' is no legal move"):
+    with pytest.raises(SettingsError, match=r"game 1\.1-2\.1\.2: 'a1' is no legal move"):
         to_text(replace(record, moves=(MoveRecord("a1"),)), TIC_TAC_TOE, "cup")
 
 
