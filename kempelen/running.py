@@ -14,6 +14,7 @@ from rich.console import Console, Group
 
 from kempelen.display import Display, standings_view
 from kempelen.mqtt_arguments import MISSING_BROKER, broker_from, configure_mqtt, needs_packages
+from tournament.board_game import GameFailedError
 from tournament.events import Event, GameFinished, Listener, TournamentFinished, to_json
 from tournament.formats import writer
 from tournament.ledger import Ledger, LedgerError, RecordFile
@@ -71,7 +72,7 @@ def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
     """
     try:
         return asyncio.run(_run(with_digest(settings.named()), arguments))
-    except (SettingsError, LedgerError) as error:
+    except (SettingsError, LedgerError, GameFailedError) as error:
         print(f"kempelen: {error}", file=sys.stderr)
         return 2
     except (KeyboardInterrupt, asyncio.CancelledError):

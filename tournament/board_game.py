@@ -5,6 +5,7 @@ everywhere. Go is scored by area, without the stones that look dead, when both h
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from random import Random
 from typing import Any
 
@@ -14,6 +15,7 @@ from agent.games.go import Go
 from agent.games.life import dead_stones
 from agent.limits import Score
 from agent.thinker import draw_event
+from agent.user_code import describe
 from openings.starts import Start as Opening
 from protocols.gtp.boards import score_text
 from tournament.adjudication import Adjudicator
@@ -46,7 +48,11 @@ class BoardGame:
     start = ""
 
     def __init__(self, settings: GameSettings, opening: Opening, seed: str) -> None:
-        """Set the opening up; an illegal move in it raises ValueError. seed: of chance."""
+        """Set the opening up; an illegal move in it raises ValueError. seed: of chance.
+
+        Here and later an error in the game's own code raises GameFailedError.
+        """
+        self._settings = settings
         self._game = new_game(settings)
         self._random = Random(seed)
         self.moves: list[str] = []
@@ -72,15 +78,17 @@ class BoardGame:
 
     def play(self, text: str) -> tuple[str, str]:
         """Make a move and return its text, twice; ValueError if it is illegal."""
-        move = find_move(self._game, text)
-        written = self._game.text(move)
-        self._enter(move)
-        self._let_chance_play()
+        with _reporting(self._settings):
+            move = find_move(self._game, text)
+            written = self._game.text(move)
+            self._enter(move)
+            self._let_chance_play()
         return written, written
 
     def ending(self) -> Ending | None:
         """Return how the game has ended by its rules, or None while it goes on."""
-        outcome = self._game.outcome()
+        with _reporting(self._settings):
+            outcome = self._game.outcome()
         if outcome is None:
             if len(self.moves) < LONGEST:
                 return None
@@ -111,6 +119,21 @@ class BoardGame:
             self._enter(draw_event(self._game, self._random.random()))  # type: ignore[arg-type]
 
 
+class GameFailedError(Exception):
+    """A game's own code failed; the message names the game and the error."""
+
+
+@contextmanager
+def _reporting(settings: GameSettings) -> Iterator[None]:
+    """Report errors of a game's code; a ValueError is what an illegal move raises."""
+    try:
+        yield
+    except ValueError:
+        raise
+    except Exception as error:
+        raise GameFailedError(f"game {settings}: {describe(error)}") from error
+
+
 def side_of(player: int) -> int:
     """Return the side of a player by number: who moves first is Black."""
     return BLACK if player == 0 else WHITE
@@ -124,9 +147,10 @@ def random_opening(settings: GameSettings, plies: int, seed: str) -> Opening:
     random = Random(seed)
     for _ in range(ATTEMPTS):
         game = new_game(settings)
-        moves = [_play_at_random(game, random) for _ in range(plies) if game.outcome() is None]
-        if game.outcome() is None:
-            return Opening("", tuple(moves))
+        with _reporting(settings):
+            moves = [_play_at_random(game, random) for _ in range(plies) if game.outcome() is None]
+            if game.outcome() is None:
+                return Opening("", tuple(moves))
     raise SettingsError(f"game {settings}: {plies} random plies end it; ask for fewer by --plies")
 
 

@@ -61,6 +61,7 @@ def test_failures_are_told(files, tmp_path):
         ([tmp_path / "none.epd", "--depth", 1], "none.epd"),
         ([files[0], "--depth", 1, "--engine", "cmd=no-such-engine"], "no-such-engine"),
         ([files[0], "--depth", 1, "--engine", "cmd=bot,proto=mqtt"], "not for bots"),
+        ([files[0], "--depth", 1, "--engine", "cmd=phalanx,proto=xboard"], "not for xboard"),
     ):
         done = epd(*words)
         assert (done.returncode, done.stdout) == (2, "")

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -197,3 +198,18 @@ def test_a_command_with_its_arguments(tmp_path):
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     assert "arguments" not in engine_entries({"cmd": str(program)})
+
+
+def test_a_game_whose_own_code_fails(capsys, tmp_path):
+    file = tmp_path / "broken.py"
+    file.write_text(
+        (Path(__file__).parents[1] / "data/games/chomp.py")
+        .read_text()
+        .replace("        row, column = move\n", "        row, column = move\n        1 / 0\n")
+    )
+    agents = ["--engine", "algorithm=minimax,depth=1", "--engine", "algorithm=pvs,depth=1"]
+    assert main(["match", "--game", f"{file}:Chomp", *agents, "--plies", "0"]) in (1, 2)
+    error = capsys.readouterr().err
+    assert "Traceback" not in error
+    assert main(["match", "--game", f"{file}:Chomp", *agents]) == 2
+    assert "ZeroDivisionError: division by zero (broken.py, line" in capsys.readouterr().err
