@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup run test check bench clean
+.PHONY: setup run test check bench strength clean
 
 setup: $(STAMP)  ## virtual environment with the project installed editable, kernels compiled
 	$(BIN)/kempelen warmup
@@ -28,6 +28,12 @@ check: $(STAMP)  ## lint, types, import contracts
 
 bench: setup  ## nodes and speed of a fixed search
 	$(BIN)/kempelen bench
+
+# Against each opponent, at seconds+increment; JSON=FILE writes the table there too.
+GAMES ?= 200
+TC ?= 10+0.1
+strength: setup  ## a gauntlet against other engines: ratings on the scale of Stockfish's UCI_Elo
+	$(BIN)/python benchmarks/strength.py --games $(GAMES) --tc $(TC) $(if $(JSON),--json $(JSON))
 
 clean:
 	rm -rf $(VENV)

@@ -64,11 +64,12 @@ class Thought(Generic[Move]):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How long to think: seconds; plies, or playouts, where a number is given."""
+    """How long to think: seconds; plies, playouts or nodes, where a number is given."""
 
     seconds: float = inf
     depth: int | None = None
     playouts: int | None = None
+    nodes: int | None = None
 
 
 class Thinker(Generic[Move]):
@@ -98,6 +99,7 @@ class Thinker(Generic[Move]):
             return Thought(0, 0.0, only)
         search = self._search
         search.stopped = False
+        search.node_limit = inf if plan.nodes is None else plan.nodes
         search.forget_counts()
         over = threading.Event()
         stop.then(lambda: setattr(search, "stopped", True))

@@ -183,11 +183,19 @@ def _diagrams(boards: list[dict[str, Any]]) -> Table:
     cells = []
     for board in boards:
         if "position" in board:
-            diagram = chess.Board(board["position"]).unicode(invert_color=True, empty_square="·")
+            diagram = _diagram(board["position"])
             cells.append(Panel(diagram, title=f"{board['white']} - {board['black']}", expand=False))
     for start in range(0, len(cells), 4):
         table.add_row(*cells[start : start + 4])
     return table
+
+
+def _diagram(position: str) -> str:
+    """Return a chess position with its pieces, and the board of any other game as it is."""
+    try:
+        return chess.Board(position).unicode(invert_color=True, empty_square="·")
+    except ValueError:
+        return position
 
 
 def _progress(status: dict[str, Any], pace: float) -> Table:

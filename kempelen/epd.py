@@ -82,6 +82,8 @@ def _engine(spec: str | None) -> EngineSettings:
     engine = decode(EngineSettings, {"name": Path(entries["command"]).stem, **entries})
     if engine.protocol is EngineProtocol.MQTT:
         raise SettingsError("--engine: a test suite is for programs, not for bots behind a broker")
+    if engine.protocol not in (EngineProtocol.UCI, EngineProtocol.AGENT):
+        raise SettingsError(f"--engine: a test suite is for UCI engines, not for {engine.protocol}")
     check_command(engine)
     return engine
 

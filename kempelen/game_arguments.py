@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping
 from inspect import signature
 from pathlib import Path
@@ -14,6 +14,7 @@ from agent.games import catalogue
 from agent.games.catalogue import Kind
 from agent.games.tree import read_tree
 from agent.search.catalogue import ALSO_CALLED, algorithms
+from kempelen.game_options import fitted, read_option
 
 
 def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "--size") -> None:
@@ -34,7 +35,7 @@ def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "-
         help="the game's first option: the board's size, the heaps (3,4,5), the counters",
     )
     parser.add_argument(
-        "--option", action="append", default=[], type=_option, metavar="NAME=VALUE",
+        "--option", action="append", default=[], type=read_option, metavar="NAME=VALUE",
         help="another option of the game, such as misere=true; may be repeated",
     )  # fmt: skip
     parser.add_argument(
@@ -70,33 +71,9 @@ def chosen(
     kind = catalogue.find(arguments.game)
     known = signature(kind.game).parameters
     options = {name: value for name, value in (also or {}).items() if name in known}
-    if arguments.size is not None:
-        if not known:
-            raise ValueError(f"game {kind.name} has no --size")
-        options[next(iter(known))] = _value(arguments.size)
-    options |= arguments.option
-    for name in known.keys() & options.keys():
-        if isinstance(known[name].default, tuple) and not isinstance(options[name], list):
-            options[name] = [options[name]]  # one heap
+    options |= fitted(kind, arguments.size, arguments.option)
     return kind, options
 
 
 def _wrapped(names: Iterable[str]) -> list[str]:
     return wrap(", ".join(names), 78, initial_indent="  ", subsequent_indent="  ")
-
-
-def _option(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ArgumentTypeError(f"expected NAME=VALUE, not {text!r}")
-    return name, _value(value)
-
-
-def _value(text: str) -> Any:
-    """Read a value as YAML, commas making a list."""
-    import yaml
-
-    try:
-        return yaml.safe_load(f"[{text}]" if "," in text and not text.startswith("[") else text)
-    except yaml.YAMLError:
-        return text

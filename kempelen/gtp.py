@@ -41,6 +41,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--depth", type=positive, metavar="N", help="search at most N plies deep")
     parser.add_argument("--playouts", type=positive, metavar="N", help="of mcts, at most N a move")
+    parser.add_argument("--nodes", type=positive, metavar="N", help="at most N nodes a move")
     parser.add_argument("--seed", type=int, help="make all that is random the same every time")
 
 
@@ -77,6 +78,7 @@ def _settings(arguments: Namespace) -> Settings:
         seconds=arguments.time,
         depth=arguments.depth,
         playouts=arguments.playouts,
+        nodes=arguments.nodes,
         seed=arguments.seed,
     )
 

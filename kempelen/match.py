@@ -7,8 +7,12 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from agent.games import catalogue
+from kempelen.game_options import fitted, read_option
 from kempelen.running import configure_run, run_tournament
-from tournament.settings import Format, Order, Settings, TimeControl
+from protocols.client.process import EngineError, find_program
+from tournament.player import LAB_OPTIONS
+from tournament.settings import CHESS, Format, Order, Settings, TimeControl
 from tournament.values import SettingsError, decode
 
 ALIASES = {
@@ -18,10 +22,12 @@ ALIASES = {
     "proto": "protocol",
     "tc": "time",
 }
-LIMITS = ("movetime", "nodes", "depth", "margin", "patience")
+LIMITS = ("movetime", "nodes", "depth", "margin", "patience", "playouts")
 ENGINE_HELP = (
-    "a player: cmd=PROGRAM, or agent=chess for our own in this process, with any of "
-    "args=..., name=..., dir=..., proto=uci|mqtt, "
+    "a player: cmd=PROGRAM (with its arguments, or these by args=...), or agent=chess for our own "
+    "in this process, or proto=lab,algorithm=... for any algorithm on any game (with playouts=, "
+    "evaluation=FILE.py:FUNCTION, seed=), with any of "
+    "args=..., name=..., dir=..., proto=uci|xboard|gtp|mqtt, "
     "option.NAME=VALUE, env.NAME=VALUE, tc=..., nodes=..., movetime=..., depth=..., margin=..., "
     "restart=auto|on|off, start_limit=SECONDS; a comma within a value is written \\,"
 )
@@ -37,17 +43,36 @@ def configure(parser: argparse.ArgumentParser) -> None:
     time.add_argument("--movetime", type=float, help="seconds for each move")
     time.add_argument("--nodes", type=int, help="nodes for each move")
     time.add_argument("--depth", type=int, help="plies for each move")
+    time.add_argument("--playouts", type=int, help="for each move of agents of the lab")
     time.add_argument("--margin", type=float, help="how late a move may come (default 0.02)")
     time.add_argument("--patience", type=float, help="when a search without clock is hung (60)")
     games = parser.add_argument_group("games")
+    games.add_argument(
+        "--game", default="chess", metavar="G", help="the game's name, or FILE.py:Class"
+    )
+    games.add_argument(
+        "--size", "--state", metavar="VALUE",
+        help="the game's first option, such as the size of its board",
+    )  # fmt: skip
+    games.add_argument("--komi", type=float, help="of Go (default 7.5)")
+    games.add_argument(
+        "--option", action="append", default=[], type=read_option, metavar="NAME=VALUE",
+        help="another option of the game; may be repeated",
+    )  # fmt: skip
     games.add_argument("--format", choices=[str(f) for f in Format], default="round-robin")
     games.add_argument("--games", type=int, default=2, help="games of each pairing (default 2)")
     games.add_argument("--rounds", type=int, default=1, help="rounds (default 1)")
     games.add_argument("--seed", type=int, default=0, help="seed of the openings' order")
     games.add_argument("--chess960", action="store_true", help="play Chess960")
-    games.add_argument("--openings", metavar="FILE", help="EPD, PGN or YAML (default: built in)")
+    games.add_argument(
+        "--openings", metavar="FILE",
+        help="EPD, PGN or YAML (default: built in); other games: text, a line of moves each",
+    )  # fmt: skip
     games.add_argument("--order", choices=[str(o) for o in Order], default="random")
-    games.add_argument("--plies", type=int, help="plies of each PGN opening to use")
+    games.add_argument(
+        "--plies", type=int,
+        help="plies of each opening to use; in other games, how many are made at random (4)",
+    )  # fmt: skip
     ends = parser.add_argument_group("adjudication and test")
     ends.add_argument("--draw", metavar="SPEC", help="movenumber=40,movecount=8,score=10")
     ends.add_argument("--resign", metavar="SPEC", help="movecount=3,score=600,twosided=false")
@@ -76,10 +101,11 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
     each = parse_entries(arguments.each or "", "--each")
     time = {name: getattr(arguments, name) for name in LIMITS}
     data = {
+        "game": _game(arguments),
         "engines": [
             engine_entries({**each, **parse_entries(text, "--engine")}) for text in arguments.engine
         ],
-        "time": _time_entries(arguments.tc, time, "--tc"),
+        "time": _time_entries(arguments.tc, time, "--tc") or None,
         "openings": {
             "file": arguments.openings,
             "order": arguments.order,
@@ -96,6 +122,22 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
     for name in ("name", "format", "games", "rounds", "seed", "chess960"):
         data[name] = getattr(arguments, name)
     return decode(Settings, data)
+
+
+def _game(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the game as GameSettings has it."""
+    if arguments.game == CHESS:
+        if arguments.size is not None or arguments.komi is not None or arguments.option:
+            raise SettingsError("--size, --komi and --option are of other games: add --game")
+        return {}
+    options = list(arguments.option)
+    if arguments.komi is not None:
+        options.append(("komi", arguments.komi))
+    try:
+        kind = catalogue.find(arguments.game)
+        return {"name": arguments.game, "options": fitted(kind, arguments.size, options)}
+    except ValueError as error:
+        raise SettingsError(f"--game: {error}") from None
 
 
 def parse_entries(text: str, where: str) -> dict[str, str]:
@@ -134,9 +176,30 @@ def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
     if "agent" in engine:
         engine.update(command=engine.pop("agent"), protocol="agent")
         engine.setdefault("name", "Kempelen")
+    if "algorithm" in engine or engine.get("protocol") == "lab":
+        _make_lab_agent(engine)
     if "command" not in engine:
         raise SettingsError("--engine: cmd=PROGRAM is missing")
+    if "arguments" not in engine and " " in engine["command"] and not _is_program(engine):
+        engine["command"], *engine["arguments"] = shlex.split(engine["command"])
     return engine
+
+
+def _make_lab_agent(engine: dict[str, Any]) -> None:
+    """Turn the entries of an agent of the lab into those of EngineSettings."""
+    if "algorithm" not in engine:
+        raise SettingsError("--engine: proto=lab needs algorithm=..., such as mcts or alpha-beta")
+    engine.update(command=engine.pop("algorithm"), protocol="lab")
+    for name in LAB_OPTIONS & engine.keys():
+        engine["options"][name] = engine.pop(name)
+
+
+def _is_program(engine: Mapping[str, Any]) -> bool:
+    try:
+        find_program(engine["command"], engine.get("directory"))
+    except EngineError:
+        return False
+    return True
 
 
 def _time_entries(clock: str | None, limits: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -20,6 +20,10 @@ SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("pgn", nargs="+", help="PGN files")
+    parser.add_argument(
+        "--anchor", action="append", default=[], type=_anchor, metavar="NAME=ELO",
+        help="a player whose rating is known; the others are rated on its scale; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -39,8 +43,22 @@ def run(arguments: argparse.Namespace) -> int:
     if not games:
         print("kempelen: no finished games in these files", file=sys.stderr)
         return 1
-    _print(rate(list(names), games), as_json=arguments.json)
+    anchors = dict(arguments.anchor)
+    if missing := ", ".join(anchors.keys() - names.keys()):
+        print(f"kempelen: --anchor: no games of {missing}; of: {', '.join(names)}", file=sys.stderr)
+        return 2
+    _print(rate(list(names), games, anchors), as_json=arguments.json)
     return 0
+
+
+def _anchor(text: str) -> tuple[str, float]:
+    name, equals, elo = text.rpartition("=")
+    try:
+        if name and equals:
+            return name, float(elo)
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"expected NAME=ELO, not {text!r}")
 
 
 def _games(file: TextIO) -> Iterator[tuple[str, str, float]]:

@@ -14,8 +14,10 @@ from rich.console import Console, Group
 
 from kempelen.display import Display, standings_view
 from kempelen.mqtt_arguments import MISSING_BROKER, broker_from, configure_mqtt, needs_packages
+from tournament.board_game import GameFailedError
 from tournament.events import Event, GameFinished, Listener, TournamentFinished, to_json
-from tournament.ledger import Ledger, LedgerError, PgnFile
+from tournament.formats import writer
+from tournament.ledger import Ledger, LedgerError, RecordFile
 from tournament.openings import with_digest
 from tournament.runner import Finish, Local, Runner, Workplace, boards_for
 from tournament.settings import EngineProtocol, Settings
@@ -42,7 +44,11 @@ def configure_run(parser: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--resume", action="store_true", help="go on with the ledger, or begin it if not there"
     )
-    run.add_argument("--pgn", metavar="FILE", help="write the ledger's games as PGN")
+    run.add_argument(
+        "--records", "--pgn", "--sgf", metavar="FILE",
+        help="write the ledger's games: chess as PGN, Go as SGF, other games as text; "
+        "any as JSON, a line each, if FILE ends in .json",
+    )  # fmt: skip
     run.add_argument("--log-dir", metavar="DIR", help="log what each engine reads and writes")
     run.add_argument("--json", action="store_true", help="print the result as JSON")
     cluster = parser.add_argument_group("Dask cluster")
@@ -66,7 +72,7 @@ def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
     """
     try:
         return asyncio.run(_run(with_digest(settings.named()), arguments))
-    except (SettingsError, LedgerError) as error:
+    except (SettingsError, LedgerError, GameFailedError) as error:
         print(f"kempelen: {error}", file=sys.stderr)
         return 2
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -173,20 +179,20 @@ def _listeners(
     stack: contextlib.ExitStack,
 ) -> list[Listener]:
     listeners: list[Listener] = []
-    if arguments.pgn:
-        pgn = PgnFile(arguments.pgn, ledger, settings.name)
-        stack.callback(pgn.close)
-        listeners.append(_write_games(pgn))
+    if arguments.records:
+        file = RecordFile(arguments.records, ledger, writer(settings, arguments.records))
+        stack.callback(file.close)
+        listeners.append(_write_games(file))
     display = Display()
     stack.callback(display.close)
     listeners.append(display)
     return listeners
 
 
-def _write_games(pgn: PgnFile) -> Callable[[Event], None]:
+def _write_games(file: RecordFile) -> Callable[[Event], None]:
     def listen(event: Event) -> None:
         if isinstance(event, GameFinished):
-            pgn.add(event.record)
+            file.add(event.record)
 
     return listen
 

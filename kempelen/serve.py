@@ -11,7 +11,7 @@ from kempelen.match import ENGINE_HELP, engine_entries, parse_entries
 from kempelen.mqtt_arguments import broker_from, configure_mqtt
 from protocols.client.process import EngineError
 from tournament.player import Player, make_player
-from tournament.settings import EngineSettings
+from tournament.settings import GAME_PROTOCOLS, EngineSettings
 from tournament.values import SettingsError, decode
 
 INTERRUPTED = 130
@@ -33,6 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
         settings = decode(EngineSettings, {"name": arguments.name, **entries})
         if set(arguments.name) & set("/+#"):
             raise SettingsError("--name: no / + # in a bot's name")
+        if settings.protocol in GAME_PROTOCOLS:
+            raise SettingsError(f"--engine: a bot plays chess; {settings.protocol} cannot be asked")
         return asyncio.run(_serve(settings, arguments))
     except (SettingsError, EngineError) as error:
         print(f"kempelen: {error}", file=sys.stderr)

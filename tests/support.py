@@ -11,6 +11,8 @@ import pytest
 from agent.games import catalogue
 
 FAILING = str(Path(__file__).with_name("failing_engine.py"))
+FAILING_GTP = str(Path(__file__).with_name("failing_gtp.py"))
+FAILING_XBOARD = str(Path(__file__).with_name("failing_xboard.py"))
 
 SMALL = {"go": {"size": 3}}
 
@@ -39,3 +41,13 @@ def small_game(name: str) -> Any:
 def failing(failure: str, after: int = 1) -> tuple[str, tuple[str, ...]]:
     """Return command and arguments of an engine that fails in its `after`-th search."""
     return sys.executable, (FAILING, failure, str(after))
+
+
+def failing_xboard(failure: str, after: int = 1) -> tuple[str, tuple[str, ...]]:
+    """Return command and arguments of such an engine that speaks xboard's protocol."""
+    return sys.executable, (FAILING_XBOARD, failure, str(after))
+
+
+def failing_gtp(failure: str, after: int = 1) -> tuple[str, tuple[str, ...]]:
+    """Return command and arguments of such an engine that speaks GTP."""
+    return sys.executable, (FAILING_GTP, failure, str(after))

@@ -57,7 +57,7 @@ class Adjudicator:
             (settings.resign and self._resigned(settings.resign, values, last))
             or (settings.draw and self._drawn(settings.draw, values, board))
             or self._by_tables(board)
-            or self._too_long(board)
+            or self.too_long(board.fullmove_number)
             or None
         )
 
@@ -78,9 +78,10 @@ class Adjudicator:
             return draw(Termination.DRAW_ADJUDICATION)
         return None
 
-    def _too_long(self, board: chess.Board) -> Ending | None:
+    def too_long(self, number: int) -> Ending | None:
+        """Return the draw of a game whose next move has this number, if it has gone on too long."""
         limit = self._settings.maxmoves
-        if limit is not None and board.fullmove_number > limit:
+        if limit is not None and number > limit:
             return draw(Termination.MAX_MOVES)
         return None
 

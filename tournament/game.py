@@ -8,19 +8,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agent.limits import Cp, Info, Mate, Score, SideClock
+from protocols.client.engine import EngineTimeoutError, EngineUnresponsiveError
 from protocols.client.process import EngineDiedError, EngineError
-from protocols.client.uci import (
-    Answer,
-    EngineTimeoutError,
-    EngineUnresponsiveError,
-    SearchRequest,
-)
+from protocols.client.uci import RESIGNATION, Answer, SearchRequest
 from tournament.adjudication import Adjudicator
+from tournament.board_game import BoardGame
 from tournament.events import Event, GameStarted, MovePlayed, SearchInfo
 from tournament.openings import Opening
 from tournament.player import Player, Pool
 from tournament.records import GameRecord, MoveRecord
-from tournament.rules import BLACK, WHITE, Chess, Ending, Termination, win
+from tournament.rules import BLACK, WHITE, Chess, Ending, Referee, Termination, win
 from tournament.schedule import PairKey
 from tournament.settings import Settings, TimeControl
 
@@ -96,7 +93,8 @@ class Game:
         self._emit = emit
         self._controls = [settings.time_of(player) for player in assignment.players]
         self._clocks = [Clock(control) for control in self._controls]
-        self._rules = Chess(assignment.opening, chess960=settings.chess960)
+        self._rules = _referee(settings, assignment)
+        self._opening = tuple(self._rules.moves)
         self._first = self._rules.turn
         self._moves: list[MoveRecord] = []
         self._scores: list[Score | None] = []
@@ -120,7 +118,7 @@ class Game:
             white=names[WHITE],
             black=names[BLACK],
             fen=self._rules.start,
-            opening=self._assignment.opening.moves,
+            opening=self._opening,
             moves=tuple(self._moves),
             result=ending.result,
             termination=ending.termination,
@@ -171,19 +169,24 @@ class Game:
     def _accept(self, side: int, answer: Answer) -> Ending | None:
         if answer.move.lower() in ("", "(none)", "none", "null", "0000"):
             return self.failure(side, Termination.NO_MOVE, f"answered {answer.move or 'nothing'}")
+        if answer.move == RESIGNATION:
+            return self.failure(side, Termination.RESIGNATION, "resigned")
+        ply = len(self._rules.moves) + 1
         try:
             move, san = self._rules.play(answer.move)
         except ValueError:
             shown = answer.move[:40]
-            return self.failure(
-                side, Termination.ILLEGAL_MOVE, f"{shown!r} in {self._rules.position}"
-            )
+            position = " / ".join(self._rules.position.splitlines())
+            return self.failure(side, Termination.ILLEGAL_MOVE, f"{shown!r} in {position}")
         record = _describe(move, answer, self._clocks[side].left)
         self._moves.append(record)
         self._scores.append(answer.info.score if answer.info else None)
-        self._tell_move(side, record, san)
-        return self._rules.ending() or self._adjudicator.judge(
-            self._rules.board, self._scores, first=self._first
+        self._tell_move(side, ply, record, san)
+        for number, event in enumerate(self._rules.moves[ply:], start=ply + 1):
+            self._moves.append(MoveRecord(event))
+            self._tell_move(side, number, self._moves[-1], event)
+        return self._rules.ending() or self._rules.adjudicate(
+            self._adjudicator, self._scores, first=self._first
         )
 
     def _request(self, side: int) -> SearchRequest:
@@ -192,7 +195,7 @@ class Game:
         # A side without a clock of its own is shown to the other as having the same time.
         sides = [self._clocks[WHITE].side or own, self._clocks[BLACK].side or own]
         return SearchRequest(
-            fen=None if self._rules.start == _START else self._rules.start,
+            fen=None if self._rules.start in ("", _START) else self._rules.start,
             moves=tuple(self._rules.moves),
             white=sides[WHITE] if own else None,
             black=sides[BLACK] if own else None,
@@ -200,6 +203,9 @@ class Game:
             movetime=control.movetime,
             nodes=control.nodes,
             depth=control.depth,
+            side=side,
+            mover=self._rules.mover,
+            movers=tuple(self._rules.movers),
         )
 
     def _announce(self) -> None:
@@ -219,13 +225,13 @@ class Game:
             )
         )
 
-    def _tell_move(self, side: int, record: MoveRecord, san: str) -> None:
+    def _tell_move(self, side: int, ply: int, record: MoveRecord, san: str) -> None:
         self._emit(
             MovePlayed(
                 board=self._assignment.board,
                 pair=str(self._assignment.pair),
                 game=self._assignment.game,
-                ply=len(self._rules.moves),
+                ply=ply,
                 side=SIDES[side],
                 move=record.move,
                 san=san,
@@ -295,6 +301,13 @@ async def play_game(
         else:
             await pool.give(assignment.players[side], player)
     return record
+
+
+def _referee(settings: Settings, assignment: Assignment) -> Referee:
+    if settings.is_chess:
+        return Chess(assignment.opening, chess960=settings.chess960)
+    seed = f"{settings.seed}/{assignment.pair}/{assignment.game}"
+    return BoardGame(settings.game, assignment.opening, seed)
 
 
 _START = Chess(Opening()).start

@@ -10,13 +10,13 @@ import json
 import os
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
 from agent.locking import lock
-from tournament.records import GameRecord, to_pgn
+from tournament.records import GameRecord
 from tournament.schedule import PairKey
 from tournament.settings import Settings, refuse_changes
 from tournament.values import SettingsError, decode, encode
@@ -157,25 +157,25 @@ def saved_settings(path: str, name: str | None = None) -> Settings:
     return decode(Settings, json.loads(rows[name]))
 
 
-class PgnFile:
-    """A PGN file that follows a ledger: written anew at the start, then game by game."""
+class RecordFile:
+    """A file of games that follows a ledger: written anew at the start, then game by game."""
 
-    def __init__(self, path: str, ledger: Ledger, event: str) -> None:
-        """Write all the ledger's games so far."""
-        self._event = event
+    def __init__(self, path: str, ledger: Ledger, write: Callable[[GameRecord], str]) -> None:
+        """Write all the ledger's games so far. write: gives a game as the file holds it."""
+        self._write = write
         target = Path(path)
         if not target.absolute().parent.is_dir():
-            raise SettingsError(f"pgn {path}: its folder does not exist")
+            raise SettingsError(f"file of games {path}: its folder does not exist")
         temporary = target.with_name(target.name + ".part")
         with temporary.open("w", encoding="utf-8") as file:
             for record in ledger.records():
-                file.write(to_pgn(record, event))
+                file.write(write(record))
         os.replace(temporary, target)
         self._file = target.open("a", encoding="utf-8")
 
     def add(self, record: GameRecord) -> None:
         """Add a game that the ledger has taken."""
-        self._file.write(to_pgn(record, self._event))
+        self._file.write(self._write(record))
         self._file.flush()
 
     def close(self) -> None:

@@ -1,10 +1,14 @@
-"""Where games begin: from EPD and PGN files, YAML repertoires, and the built-in set."""
+"""Where games begin.
+
+In chess from EPD and PGN files, YAML repertoires, and the built-in set; in other games from files
+of lines, or with some moves made at random.
+"""
 
 import dataclasses
 import hashlib
 import io
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -14,10 +18,52 @@ import chess.pgn
 
 from openings import starts
 from openings.polyglot import BookError
-from tournament.settings import OpeningSettings, Order, Settings
+from tournament.board_game import new_game, random_opening, read_openings
+from tournament.settings import GAME_PROTOCOLS, OpeningSettings, Order, Settings
 from tournament.values import SettingsError
 
 Opening = starts.Start
+# So many plies are made at random where nobody says, so that games differ; in Go the players see
+# to that themselves, and stones that are put at random are no opening.
+RANDOM_PLIES = 4
+
+
+def chooser(settings: Settings) -> Callable[[int, int], Opening]:
+    """Return the function that gives the opening of a pair, from its round and number.
+
+    Raises SettingsError where openings cannot be used.
+    """
+    if settings.openings.file is None and _needs_start(settings):
+        return lambda round_, pair: _at_random(settings, round_, pair)
+    if settings.is_chess:
+        openings = load(settings.openings, chess960=settings.chess960)
+    else:
+        text, name = _read(settings.openings.file)
+        found = read_openings(settings.game, text, name)
+        openings = [_shortened(opening, settings.openings.plies) for opening in found]
+        if not openings:
+            raise SettingsError(f"{name}: no openings in it")
+    elsewhere = next((o for o in openings if o.fen not in ("", chess.STARTING_FEN)), None)
+    if elsewhere is not None and _needs_start(settings):
+        raise SettingsError(
+            f"openings {settings.openings.file}: programs over GTP and agents of the lab begin at "
+            f"the start of a game only, not at {elsewhere.fen}"
+        )
+    return lambda round_, pair: choose(openings, settings, round_, pair)
+
+
+def _needs_start(settings: Settings) -> bool:
+    """Tell whether games can go on from moves alone, not from positions."""
+    reached = {engine.protocol for engine in settings.engines}
+    return not settings.is_chess or not reached.isdisjoint(GAME_PROTOCOLS)
+
+
+def _at_random(settings: Settings, round_: int, pair: int) -> Opening:
+    plies = settings.openings.plies
+    if plies is None:
+        plies = 0 if settings.game.name == "go" else RANDOM_PLIES
+    opening = random_opening(settings.game, plies, f"{settings.seed}/{round_}/{pair}")
+    return dataclasses.replace(opening, fen=chess.STARTING_FEN) if settings.is_chess else opening
 
 
 def load(settings: OpeningSettings, *, chess960: bool = False) -> list[Opening]:
@@ -41,7 +87,14 @@ def load(settings: OpeningSettings, *, chess960: bool = False) -> list[Opening]:
 
 
 def with_digest(settings: Settings) -> Settings:
-    """Return the settings with the digest of the openings' text, so that a change shows."""
+    """Return the settings with the digest of the openings' text, so that a change shows.
+
+    Raises SettingsError where there are no such openings, or no such game.
+    """
+    if not settings.is_chess:
+        new_game(settings.game)
+    if settings.openings.file is None and _needs_start(settings):
+        return settings
     text, _ = _read(settings.openings.file)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return dataclasses.replace(

@@ -1,28 +1,46 @@
 """What can sit at a board, and the pool that lends players to games and takes them back."""
 
 import asyncio
+import dataclasses
 import re
 import secrets
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
+from agent.evaluation import EvaluationError
+from agent.games import catalogue
+from agent.games.go import Go
+from agent.thinker import make_search
+from protocols.client.engine import EngineOptionError
+from protocols.client.gtp import GtpEngine
 from protocols.client.inside import InsideEngine
 from protocols.client.process import EngineError, EngineNotFoundError, IoLog, find_program
 from protocols.client.uci import (
     Answer,
-    EngineOptionError,
     InfoCallback,
     Option,
     SearchRequest,
     UciEngine,
 )
-from tournament.settings import EngineProtocol, EngineSettings, Restart, Settings
+from protocols.client.xboard import XBoardEngine
+from tournament.board_game import new_game
+from tournament.settings import (
+    EngineProtocol,
+    EngineSettings,
+    GameSettings,
+    Restart,
+    Settings,
+    TimeControl,
+)
 from tournament.values import SettingsError
 
 if TYPE_CHECKING:
     from protocols.mqtt.bot import BotClient
+
+CHESS_GAME = GameSettings()
 
 
 class Player(Protocol):
@@ -99,6 +117,37 @@ class UciPlayer:
         await self._engine.close()
 
 
+class ProgramPlayer:
+    """A program that speaks xboard's protocol or GTP, with its options set."""
+
+    def __init__(
+        self,
+        engine: XBoardEngine | GtpEngine,
+        options: Mapping[str, str | int | float | bool],
+    ) -> None:
+        self._engine = engine
+        self._options = options
+
+    async def start(self) -> None:
+        """Start the program and set its options."""
+        await self._engine.start()
+        await self._engine.configure(self._options)
+
+    async def new_game(self) -> None:
+        """Have the next position taken for one of another game."""
+        await self._engine.new_game()
+
+    async def search(
+        self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
+    ) -> Answer:
+        """Ask for a move."""
+        return await self._engine.search(request, limit, on_info)
+
+    async def close(self) -> None:
+        """Quit, or kill."""
+        await self._engine.close()
+
+
 class MqttPlayer:
     """A bot that is asked over a broker."""
 
@@ -130,28 +179,116 @@ def make_player(
     settings: EngineSettings,
     *,
     chess960: bool,
+    game: GameSettings = CHESS_GAME,
+    time: TimeControl | None = None,
     log: IoLog | None = None,
     bots: "BotClient | None" = None,
 ) -> Player:
-    """Return a player of the kind that the settings name; bots need a client."""
+    """Return a player of the kind that the settings name; bots need a client.
+
+    time: the engine's time control, which agents of the lab must be told beforehand.
+    """
     if settings.protocol in (EngineProtocol.UCI, EngineProtocol.AGENT):
         return UciPlayer(settings, chess960=chess960, log=log)
+    if settings.protocol is EngineProtocol.XBOARD:
+        common = _process_settings(settings, log)
+        return ProgramPlayer(XBoardEngine(chess960=chess960, **common), settings.options)
+    if settings.protocol is EngineProtocol.GTP:
+        common = _process_settings(settings, log)
+        return ProgramPlayer(
+            GtpEngine(setup=_setup(game), game_id=_game_id(game), **common), settings.options
+        )
+    if settings.protocol is EngineProtocol.LAB:
+        common = _process_settings(lab_program(settings, game, time), log)
+        return ProgramPlayer(GtpEngine(setup=_setup(game), **common), {})
     if settings.protocol is EngineProtocol.MQTT and bots is not None:
         return MqttPlayer(settings, bots)
     raise SettingsError(f"engine {settings.name}: a bot is reached over a broker: add --mqtt URL")
 
 
+def _process_settings(settings: EngineSettings, log: IoLog | None) -> dict[str, Any]:
+    """Return what the engine of every program is made with."""
+    return {
+        "command": settings.command,
+        "arguments": settings.arguments,
+        "directory": settings.directory,
+        "environment": settings.environment,
+        "start_limit": settings.start_limit,
+        "ready_limit": settings.ready_limit,
+        "quit_limit": settings.quit_limit,
+        "log": log,
+    }
+
+
+def _setup(game: GameSettings) -> tuple[str, ...]:
+    """Return the commands of GTP that begin a game."""
+    if game.name == GO:
+        go = new_game(game)
+        assert isinstance(go, Go)
+        return f"boardsize {go.size}", "clear_board", f"komi {go.komi:g}"
+    if isinstance(game.options.get("size"), int):
+        return f"boardsize {game.options['size']}", "clear_board"
+    return ("clear_board",)
+
+
+def _game_id(game: GameSettings) -> str:
+    """Return what a program says it plays; a game of a file may be called anything."""
+    return "" if ":" in game.name else game.name
+
+
+def lab_program(
+    settings: EngineSettings, game: GameSettings, time: TimeControl | None
+) -> EngineSettings:
+    """Return an agent of the lab as a program: our own GTP engine, in a process of its own.
+
+    So it thinks beside the runner and other agents, and a user's code that hangs can be ended.
+    """
+    arguments = ["-m", "kempelen.cli", "gtp", "--game", game.name, "--algorithm", settings.command]
+    if game.name != GO:  # whose options GTP sets itself
+        for name, value in game.options.items():
+            arguments += ["--option", f"{name}={_option_text(value)}"]
+    for name, value in settings.options.items():
+        arguments += [f"--{name}", str(value)]
+    limits = time or TimeControl(movetime=1)
+    for name in ("depth", "nodes", "playouts"):
+        if (limit := getattr(limits, name)) is not None:
+            arguments += [f"--{name}", str(limit)]
+    arguments += ["--time", str(limits.movetime or limits.patience)]
+    return dataclasses.replace(settings, command=sys.executable, arguments=tuple(arguments))
+
+
+def _option_text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _check_agent(settings: EngineSettings, game: GameSettings) -> None:
+    """Raise SettingsError if there is no such agent of the lab, or it cannot play the game."""
+    if unknown := ", ".join(settings.options.keys() - LAB_OPTIONS):
+        known = ", ".join(sorted(LAB_OPTIONS))
+        raise SettingsError(f"engine {settings.name}: no option {unknown}; there are {known}")
+    try:
+        evaluation = str(settings.options.get("evaluation", "handcrafted"))
+        evaluate = catalogue.evaluation(game.name, evaluation)
+        make_search(settings.command, new_game(game), evaluate)
+    except (ValueError, EvaluationError) as error:
+        raise SettingsError(f"engine {settings.name}: {error}") from None
+
+
 # The game that an agent named directly plays.
 AGENT_GAME = "chess"
+GO = "go"
+LAB_OPTIONS = {"evaluation", "seed"}
 
 MakePlayer = Callable[[EngineSettings], Player]
 
 
-def check_command(settings: EngineSettings) -> None:
+def check_command(settings: EngineSettings, game: GameSettings = CHESS_GAME) -> None:
     """Raise SettingsError if a player's program, or our agent for its game, is not there."""
+    if settings.protocol is EngineProtocol.LAB:
+        _check_agent(settings, game)
     if settings.protocol is EngineProtocol.AGENT and settings.command != AGENT_GAME:
         raise SettingsError(f"engine {settings.name}: our agent plays {AGENT_GAME}")
-    if settings.protocol is EngineProtocol.UCI:
+    if settings.protocol in (EngineProtocol.UCI, EngineProtocol.XBOARD, EngineProtocol.GTP):
         try:
             find_program(settings.command, settings.directory)
         except EngineNotFoundError as error:

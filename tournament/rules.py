@@ -1,15 +1,21 @@
-"""The rules that games are checked by; the `chess` package's for chess.
+"""The rules that games are checked by: what a referee is, and the one of chess.
 
-The runner knows a game by the members of Chess alone, so that another game's referee can take
-its place.
+The runner knows a game by its Referee alone. Chess has the `chess` package's rules, every other
+game its own, in tournament.board_game.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
 
 import chess
 
-from tournament.openings import Opening
+from agent.limits import Score
+from openings.starts import Start as Opening
+
+if TYPE_CHECKING:
+    from tournament.adjudication import Adjudicator
 
 
 class Termination(StrEnum):
@@ -20,9 +26,11 @@ class Termination(StrEnum):
     MATERIAL = "insufficient material"
     REPETITION = "threefold repetition"
     FIFTY_MOVES = "fifty-move rule"
+    RULES = "end of the game"
     DRAW_ADJUDICATION = "draw by adjudication"
     RESIGN_ADJUDICATION = "win by adjudication"
     TABLES = "endgame tables"
+    RESIGNATION = "resignation"
     MAX_MOVES = "maximum number of moves"
     TIME = "time forfeit"
     ILLEGAL_MOVE = "illegal move"
@@ -76,17 +84,54 @@ def draw(termination: Termination, detail: str = "") -> Ending:
     return Ending("1/2-1/2", termination, detail)
 
 
-class Chess:
-    """One game of chess, or Chess960, as its referee sees it.
+class Referee(Protocol):
+    """One game as it is refereed: by its rules, from its opening on.
 
-    moves: all moves from the position `start`, the opening's too, as UCI text.
+    start: the position that the moves go on from, "" where it is always the same. moves: all
+    moves since, the opening's too, as text; movers: who made each, by number, 0 for who moves
+    first in the game.
     """
+
+    start: str
+    moves: list[str]
+    movers: list[int]
+
+    @property
+    def turn(self) -> int:
+        """The side to move: 0 is White."""
+
+    @property
+    def mover(self) -> int:
+        """The player to move, by number."""
+
+    @property
+    def position(self) -> str:
+        """The position as text."""
+
+    def play(self, text: str) -> tuple[str, str]:
+        """Make a move; return its text and its notation for people. ValueError if illegal."""
+
+    def ending(self) -> Ending | None:
+        """Return how the game has ended by the rules, or None while it goes on."""
+
+    def adjudicate(
+        self, adjudicator: "Adjudicator", scores: Sequence[Score | None], *, first: int
+    ) -> Ending | None:
+        """Return the ending that a rule of the adjudicator gives to the position, or None.
+
+        scores, first: as Adjudicator.judge takes them.
+        """
+
+
+class Chess:
+    """One game of chess, or Chess960, as its referee sees it; moves are UCI text."""
 
     def __init__(self, opening: Opening, *, chess960: bool = False) -> None:
         """Set the opening up; an illegal move in it raises ValueError."""
         self.board = chess.Board(opening.fen, chess960=chess960)
         self.start = self.board.fen()
         self.moves: list[str] = []
+        self.movers: list[int] = []
         for move in opening.moves:
             self.play(move)
 
@@ -96,8 +141,13 @@ class Chess:
         return WHITE if self.board.turn == chess.WHITE else BLACK
 
     @property
+    def mover(self) -> int:
+        """The player to move, by number: White's is 0."""
+        return self.turn
+
+    @property
     def position(self) -> str:
-        """The position as text."""
+        """The position as FEN."""
         return self.board.fen()
 
     def play(self, text: str) -> tuple[str, str]:
@@ -110,6 +160,7 @@ class Chess:
             raise ValueError(f"null move {text}")
         san = self.board.san(move)
         uci = self.board.uci(move)
+        self.movers.append(self.mover)
         self.board.push(move)
         self.moves.append(uci)
         return uci, san
@@ -128,3 +179,9 @@ class Chess:
         if board.halfmove_clock >= 100:
             return draw(Termination.FIFTY_MOVES)
         return None
+
+    def adjudicate(
+        self, adjudicator: "Adjudicator", scores: Sequence[Score | None], *, first: int
+    ) -> Ending | None:
+        """Return the ending that a rule gives to the position, or None."""
+        return adjudicator.judge(self.board, scores, first=first)

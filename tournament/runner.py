@@ -21,7 +21,7 @@ from tournament.events import (
 )
 from tournament.game import Assignment, Emit, play_game
 from tournament.ledger import Ledger
-from tournament.openings import Opening, choose, load, with_digest
+from tournament.openings import Opening, chooser, with_digest
 from tournament.player import IoLogs, Player, Pool, check_command, make_player
 from tournament.records import GameRecord
 from tournament.rules import Termination
@@ -95,7 +95,7 @@ class Local:
         """Check that all engines start with their options."""
         self._emit = emit
         for engine in self._settings.engines:
-            check_command(engine)
+            check_command(engine, self._settings.game)
         if self._connect and any(e.protocol is EngineProtocol.MQTT for e in self._settings.engines):
             self._bots = self._connect()
         await self._pool.probe()
@@ -128,6 +128,8 @@ class Local:
     def _make_player(self, engine: EngineSettings) -> Player:
         return make_player(
             engine,
+            game=self._settings.game,
+            time=engine.time or self._settings.time,
             chess960=self._settings.chess960,
             log=self._logs.of(engine.name),
             bots=self._bots,
@@ -171,14 +173,14 @@ class Runner:
 
         The workplace is closed in every case.
         """
-        openings = load(self._settings.openings, chess960=self._settings.chess960)
+        opening_of = chooser(self._settings)
         finish = Status.FAILED, "an internal error"
         try:
             self._decided = self._test_decided()
             self._tell_start(workplace.boards)
             if not self._decided and due(self._settings, self._results):
                 await workplace.open(self._emit)
-                await self._play_all(workplace, openings)
+                await self._play_all(workplace, opening_of)
             finish = self._status()
         except asyncio.CancelledError:
             finish = Status.INTERRUPTED, "interrupted"
@@ -192,7 +194,9 @@ class Runner:
             self._emit(TournamentFinished(finish[0], summary, finish[1]))
         return Finish(finish[0], summary, finish[1])
 
-    async def _play_all(self, workplace: Workplace, openings: Sequence[Opening]) -> None:
+    async def _play_all(
+        self, workplace: Workplace, opening_of: Callable[[int, int], Opening]
+    ) -> None:
         free = list(range(workplace.boards, 0, -1))
         running: dict[asyncio.Task[None], int] = {}
         waiting: deque[Pair] = deque()
@@ -204,9 +208,7 @@ class Runner:
                         return
                 while waiting and free:
                     pair, board = waiting.popleft(), free.pop()
-                    opening = choose(
-                        list(openings), self._settings, pair.key.round, pair.key.number
-                    )
+                    opening = opening_of(pair.key.round, pair.key.number)
                     task = asyncio.create_task(
                         workplace.play(pair, opening, board, self._recorder(board))
                     )
@@ -272,7 +274,7 @@ class Runner:
                 name=settings.name,
                 format=str(settings.format),
                 players=summary.players,
-                time=str(settings.time),
+                time=settings.time_text,
                 boards=boards,
                 asked=summary.asked,
                 played=summary.played,

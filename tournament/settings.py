@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from tournament.values import SettingsError, differences, encode
 
@@ -35,11 +36,23 @@ class Restart(StrEnum):
 
 
 class EngineProtocol(StrEnum):
-    """How an engine is reached: a program that speaks UCI, our own agent, a bot over MQTT."""
+    """How an engine is reached.
+
+    A program that speaks UCI, xboard's protocol or GTP; our own agent for chess; an agent of the
+    lab, any algorithm for any game; a bot over MQTT.
+    """
 
     UCI = "uci"
+    XBOARD = "xboard"
+    GTP = "gtp"
+    LAB = "lab"
     AGENT = "agent"
     MQTT = "mqtt"
+
+
+# The protocols in which every game can be played.
+GAME_PROTOCOLS = (EngineProtocol.GTP, EngineProtocol.LAB)
+CHESS = "chess"
 
 
 class Order(StrEnum):
@@ -63,7 +76,7 @@ class TimeControl:
     moves: to be made in `base`, after which it is added again; 0 for the whole game.
     margin: how much later than allowed a move may arrive.
     patience: how long a search that has no clock and no movetime may take before it counts as
-    hung.
+    hung. playouts: of an agent of the lab that searches by playouts.
     """
 
     moves: int = 0
@@ -74,13 +87,14 @@ class TimeControl:
     depth: int | None = None
     margin: float = 0.02
     patience: float = 60.0
+    playouts: int | None = None
 
     def __post_init__(self) -> None:
-        limits = (self.base, self.movetime, self.nodes, self.depth)
+        limits = (self.base, self.movetime, self.nodes, self.depth, self.playouts)
         if all(limit is None for limit in limits):
-            raise SettingsError("a time control, movetime, nodes or depth is needed")
+            raise SettingsError("a time control, movetime, nodes, depth or playouts is needed")
         if any(limit is not None and limit <= 0 for limit in limits):
-            raise SettingsError("times, nodes and depth must be greater than 0")
+            raise SettingsError("times, nodes, depth and playouts must be greater than 0")
         if min(self.moves, self.increment, self.margin, self.patience) < 0:
             raise SettingsError("moves, increment, margin and patience must not be negative")
 
@@ -109,6 +123,8 @@ class TimeControl:
             parts.append(f"{self.nodes} nodes")
         if self.depth is not None:
             parts.append(f"depth {self.depth}")
+        if self.playouts is not None:
+            parts.append(f"{self.playouts} playouts")
         return ", ".join(parts)
 
 
@@ -116,9 +132,10 @@ class TimeControl:
 class EngineSettings:
     """One player and how to start it.
 
-    command: a program, found like a shell finds it; for MQTT the bot's name; for an agent
-    the game it plays. start_limit: seconds to answer `uci` and again for the first `isready`;
-    ready_limit: for every other `isready`; quit_limit: to end by itself before it is killed.
+    command: a program, found like a shell finds it; for MQTT the bot's name; for our agent for
+    chess "chess"; for an agent of the lab its algorithm. start_limit: seconds to answer `uci` and
+    again for the first `isready`; ready_limit: for every other `isready`; quit_limit: to end by
+    itself before it is killed.
     time: its own time control, where it differs from the tournament's.
     """
 
@@ -173,7 +190,11 @@ class Adjudication:
 
 @dataclass(frozen=True, slots=True)
 class OpeningSettings:
-    """Where games begin. file: EPD, PGN or YAML, None for the built-in set; plies: at most."""
+    """Where games begin.
+
+    Chess: from a file, EPD, PGN or YAML, or from the built-in set; plies: at most of its moves.
+    Other games: from the lines of moves of a text file, or with so many plies made at random.
+    """
 
     file: str | None = None
     order: Order = Order.RANDOM
@@ -199,11 +220,30 @@ class SprtSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class GameSettings:
+    """What is played: chess, or a game of agent.games.catalogue with the options of its class."""
+
+    name: str = CHESS
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_text(cls, text: str) -> "GameSettings":
+        """Take the name alone."""
+        return cls(text)
+
+    def __str__(self) -> str:
+        return " ".join((self.name, *(f"{name}={value}" for name, value in self.options.items())))
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
-    """A whole tournament. games: of each pairing in each round."""
+    """A whole tournament. games: of each pairing in each round.
+
+    time: of every engine that has no time control of its own.
+    """
 
     engines: tuple[EngineSettings, ...]
-    time: TimeControl
+    time: TimeControl | None = None
     name: str = "match"
     format: Format = Format.ROUND_ROBIN
     games: int = 2
@@ -213,6 +253,12 @@ class Settings:
     openings: OpeningSettings = field(default_factory=OpeningSettings)
     adjudication: Adjudication = field(default_factory=Adjudication)
     sprt: SprtSettings | None = None
+    game: GameSettings = field(default_factory=GameSettings)
+
+    @property
+    def is_chess(self) -> bool:
+        """Whether chess is played."""
+        return self.game.name == CHESS
 
     def __post_init__(self) -> None:
         if len(self.engines) < 2:
@@ -221,6 +267,16 @@ class Settings:
             raise SettingsError("games and rounds must be at least 1")
         if self.sprt and (len(self.engines) != 2 or self.format is Format.KNOCKOUT):
             raise SettingsError("sprt compares exactly two engines, in a round robin")
+        for engine in self.engines:
+            _check_engine(engine, engine.time or self.time, self.game)
+        if self.is_chess and self.game.options:
+            raise SettingsError("game: chess has no options; `openings` say where games begin")
+        chess_only = (self.adjudication.draw, self.adjudication.resign, self.adjudication.tables)
+        if not self.is_chess and (self.chess960 or any(chess_only)):
+            raise SettingsError(
+                f"game {self.game.name}: chess960, and adjudication by scores or tables, are of "
+                "chess; maxmoves is for every game"
+            )
         if not re.fullmatch(r"[^/+#\x00-\x1f]{1,100}", self.name):
             raise SettingsError("name: 1 to 100 characters without / + #")
 
@@ -244,7 +300,16 @@ class Settings:
 
     def time_of(self, player: int) -> TimeControl:
         """Return the time control of an engine, by its index."""
-        return self.engines[player].time or self.time
+        control = self.engines[player].time or self.time
+        assert control is not None
+        return control
+
+    @property
+    def time_text(self) -> str:
+        """The time control of all engines, or those of each."""
+        if self.time is not None:
+            return str(self.time)
+        return "; ".join(str(engine.time) for engine in self.engines)
 
 
 def refuse_changes(kept: Settings, asked: Settings) -> None:
@@ -262,6 +327,24 @@ def refuse_changes(kept: Settings, asked: Settings) -> None:
             + "\nUse the settings of before (more games may be asked for), another --name, "
             "or another --ledger."
         )
+
+
+def _check_engine(engine: EngineSettings, time: TimeControl | None, game: GameSettings) -> None:
+    """Raise SettingsError for an engine that cannot play such a game, or with such limits."""
+    name, protocol = engine.name or engine.command, engine.protocol
+    if time is None:
+        raise SettingsError(f"engine {name}: time: missing; give it one, or one to all")
+    if game.name != CHESS and protocol not in GAME_PROTOCOLS:
+        raise SettingsError(
+            f"engine {name} plays chess only: {game.name} is played by programs with the protocol "
+            "gtp and agents with the protocol lab"
+        )
+    if protocol is EngineProtocol.XBOARD and time.nodes:
+        raise SettingsError(f"engine {name}: xboard has no nodes; use tc, movetime or depth")
+    if protocol is EngineProtocol.GTP and (time.nodes or time.depth):
+        raise SettingsError(f"engine {name}: GTP has no nodes or depth; use tc or movetime")
+    if time.playouts and protocol is not EngineProtocol.LAB:
+        raise SettingsError(f"engine {name}: playouts are for agents of the lab (proto=lab)")
 
 
 def _allow_growth(changed: dict[str, tuple[object, object]], name: str) -> None:

@@ -15,8 +15,9 @@ from pathlib import Path
 import chess
 
 from agent.limits import Mate, Score
+from protocols.client.engine import EngineOptionError
 from protocols.client.process import EngineError, EngineNotFoundError
-from protocols.client.uci import Answer, EngineOptionError, SearchRequest
+from protocols.client.uci import Answer, SearchRequest
 from tournament.player import UciPlayer
 from tournament.settings import EngineSettings, TimeControl
 from tournament.values import SettingsError

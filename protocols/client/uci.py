@@ -7,49 +7,24 @@ answer to this one; unknown lines are skipped; numbers that are none are ignored
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import Protocol
 
 from agent.limits import Cp, Info, Mate, Score, SideClock
-from protocols.client.process import (
-    QUIT_LIMIT,
-    EngineDiedError,
-    EngineError,
-    EngineProcess,
-    IoLog,
+from protocols.client.engine import (
+    Engine,
+    EngineOptionError,
+    EngineTimeoutError,
+    State,
 )
+from protocols.client.process import EngineDiedError
 
-START_LIMIT = 35.0
-READY_LIMIT = 15.0
 # Live reports are for people: more often than this, an engine's lines are not even parsed.
 INFO_INTERVAL = 0.2
+# The answer of an engine that gives its game up, where its protocol lets it.
+RESIGNATION = "resign"
 
 InfoCallback = Callable[[Info[str]], None]
-
-
-class EngineTimeoutError(EngineError):
-    """An engine that did not answer within its limit."""
-
-
-class EngineUnresponsiveError(EngineTimeoutError):
-    """An engine that did not finish its start or answer `isready` within its limit."""
-
-
-class EngineOptionError(EngineError):
-    """An option that the engine does not have, or a value that it cannot take."""
-
-
-class State(Enum):
-    """What an engine is doing. Only IDLE takes a search; FAILED and CLOSED are for good."""
-
-    NEW = "new"
-    STARTING = "starting"
-    IDLE = "idle"
-    SEARCHING = "searching"
-    FAILED = "failed"
-    CLOSED = "closed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +68,9 @@ class Option:
 class SearchRequest:
     """A position and what may be spent on it. moves: UCI text, from `fen`; None: start position.
 
-    Clocks are given for both sides, in seconds, or not at all.
+    Clocks are given for both sides, in seconds, or not at all. Of games other than chess the
+    moves are in their own notation. side: who is to move, 0 for White. mover, movers: by number,
+    who is to move and who made each move, 0 for who moves first in the game.
     """
 
     fen: str | None
@@ -104,6 +81,9 @@ class SearchRequest:
     movetime: float | None = None
     nodes: int | None = None
     depth: int | None = None
+    side: int = 0
+    mover: int = 0
+    movers: Sequence[int] = ()
 
     def position_line(self) -> str:
         """Return the `position` command."""
@@ -137,55 +117,16 @@ class Answer:
     elapsed: float
 
 
-class Conversation(Protocol):
-    """What a client needs of an engine: EngineProcess has it, and so has our own agent."""
-
-    @property
-    def pid(self) -> int:
-        """The process, if it has one."""
-
-    def send(self, text: str) -> None:
-        """Write lines without waiting."""
-
-    async def read_line(self) -> str:
-        """Return the next line; EngineDiedError at the end."""
-
-    async def stop(self, limit: float) -> None:
-        """End it, politely if that takes no more than `limit` seconds."""
-
-    async def kill(self) -> None:
-        """End it at once."""
-
-    async def describe_end(self) -> str:
-        """Return how it ended."""
-
-
 @dataclass
-class UciEngine:
-    """One engine that speaks UCI; a process, unless `converse` makes something else."""
+class UciEngine(Engine):
+    """One engine that speaks UCI."""
 
-    command: str
-    arguments: Sequence[str] = ()
-    directory: str | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
-    start_limit: float = START_LIMIT
-    ready_limit: float = READY_LIMIT
-    quit_limit: float = QUIT_LIMIT
-    log: IoLog | None = None
-    state: State = State.NEW
-    name: str = ""
     author: str = ""
     options: dict[str, Option] = field(default_factory=dict)
-    converse: Callable[[], Conversation] | None = None
-    _process: Conversation | None = None
 
     async def start(self) -> None:
         """Start the process and wait for `uciok` and `readyok`."""
-        if self.state is not State.NEW:
-            raise EngineError(f"an engine is started once; this one is {self.state.value}")
-        self.state = State.STARTING
-        self._process = await self._begin()
-        self._process.send("uci")
+        (await self._launch()).send("uci")
         await self._within(self.start_limit, "uciok", self._read_declarations())
         await self._ready(self.start_limit)
         self.state = State.IDLE
@@ -239,52 +180,9 @@ class UciEngine:
                 self._send("stop")
                 self.state = State.IDLE
 
-    async def close(self) -> None:
-        """End the process: politely, or by force after `quit_limit` seconds or a failure."""
-        process, self._process = self._process, None
-        failed = self.state is State.FAILED
-        self.state = State.CLOSED
-        if process is not None:
-            await (process.kill() if failed else process.stop(self.quit_limit))
-
-    async def _begin(self) -> Conversation:
-        if self.converse is not None:
-            return self.converse()
-        return await EngineProcess.start(
-            self.command,
-            self.arguments,
-            directory=self.directory,
-            environment=self.environment,
-            log=self.log,
-        )
-
-    def _send(self, line: str) -> None:
-        assert self._process is not None
-        self._process.send(line)
-
-    def _expect_idle(self) -> None:
-        if self.state is not State.IDLE:
-            raise EngineError(f"the engine is {self.state.value}, not idle")
-
     async def _ready(self, limit: float, *, before: str = "") -> None:
         self._send(f"{before}isready")
         await self._within(limit, "readyok", self._read_until("readyok"))
-
-    async def _within(self, limit: float, word: str, reading: Awaitable[None]) -> None:
-        try:
-            async with asyncio.timeout(limit):
-                await reading
-        except TimeoutError:
-            self.state = State.FAILED
-            raise EngineUnresponsiveError(f"no {word} within {limit:.3g} s") from None
-        except EngineDiedError:
-            raise await self._died() from None
-
-    async def _died(self) -> EngineDiedError:
-        """Return the error with the process's own reason, which takes time off every limit."""
-        assert self._process is not None
-        self.state = State.FAILED
-        return EngineDiedError(await self._process.describe_end())
 
     async def _read_until(self, word: str) -> None:
         assert self._process is not None

@@ -55,7 +55,7 @@ class Settings:
     game: as agent.games.catalogue finds it; options: of its class. algorithm: as
     agent.search.configuration reads it; what suits the game without it. evaluation: whose it is,
     as in agent.evaluation. book: ask books and solved values before searching. seconds: for a
-    move while no clock runs. depth, playouts: the most for a move, if given.
+    move while no clock runs. depth, playouts, nodes: the most for a move, if given.
     """
 
     game: str = "go"
@@ -66,6 +66,7 @@ class Settings:
     seconds: float = 5.0
     depth: int | None = None
     playouts: int | None = None
+    nodes: int | None = None
     seed: int | None = None
 
 
@@ -359,7 +360,8 @@ class Gtp:
         seconds = self._settings.seconds
         if not self._system.unlimited:
             seconds = self._times[player].for_move(self.board.moves_left)
-        return Plan(seconds, self._settings.depth, self._settings.playouts)
+        settings = self._settings
+        return Plan(seconds, settings.depth, settings.playouts, settings.nodes)
 
     # Scoring and showing.
 

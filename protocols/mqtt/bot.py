@@ -15,8 +15,9 @@ from typing import Any, Protocol
 import chess
 
 from agent.limits import Cp, Info, Mate, SideClock
+from protocols.client.engine import EngineTimeoutError
 from protocols.client.process import EngineError
-from protocols.client.uci import Answer, EngineTimeoutError, SearchRequest
+from protocols.client.uci import Answer, SearchRequest
 from protocols.mqtt import topics
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection

@@ -125,6 +125,7 @@ def test_a_game_against_gnugo():
         [
             program("gnugo"),
             *["--mode", "gtp", "--level", "1", "--chinese-rules", "--capture-all-dead"],
+            "--never-resign",
         ]
     )
     ours = gnugo.Engine([*gnugo.OURS, "--playouts", "30"])
@@ -136,3 +137,15 @@ def test_a_game_against_gnugo():
     assert game["error"] == ""
     assert gnugo.same(game["ours"], game["theirs"])
     assert game["plies"] > 5
+
+
+def test_options_of_a_game_and_nodes():
+    done = gtp(
+        "gogui-rules_board\ngenmove black\n",
+        *("--game", "nim", "--option", "heaps=1,2", "--option", "misere=true", "--nodes", "50"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("= a |\nb ||\n")
+    refused = gtp("name\n", "--game", "nim", "--option", "heap=1")
+    assert refused.returncode == 2
+    assert "its options: heaps, misere" in refused.stderr

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,11 @@ def test_a_match(capsys, tmp_path):
     assert main(["ratings", str(pgn), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert [row["games"] for row in rows] == [6, 6]
+    assert main(["ratings", str(pgn), "--json", "--anchor", "none=2000"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["name"]: row["elo"] for row in rows}["none"] == 2000
+    assert main(["ratings", str(pgn), "--anchor", "nobody=2000"]) == 2
+    assert "no games of nobody; of: " in capsys.readouterr().err
 
 
 def test_json(capsys):
@@ -143,3 +149,67 @@ def test_entries():
     assert engine["time"]["base"] == 1
     with pytest.raises(SettingsError):
         engine_entries({"name": "x"})
+
+
+def game(*arguments):
+    agents = ["--engine", "proto=lab,algorithm=alpha-beta,depth=2"]
+    agents += ["--engine", "algorithm=mcts,playouts=5,seed=1,name=tree"]
+    return main(["match", "--game", "othello", "--size", "4", *agents, *map(str, arguments)])
+
+
+def test_agents_of_the_lab_on_another_game(capsys, tmp_path):
+    ledger, text, lines = tmp_path / "l", tmp_path / "games.txt", tmp_path / "games.json"
+    assert game("--games", 2, "--ledger", ledger, "--records", text, "--json") == 0
+    summary = json.loads(capsys.readouterr().out)["summary"]
+    assert (summary["players"], summary["played"]) == (["alpha-beta", "tree"], 2)
+    assert "othello size=4" in text.read_text()
+    assert game("--games", 4, "--ledger", ledger, "--resume", "--records", lines) == 0
+    records = [json.loads(line) for line in lines.read_text().splitlines()]
+    assert [record["played"] for record in records] == ["othello size=4"] * 4
+    assert text.read_text().splitlines()[2].startswith("B:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--game", "hex"], "there is no game 'hex'"),
+        (["--size", "5"], "size 5"),
+        (["--option", "colour=1"], "colour"),
+        (["--engine", "proto=lab,depth=1"], "needs algorithm="),
+        (["--engine", "proto=lab,algorithm=sunrise,depth=1"], "no algorithm 'sunrise'"),
+        (["--engine", "cmd=gnugo --mode gtp,depth=1"], "plays chess only"),
+        (["--engine", "algorithm=minimax"], "time: missing"),
+        (["--plies", "40"], "random plies end it"),
+        (["--resign", "movecount=3"], "are of chess"),
+        (["--records", "/no/such/folder/games.txt"], "folder does not exist"),
+        (["--game", "chess"], "--size, --komi and --option are of other games"),
+    ],
+)
+def test_mistakes_in_games_are_named(capsys, arguments, message):
+    assert game(*arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
+
+
+def test_a_command_with_its_arguments(tmp_path):
+    program = tmp_path / "my engine"
+    assert engine_entries({"cmd": "gnugo --mode gtp"})["arguments"] == ["--mode", "gtp"]
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert "arguments" not in engine_entries({"cmd": str(program)})
+
+
+def test_a_game_whose_own_code_fails(capsys, tmp_path):
+    file = tmp_path / "broken.py"
+    file.write_text(
+        (Path(__file__).parents[1] / "data/games/chomp.py")
+        .read_text()
+        .replace("        row, column = move\n", "        row, column = move\n        1 / 0\n")
+    )
+    agents = ["--engine", "algorithm=minimax,depth=1", "--engine", "algorithm=pvs,depth=1"]
+    assert main(["match", "--game", f"{file}:Chomp", *agents, "--plies", "0"]) in (1, 2)
+    error = capsys.readouterr().err
+    assert "Traceback" not in error
+    assert main(["match", "--game", f"{file}:Chomp", *agents]) == 2
+    assert "ZeroDivisionError: division by zero (broken.py, line" in capsys.readouterr().err

@@ -13,7 +13,8 @@ from contextlib import closing
 import jsonschema
 import pytest
 
-from protocols.client.uci import EngineError, EngineTimeoutError, SearchRequest
+from protocols.client.engine import EngineError, EngineTimeoutError
+from protocols.client.uci import SearchRequest
 from protocols.mqtt import topics
 from protocols.mqtt.bot import Bot, BotClient
 from protocols.mqtt.broker import PASSWORD, USER, Broker, BrokerError

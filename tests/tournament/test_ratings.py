@@ -44,3 +44,23 @@ def test_unconnected_players_have_no_comparable_rating():
     by_name = {r.name: r for r in rate(["A", "B", "C"], [(0, 1, 1.0), (1, 0, 1.0)])}
     assert by_name["A"].elo == pytest.approx(0, abs=1e-6)
     assert math.isinf(by_name["C"].error)
+
+
+def test_anchors_keep_their_rating_and_set_the_scale():
+    names = ["A", "B", "SF2400", "SF2800", "lonely", "friend"]
+    games = [(0, 2, 1.0)] * 75 + [(2, 0, 1.0)] * 25 + [(0, 1, 1.0), (1, 0, 1.0)] * 50
+    games += [(0, 3, 1.0)] * 24 + [(3, 0, 1.0)] * 76 + [(4, 5, 1.0), (5, 4, 1.0)]
+    by_name = {r.name: r for r in rate(names, games, {"SF2400": 2400, "SF2800": 2800})}
+    assert (by_name["SF2400"].elo, by_name["SF2400"].error) == (2400, 0)
+    assert by_name["SF2800"].elo == pytest.approx(2800)
+    assert by_name["A"].elo == pytest.approx(2595.5, abs=3)
+    assert by_name["B"].elo == pytest.approx(by_name["A"].elo, abs=0.1)
+    assert by_name["A"].error == pytest.approx(52, abs=6)
+    assert by_name["B"].error > by_name["A"].error
+    assert math.isinf(by_name["lonely"].error)
+
+
+def test_an_anchored_pair_has_the_elo_of_its_score():
+    games = [(0, 1, 1.0)] * 300 + [(1, 0, 0.5)] * 200 + [(1, 0, 1.0)] * 100
+    first, _ = rate(["A", "B"], games, {"B": 1000})
+    assert first.elo == pytest.approx(1000 + strength((100, 200, 300)).elo.value, abs=0.1)

@@ -13,7 +13,8 @@ import pytest
 
 from tests.support import program
 from tests.tournament.support import engine, play, settings
-from tournament.ledger import Ledger, LedgerError, PgnFile, saved_settings
+from tournament.ledger import Ledger, LedgerError, RecordFile, saved_settings
+from tournament.records import to_pgn
 from tournament.settings import Adjudication
 from tournament.values import SettingsError
 
@@ -183,7 +184,7 @@ async def test_the_first_write_wins_and_the_pgn_agrees(tmp_path):
     ledger.begin(saved_settings(path), resume=True)
     assert not ledger.record(records[0])
     assert list(ledger.records()) == records
-    PgnFile(str(tmp_path / "games.pgn"), ledger, "match").close()
+    RecordFile(str(tmp_path / "games.pgn"), ledger, lambda game: to_pgn(game, "match")).close()
     ledger.close()
     games = games_in(tmp_path / "games.pgn")
     assert [game.headers["Result"] for game in games] == [record.result for record in records]

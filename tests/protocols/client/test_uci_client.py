@@ -4,13 +4,11 @@ import os
 import pytest
 
 from agent.limits import Cp, Mate, SideClock
+from protocols.client.engine import EngineOptionError, EngineTimeoutError, State
 from protocols.client.process import EngineDiedError, EngineNotFoundError
 from protocols.client.uci import (
-    EngineOptionError,
-    EngineTimeoutError,
     Option,
     SearchRequest,
-    State,
     UciEngine,
     parse_info,
     parse_option,

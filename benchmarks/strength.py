@@ -1,0 +1,252 @@
+"""How strong the engine is: a gauntlet against other engines, on the scale of Stockfish's UCI_Elo.
+
+    make strength
+    python benchmarks/strength.py --games 200 --tc 10+0.1 --ledger strength.sqlite
+    python benchmarks/strength.py --opponents toga2,SF2400 --games 40
+
+Every opponent gets so many games, one thread, 16 MB of hash where it can be told, and no book;
+games begin from the built-in openings, in pairs with colours swapped. The levels of Stockfish
+keep their nominal Elo, all others are rated by their games. Opponents that are not installed are
+left out. The games are in the ledger, by the engine's version, time control and opponents: after
+any interruption the same line goes on, and more games may be asked for.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from report import KEMPELEN, parser, show
+
+from kempelen import __version__
+from kempelen.console import warm_up
+from kempelen.display import Display
+from tournament.ledger import LedgerError
+from tournament.ratings import Rating, rate
+from tournament.records import GameRecord
+from tournament.runner import Finish, boards_for, play
+from tournament.settings import (
+    Adjudication,
+    DrawRule,
+    EngineProtocol,
+    EngineSettings,
+    Format,
+    ResignRule,
+    Settings,
+    TimeControl,
+)
+from tournament.standings import FAILURES
+from tournament.values import SettingsError, encode
+
+HASH = 16
+MARGIN = 0.05
+ADJUDICATION = Adjudication(
+    draw=DrawRule(movenumber=50, movecount=8, score=10),
+    resign=ResignRule(movecount=4, score=900, twosided=True),
+)
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """An engine to play against; elo: what it is worth, if that is what the scale is made of."""
+
+    name: str
+    program: str
+    arguments: tuple[str, ...] = ()
+    options: dict[str, str | int | bool] = field(default_factory=dict)
+    protocol: EngineProtocol = EngineProtocol.UCI
+    margin: float = MARGIN
+    elo: int | None = None
+
+    @property
+    def path(self) -> str | None:
+        """Where its program is installed, if it is; Debian keeps games in a folder of their own."""
+        folders = (
+            os.environ.get("PATH", os.defpath),
+            "/usr/games",
+            str(Path(sys.executable).parent),
+        )
+        return shutil.which(self.program, path=os.pathsep.join(folders))
+
+    def settings(self, time: TimeControl) -> EngineSettings:
+        """Return the installed engine as a player."""
+        return EngineSettings(
+            self.path or self.program,
+            self.name,
+            self.arguments,
+            protocol=self.protocol,
+            options=self.options,
+            time=replace(time, margin=self.margin),
+        )
+
+
+def level(elo: int) -> Opponent:
+    """Return Stockfish at a level of UCI_Elo."""
+    options = {"Hash": HASH, "Threads": 1, "UCI_LimitStrength": True, "UCI_Elo": elo}
+    return Opponent(f"SF{elo}", "stockfish", options=options, elo=elo)
+
+
+OPPONENTS = (
+    *map(level, (2400, 2600, 2800)),
+    Opponent("glaurung", "glaurung", options={"Hash": HASH, "Threads": 1}),
+    Opponent("toga2", "toga2", options={"Hash": HASH}),
+    # It overlooks its clock now and then.
+    Opponent("gnuchess", "gnuchess", ("--uci",), {"Hash": HASH}, margin=1.0),
+    Opponent("phalanx", "phalanx", ("-b-", "-l-"), {"memory": HASH}, EngineProtocol.XBOARD, 0.2),
+    Opponent(
+        "hoichess",
+        "hoichess",
+        ("--norc", "--initcmd", f"hash size {HASH}M"),
+        protocol=EngineProtocol.XBOARD,
+        margin=0.2,
+    ),
+    Opponent("ethereal", "ethereal-chess", options={"Hash": HASH, "Threads": 1}),
+    Opponent("sunfish", "sunfish-uci", margin=0.2),
+)
+
+
+def chosen(names: str | None) -> list[Opponent]:
+    """Return the opponents of these names, by commas, that are installed; all without names."""
+    known = {opponent.name: opponent for opponent in OPPONENTS}
+    wanted = names.split(",") if names else list(known)
+    if unknown := [name for name in wanted if name not in known]:
+        raise SettingsError(f"no opponent {', '.join(unknown)}; there are {', '.join(known)}")
+    for name in wanted:
+        if known[name].path is None:
+            program = known[name].program
+            print(f"strength: {name} is left out: {program} is not installed", file=sys.stderr)
+    return [known[name] for name in wanted if known[name].path is not None]
+
+
+def gauntlet(opponents: Sequence[Opponent], options: argparse.Namespace) -> Settings:
+    """Return the tournament; its name tells apart what may not be mixed in one ledger."""
+    time = TimeControl.from_text(options.tc)
+    program, *arguments = KEMPELEN
+    ours = EngineSettings(
+        program,
+        "Kempelen",
+        tuple(arguments),
+        options={"Hash": HASH, "Threads": 1, "OwnBook": False},
+        time=replace(time, margin=MARGIN),
+    )
+    engines = (ours, *(opponent.settings(time) for opponent in opponents))
+    digest = hashlib.sha256(json.dumps(encode(engines)).encode()).hexdigest()[:8]
+    return Settings(
+        engines=engines,
+        time=time,
+        name=re.sub(r"[/+#]", "-", f"strength {options.label[:40]} {options.tc} {digest}"),
+        format=Format.GAUNTLET,
+        games=options.games,
+        adjudication=ADJUDICATION,
+    )
+
+
+async def run(settings: Settings, options: argparse.Namespace) -> tuple[Finish, list[GameRecord]]:
+    """Play what the ledger does not hold, and return all games."""
+    display = Display()
+    try:
+        return await play(
+            settings,
+            ledger=options.ledger,
+            resume=True,
+            boards=options.concurrency,
+            listeners=[display],
+        )
+    finally:
+        display.close()
+
+
+def table(
+    opponents: Sequence[Opponent], records: Sequence[GameRecord]
+) -> list[tuple[str, int, str, int, str, str, int]]:
+    """Return a row for each player: its rating and error, and our score against it."""
+    names = ["Kempelen", *(opponent.name for opponent in opponents)]
+    games = [
+        (names.index(record.white), names.index(record.black), record.white_score)
+        for record in records
+        if record.white_score is not None
+    ]
+    anchors = {opponent.name: opponent.elo for opponent in opponents if opponent.elo is not None}
+    return [row(rating, records, rating.name in anchors) for rating in rate(names, games, anchors)]
+
+
+def row(
+    rating: Rating, records: Sequence[GameRecord], fixed: bool
+) -> tuple[str, int, str, int, str, str, int]:
+    """Return a player's row; Kempelen's own counts all games."""
+    ours = [record for record in records if rating.name in (record.white, record.black)]
+    scores = [
+        record.white_score if record.white == "Kempelen" else 1 - record.white_score
+        for record in ours
+        if record.white_score is not None
+    ]
+    counts = "-".join(str(scores.count(score)) for score in (1.0, 0.5, 0.0))
+    failures = sum(
+        record.termination in FAILURES and _loser(record) == rating.name for record in ours
+    )
+    error = "fixed" if fixed else f"{rating.error:.0f}"
+    share = f"{sum(scores) / len(scores):.1%}" if scores else ""
+    return rating.name, round(rating.elo), error, len(scores), counts, share, failures
+
+
+def _loser(record: GameRecord) -> str:
+    return record.black if record.white_score == 1 else record.white
+
+
+def version() -> str:
+    """Return what tells this version of the engine from others: its commit, if that is known."""
+    described = subprocess.run(
+        ["git", "describe", "--always", "--dirty"],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return described.stdout.strip() if described.returncode == 0 else __version__
+
+
+def main() -> int:
+    """Play and report."""
+    arguments = parser(__doc__)
+    arguments.add_argument("--games", type=int, default=200, help="against each opponent")
+    arguments.add_argument("--tc", default="10+0.1", help="base+increment, in seconds")
+    arguments.add_argument("--ledger", default="strength.sqlite", metavar="FILE")
+    arguments.add_argument("--opponents", metavar="A,B", help="only these")
+    arguments.add_argument("--concurrency", type=int, help="games at once (default: one a core)")
+    arguments.add_argument(
+        "--label", default=version(), help="this version of the engine (default: its commit)"
+    )
+    options = arguments.parse_args()
+    if options.concurrency is None:
+        options.concurrency, _ = boards_for(os.cpu_count() or 1, oversubscribe=False)
+    try:
+        opponents = chosen(options.opponents)
+        if not opponents:
+            raise SettingsError("no opponent is installed; the README says what Debian has")
+        warm_up()
+        finish, records = asyncio.run(run(gauntlet(opponents, options), options))
+    except (SettingsError, LedgerError) as error:
+        print(f"strength: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("strength: interrupted; the same line goes on from here", file=sys.stderr)
+        return INTERRUPTED
+    columns = ("player", "Elo", "+-", "games", "+=-", "Kempelen's score", "failed")
+    title = f"Kempelen {options.label} at {options.tc}, on the scale of Stockfish's UCI_Elo"
+    show(title, columns, table(opponents, records), options.json)
+    if not finish.complete:
+        print(f"strength: {finish.reason}", file=sys.stderr)
+    return 0 if finish.complete else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,140 @@
+"""What every engine that plays for us has, whatever protocol it speaks: a life from start to end.
+
+An engine is started once, is idle between searches, and ends closed or failed. Everything that is
+asked of it has a limit of time.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol, TypeVar
+
+from protocols.client.process import (
+    QUIT_LIMIT,
+    EngineDiedError,
+    EngineError,
+    EngineProcess,
+    IoLog,
+)
+
+START_LIMIT = 35.0
+READY_LIMIT = 15.0
+
+Answered = TypeVar("Answered")
+
+
+class EngineTimeoutError(EngineError):
+    """An engine that did not answer within its limit."""
+
+
+class EngineUnresponsiveError(EngineTimeoutError):
+    """An engine that did not finish its start, or answer what it always must, within its limit."""
+
+
+class EngineOptionError(EngineError):
+    """An option that the engine does not have, or a value that it cannot take."""
+
+
+class State(Enum):
+    """What an engine is doing. Only IDLE takes a search; FAILED and CLOSED are for good."""
+
+    NEW = "new"
+    STARTING = "starting"
+    IDLE = "idle"
+    SEARCHING = "searching"
+    FAILED = "failed"
+    CLOSED = "closed"
+
+
+class Conversation(Protocol):
+    """What a client needs of an engine: EngineProcess has it, and so has our own agent."""
+
+    @property
+    def pid(self) -> int:
+        """The process, if it has one."""
+
+    def send(self, text: str) -> None:
+        """Write lines without waiting."""
+
+    async def read_line(self) -> str:
+        """Return the next line; EngineDiedError at the end."""
+
+    async def stop(self, limit: float) -> None:
+        """End it, politely if that takes no more than `limit` seconds."""
+
+    async def kill(self) -> None:
+        """End it at once."""
+
+    async def describe_end(self) -> str:
+        """Return how it ended."""
+
+
+@dataclass
+class Engine:
+    """One engine: a process, unless `converse` makes something else. Times are seconds."""
+
+    command: str
+    arguments: Sequence[str] = ()
+    directory: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    start_limit: float = START_LIMIT
+    ready_limit: float = READY_LIMIT
+    quit_limit: float = QUIT_LIMIT
+    log: IoLog | None = None
+    state: State = State.NEW
+    name: str = ""
+    converse: Callable[[], Conversation] | None = None
+    _process: Conversation | None = None
+
+    async def close(self) -> None:
+        """End the process: politely, or by force after `quit_limit` seconds or a failure."""
+        process, self._process = self._process, None
+        failed = self.state is State.FAILED
+        self.state = State.CLOSED
+        if process is not None:
+            await (process.kill() if failed else process.stop(self.quit_limit))
+
+    async def _launch(self) -> Conversation:
+        """Start the process; the engine is STARTING until its protocol is agreed on."""
+        if self.state is not State.NEW:
+            raise EngineError(f"an engine is started once; this one is {self.state.value}")
+        self.state = State.STARTING
+        self._process = await self._begin()
+        return self._process
+
+    async def _begin(self) -> Conversation:
+        if self.converse is not None:
+            return self.converse()
+        return await EngineProcess.start(
+            self.command,
+            self.arguments,
+            directory=self.directory,
+            environment=self.environment,
+            log=self.log,
+        )
+
+    def _send(self, line: str) -> None:
+        assert self._process is not None
+        self._process.send(line)
+
+    def _expect_idle(self) -> None:
+        if self.state is not State.IDLE:
+            raise EngineError(f"the engine is {self.state.value}, not idle")
+
+    async def _within(self, limit: float, word: str, reading: Awaitable[Answered]) -> Answered:
+        """Wait for what the engine must always be able to answer."""
+        try:
+            async with asyncio.timeout(limit):
+                return await reading
+        except TimeoutError:
+            self.state = State.FAILED
+            raise EngineUnresponsiveError(f"no {word} within {limit:.3g} s") from None
+        except EngineDiedError:
+            raise await self._died() from None
+
+    async def _died(self) -> EngineDiedError:
+        """Return the error with the process's own reason, which takes time off every limit."""
+        assert self._process is not None
+        self.state = State.FAILED
+        return EngineDiedError(await self._process.describe_end())

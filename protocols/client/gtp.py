@@ -1,0 +1,142 @@
+"""A GTP engine as an object, with the same words as a UCI engine.
+
+Moves are in the notation of the game, as the runner's referee writes them; black is who moves
+first. What the engine says of the moves of others is not asked: a refusal is its failure.
+Source: 'Specification of the Go Text Protocol, version 2, draft 2' by Gunnar Farnebäck.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from agent.limits import SideClock
+from protocols.client.engine import Engine, EngineOptionError, EngineTimeoutError, State
+from protocols.client.process import EngineDiedError, EngineError
+from protocols.client.uci import Answer, InfoCallback, SearchRequest
+from protocols.gtp.values import COLOURS
+
+# An engine that knows it takes fractions of a second too, and increments.
+EXACT_TIMES = "kata-time_settings"
+GAME_ID = "gogui-rules_game_id"
+
+
+@dataclass
+class GtpEngine(Engine):
+    """One program that speaks GTP.
+
+    setup: the commands that begin a game. game_id: the game that it must play, in the words of
+    gogui-rules_game_id, if it knows any; "" for whatever it plays.
+    """
+
+    setup: Sequence[str] = ("clear_board",)
+    game_id: str = ""
+    known: frozenset[str] = frozenset()
+    _played: list[str] = field(default_factory=list)
+
+    async def start(self) -> None:
+        """Start the process and ask what it is and knows."""
+        await self._launch()
+        self.name = await self._ask("name", self.start_limit)
+        self.known = frozenset((await self._ask("list_commands", self.start_limit)).split())
+        if self.game_id and GAME_ID in self.known:
+            playing = await self._ask(GAME_ID, self.ready_limit)
+            if playing.lower() != self.game_id.lower():
+                self.state = State.FAILED
+                raise EngineOptionError(f"{self.name} plays {playing}, not {self.game_id}")
+        self.state = State.IDLE
+
+    async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
+        """Refuse options, which GTP has none of."""
+        self._expect_idle()
+        if options:
+            names = ", ".join(options)
+            raise EngineOptionError(f"GTP has no options such as {names}: use arguments")
+
+    async def new_game(self) -> None:
+        """Begin a game."""
+        self._expect_idle()
+        for command in self.setup:
+            await self._ask(command, self.ready_limit)
+        self._played = []
+
+    async def search(
+        self,
+        request: SearchRequest,
+        limit: float,
+        on_info: InfoCallback | None = None,
+    ) -> Answer:
+        """Have a move made; raise EngineTimeoutError when `limit` seconds bring none.
+
+        The engine makes its move itself; it is not played to it again.
+        """
+        self._expect_idle()
+        if request.fen is not None:
+            raise EngineError("a GTP engine begins at the start of a game only")
+        own = (request.white, request.black)[request.side]
+        colour = COLOURS[request.mover]
+        if not self._played:
+            await self._tell_times(own, request)
+        await self._catch_up(request)
+        if own is not None:
+            left = self._seconds(own.time)
+            await self._ask(f"time_left {colour} {left} {request.moves_to_go or 0}")
+        self.state = State.SEARCHING
+        started = time.perf_counter()
+        self._send(f"genmove {colour}")
+        try:
+            async with asyncio.timeout(limit):
+                move = await self._read_answer("genmove")
+        except TimeoutError:
+            raise EngineTimeoutError(f"no move within {limit:.3g} s") from None
+        except EngineDiedError:
+            raise await self._died() from None
+        finally:
+            if self.state is State.SEARCHING:
+                self.state = State.IDLE
+        elapsed = time.perf_counter() - started
+        self._played = [*request.moves, move]
+        return Answer(move.lower(), None, None, elapsed)
+
+    async def _catch_up(self, request: SearchRequest) -> None:
+        """Play the moves that the engine has not seen."""
+        known = len(self._played)
+        if [move.lower() for move in request.moves[:known]] != [m.lower() for m in self._played]:
+            raise EngineError("the game went on from another position")
+        for move, mover in zip(request.moves[known:], request.movers[known:], strict=True):
+            await self._ask(f"play {COLOURS[mover]} {move}")
+            self._played.append(move)
+
+    async def _tell_times(self, clock: SideClock | None, request: SearchRequest) -> None:
+        if clock is not None:
+            base = self._seconds(clock.time)
+            if request.moves_to_go:
+                await self._ask(f"time_settings 0 {base} {request.moves_to_go}")
+            elif clock.increment and EXACT_TIMES in self.known:
+                await self._ask(f"{EXACT_TIMES} fischer {base} {clock.increment:g}")
+            else:
+                await self._ask(f"time_settings {base} 0 0")
+        elif request.movetime is not None:
+            await self._ask(f"time_settings 0 {self._seconds(request.movetime)} 1")
+
+    def _seconds(self, seconds: float) -> str:
+        """Write a time: in whole seconds where the protocol does not say that more can be read."""
+        return f"{seconds:.3f}" if EXACT_TIMES in self.known else str(max(1, int(seconds)))
+
+    async def _ask(self, command: str, limit: float | None = None) -> str:
+        """Return the answer to a command that takes no time, within the limit of being ready."""
+        self._send(command)
+        word = f"answer to {command.split()[0]}"
+        return await self._within(limit or self.ready_limit, word, self._read_answer(command))
+
+    async def _read_answer(self, command: str) -> str:
+        """Return the text of an answer; EngineError if it reports one."""
+        assert self._process is not None
+        lines: list[str] = []
+        while (line := await self._process.read_line()) or not lines:
+            if lines or line.startswith(("=", "?")):
+                lines.append(line)
+        text = "\n".join(lines)
+        if text.startswith("?"):
+            raise EngineError(f"the engine refuses {command}: {text[1:].strip()[:200]}")
+        return text[1:].strip()

@@ -1,0 +1,249 @@
+"""An xboard engine as an object, with the same words as a UCI engine.
+
+The `chess` package speaks the protocol (CECP, version 2); the process is ours, so that it dies
+with the runner and is read only while something is expected of it. The engine must know `ping`
+and `setboard`. Its thoughts are reported with its move alone.
+
+The protocol has limits of its own: `level` tells whole seconds of base time, and some engines
+read whole seconds of increment; the time left is told before each move in hundredths.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import chess
+import chess.engine
+
+from agent.limits import Cp, Info, Mate
+from protocols.client.engine import (
+    Conversation,
+    Engine,
+    EngineOptionError,
+    EngineTimeoutError,
+    EngineUnresponsiveError,
+    State,
+)
+from protocols.client.process import EngineDiedError, EngineError
+from protocols.client.uci import RESIGNATION, Answer, InfoCallback, SearchRequest
+
+Found = TypeVar("Found")
+
+# Where an engine does not say that its features are done, they are so many seconds after the last.
+FEATURE_LIMIT = 2.0
+
+# What an engine says beside the protocol is no news to the user.
+logging.getLogger("chess.engine").addHandler(logging.NullHandler())
+
+
+class _Protocol(chess.engine.XBoardProtocol):
+    """The chess package's protocol over a process of ours; it notes when the clock ran."""
+
+    def __init__(self, process: Conversation) -> None:
+        super().__init__()
+        self._process = process
+        self.went = self.moved = 0.0
+        self.move = ""
+
+    def send_line(self, line: str) -> None:
+        """Write a line to the process."""
+        self._process.send(line)
+        if line == "go":
+            self.went, self.move = time.perf_counter(), ""
+
+    def receive(self, line: str) -> None:
+        """Take a line from the process."""
+        word, _, rest = line.partition(" ")
+        if word == "move" and not self.move:
+            self.moved, self.move = time.perf_counter(), rest.strip()
+        if word == "feature" and not self.initialized:
+            self._set_timer()
+        self.pipe_data_received(1, line.encode() + b"\n")
+
+    async def begin(self) -> None:
+        """Ask for the features, and take those that have come when no more come.
+
+        The chess package gives them a time from its first word on; they are given it from their
+        own first word on here, since a busy machine starts programs slowly.
+        """
+        beginning = asyncio.ensure_future(self.initialize())
+        await asyncio.sleep(0)
+        self.stop_timer()
+        await beginning
+
+    def stop_timer(self) -> None:
+        """Stop the timer of the features, if it runs."""
+        timer = getattr(self.command, "timeout_handle", None)
+        if timer is not None:
+            timer.cancel()
+
+    def _set_timer(self) -> None:
+        command: Any = self.command
+        self.stop_timer()
+        command.timeout_handle = self.loop.call_later(FEATURE_LIMIT, command.timeout)
+
+    async def pump(self) -> None:
+        """Hand on what the process says; EngineDiedError at its end."""
+        while True:
+            self.receive(await self._process.read_line())
+
+
+@dataclass
+class XBoardEngine(Engine):
+    """One program that speaks xboard's protocol."""
+
+    chess960: bool = False
+    _protocol: _Protocol | None = None
+    _game: object = None
+
+    async def start(self) -> None:
+        """Start the process and take its features."""
+        self._protocol = _Protocol(await self._launch())
+        await self._ask(self.start_limit, "features", self._protocol.begin())
+        self.name = self._protocol.id.get("name", "")
+        self.state = State.IDLE
+
+    async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
+        """Set options by name (case does not count): `memory`, `cores`, and the engine's own."""
+        protocol = self._idle()
+        known = {name.lower(): name for name in protocol.options}
+        chosen = {}
+        for name, value in options.items():
+            if name.lower() not in known:
+                names = ", ".join(sorted(protocol.options)) or "none"
+                raise EngineOptionError(f"{self.name} has no option {name}; it has: {names}")
+            option = protocol.options[known[name.lower()]]
+            try:
+                chosen[option.name] = option.parse(
+                    _flag(value) if option.type == "check" else str(value)
+                )
+            except (chess.engine.EngineError, ValueError) as error:
+                raise EngineOptionError(f"option {option.name}: {error}") from None
+        await self._ask(self.ready_limit, "answer", protocol.configure(chosen))
+
+    async def new_game(self) -> None:
+        """Have the next position taken for one of another game."""
+        protocol = self._idle()
+        self._game = object()
+        await self._ask(self.ready_limit, "pong", protocol.ping())
+
+    async def search(
+        self,
+        request: SearchRequest,
+        limit: float,
+        on_info: InfoCallback | None = None,
+    ) -> Answer:
+        """Search one position; raise EngineTimeoutError when `limit` seconds bring no move.
+
+        An engine that resigns answers RESIGNATION.
+        """
+        protocol = self._idle()
+        await self._ask(self.ready_limit, "pong", protocol.ping())
+        board = chess.Board(request.fen or chess.STARTING_FEN, chess960=self.chess960)
+        for move in request.moves:
+            board.push_uci(move)
+        playing = protocol.play(
+            board,
+            _limit(request, self._game),
+            game=self._game,
+            info=chess.engine.INFO_BASIC | chess.engine.INFO_SCORE | chess.engine.INFO_PV,
+        )
+        self.state = State.SEARCHING
+        try:
+            result = await self._during(playing, limit)
+        except TimeoutError:
+            raise EngineTimeoutError(f"no move within {limit:.3g} s") from None
+        except chess.engine.EngineError as error:
+            if not protocol.move:
+                raise EngineError(f"the engine says: {error}") from None
+            # A move that cannot be played is for the referee to see.
+            return Answer(protocol.move, None, None, protocol.moved - protocol.went)
+        finally:
+            if self.state is State.SEARCHING:
+                self.state = State.IDLE
+        ended = protocol.moved if protocol.move else time.perf_counter()
+        text = board.uci(result.move) if result.move else ""
+        return Answer(
+            move=RESIGNATION if result.resigned else text,
+            ponder=None,
+            info=_info(result.info),
+            elapsed=ended - protocol.went,
+        )
+
+    def _idle(self) -> _Protocol:
+        self._expect_idle()
+        assert self._protocol is not None
+        return self._protocol
+
+    async def _ask(self, limit: float, word: str, action: Coroutine[Any, Any, Found]) -> Found:
+        """Do what the engine must always be able to do."""
+        try:
+            return await self._during(action, limit)
+        except TimeoutError:
+            self.state = State.FAILED
+            raise EngineUnresponsiveError(f"no {word} within {limit:.3g} s") from None
+        except chess.engine.EngineError as error:
+            self.state = State.FAILED
+            raise EngineError(f"the engine says: {error}") from None
+
+    async def _during(self, action: Coroutine[Any, Any, Found], limit: float) -> Found:
+        """Listen to the process while an action goes on; TimeoutError after `limit` seconds."""
+        assert self._protocol is not None
+        acting = asyncio.ensure_future(action)
+        pumping = asyncio.ensure_future(self._protocol.pump())
+        both: set[asyncio.Future[Any]] = {acting, pumping}
+        try:
+            await asyncio.wait(both, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            if acting.done():
+                return acting.result()
+            if pumping.done():
+                raise await self._failure(pumping.exception())
+            raise TimeoutError
+        finally:
+            if not acting.done():
+                self._protocol.stop_timer()
+            for task in both:
+                task.cancel()
+            await asyncio.gather(*both, return_exceptions=True)
+
+    async def _failure(self, error: BaseException | None) -> EngineError:
+        """Return what ended the listening: the process's end, or words that make no sense."""
+        if isinstance(error, EngineDiedError):
+            return await self._died()
+        self.state = State.FAILED
+        return EngineError(f"the engine does not keep to its protocol: {error}")
+
+
+def _flag(value: str | float | bool) -> bool:
+    return str(value).lower() in ("true", "1", "on", "yes")
+
+
+def _limit(request: SearchRequest, game: object) -> chess.engine.Limit:
+    limit = chess.engine.Limit(
+        time=request.movetime,
+        depth=request.depth,
+        remaining_moves=request.moves_to_go,
+        clock_id=game,
+    )
+    if request.white and request.black:
+        limit.white_clock, limit.white_inc = request.white.time, request.white.increment
+        limit.black_clock, limit.black_inc = request.black.time, request.black.increment
+    return limit
+
+
+def _info(said: chess.engine.InfoDict) -> Info[str] | None:
+    """Return what the last line of thinking said, from the mover's side."""
+    score = said.get("score")
+    if score is None:
+        return None
+    mate, value = score.relative.mate(), score.relative.score()
+    return Info(
+        depth=said.get("depth", 0),
+        score=Cp(value or 0) if mate is None else Mate(mate),
+        pv=tuple(move.uci() for move in said.get("pv", ())),
+        nodes=said.get("nodes", 0),
+        time=said.get("time", 0.0),
+    )

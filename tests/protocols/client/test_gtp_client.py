@@ -1,0 +1,130 @@
+import re
+import sys
+
+import pytest
+
+from agent.limits import SideClock
+from protocols.client.engine import (
+    EngineOptionError,
+    EngineTimeoutError,
+    EngineUnresponsiveError,
+    State,
+)
+from protocols.client.gtp import GtpEngine
+from protocols.client.process import EngineDiedError, EngineError, IoLog
+from protocols.client.uci import RESIGNATION, SearchRequest
+from tests.support import failing_gtp
+
+BLACK = {"side": 1, "mover": 0}
+WHITE = {"side": 0, "mover": 1}
+CLOCK = {"white": SideClock(59.9, 0.5), "black": SideClock(60.5, 0.5)}
+SETUP = ("boardsize 5", "clear_board", "komi 0.5")
+
+
+def make(failure="none", after=1, **settings):
+    command, arguments = failing_gtp(failure, after)
+    limits = {"start_limit": 10, "ready_limit": 1, "quit_limit": 1}
+    return GtpEngine(command, arguments, **{"setup": SETUP, **limits, **settings})
+
+
+@pytest.fixture
+async def start(tmp_path):
+    """Start engines, with a log, that are closed after the test."""
+    started = []
+    with (tmp_path / "log").open("w") as file:
+
+        async def start(engine):
+            engine.log = IoLog(file)
+            started.append(engine)
+            await engine.start()
+            await engine.new_game()
+            return engine
+
+        yield start
+        for engine in started:
+            await engine.close()
+
+
+def said(tmp_path):
+    return re.findall(r"> (.*)", (tmp_path / "log").read_text())
+
+
+async def test_a_game(start, tmp_path):
+    engine = await start(make())
+    assert (engine.name, engine.state) == ("Failing none", State.IDLE)
+    opening = SearchRequest(None, ("c3", "d3"), movers=(0, 1), movetime=2, **BLACK)
+    answer = await engine.search(opening, 10)
+    assert (answer.move, answer.info) == ("a1", None)
+    going_on = SearchRequest(None, ("c3", "d3", "A1", "e5"), movers=(0, 1, 0, 1), **BLACK)
+    assert (await engine.search(going_on, 10)).move == "b1"
+    await engine.new_game()
+    assert (
+        await engine.search(SearchRequest(None, ("c3",), movers=(0,), **WHITE), 10)
+    ).move == "a1"
+    assert said(tmp_path) == [
+        *("name", "list_commands", *SETUP, "time_settings 0 2 1", "play black c3"),
+        *("play white d3", "genmove black", "play white e5", "genmove black"),
+        *(*SETUP, "play black c3", "genmove white"),
+    ]
+
+
+async def test_clocks(start, tmp_path):
+    engine = await start(make())
+    await engine.search(SearchRequest(None, **CLOCK, **BLACK), 10)
+    await engine.new_game()
+    await engine.search(SearchRequest(None, moves_to_go=10, **CLOCK, **BLACK), 10)
+    times = [line for line in said(tmp_path) if line.startswith("time")]
+    assert times == [
+        *("time_settings 60 0 0", "time_left black 60 0"),
+        *("time_settings 0 60 10", "time_left black 60 10"),
+    ]
+
+
+async def test_exact_clocks_of_our_own(start, tmp_path):
+    arguments = ("-m", "kempelen.cli", "gtp", "--playouts", "1")
+    engine = await start(GtpEngine(sys.executable, arguments, setup=SETUP, game_id="go"))
+    await engine.search(SearchRequest(None, **CLOCK, **BLACK), 30)
+    times = [line for line in said(tmp_path) if "time_" in line]
+    assert times == ["kata-time_settings fischer 60.500 0.5", "time_left black 60.500 0"]
+
+
+@pytest.mark.parametrize(
+    ("failure", "error", "message"),
+    [
+        ("dies-at-once", EngineDiedError, "status 1: no licence found"),
+        ("no-answer", EngineUnresponsiveError, "no answer to name within 0.5 s"),
+        ("other-game", EngineOptionError, "plays hex, not go"),
+    ],
+)
+async def test_starts_that_fail(start, failure, error, message):
+    limit = 0.5 if failure == "no-answer" else 10
+    with pytest.raises(error, match=message):
+        await start(make(failure, start_limit=limit, game_id="go"))
+
+
+@pytest.mark.parametrize(
+    ("failure", "error", "message"),
+    [
+        ("dies", EngineDiedError, "status 3: cannot go on"),
+        ("hangs", EngineTimeoutError, "no move within 0.5 s"),
+        ("refuses", EngineError, "refuses play black c3: illegal move"),
+        ("deaf", EngineUnresponsiveError, "no answer to play within 1 s"),
+    ],
+)
+async def test_searches_that_fail(start, failure, error, message):
+    engine = await start(make(failure))
+    with pytest.raises(error, match=message):
+        await engine.search(
+            SearchRequest(None, ("c3",), movers=(0,), **WHITE), 0.5 if failure == "hangs" else 10
+        )
+
+
+async def test_what_gtp_cannot_do(start):
+    engine = await start(make("resigns"))
+    assert (await engine.search(SearchRequest(None, **BLACK), 10)).move == RESIGNATION
+    with pytest.raises(EngineError, match="start of a game only"):
+        await engine.search(SearchRequest("8/8/8/8/8/8/8/8 w - -", **BLACK), 10)
+    with pytest.raises(EngineError, match="another position"):
+        await engine.search(SearchRequest(None, ("c3",), movers=(0,), **BLACK), 10)
+    with pytest.raises(EngineOptionError, match="no options such as Hash"):
+        await engine.configure({"Hash": 1})

@@ -1,0 +1,136 @@
+import logging
+import re
+
+import pytest
+
+from agent.limits import Cp, SideClock
+from protocols.client.engine import (
+    EngineOptionError,
+    EngineTimeoutError,
+    EngineUnresponsiveError,
+    State,
+)
+from protocols.client.process import EngineDiedError, EngineError
+from protocols.client.uci import RESIGNATION, SearchRequest
+from protocols.client.xboard import XBoardEngine
+from tests.support import failing_xboard, program
+
+FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3"
+CLOCK = SearchRequest(None, white=SideClock(10, 0.1), black=SideClock(9.5, 0.1))
+
+
+def make(failure="none", after=1, **settings):
+    command, arguments = failing_xboard(failure, after)
+    return XBoardEngine(
+        command, arguments, **{"start_limit": 10, "ready_limit": 5, "quit_limit": 1, **settings}
+    )
+
+
+@pytest.fixture
+async def start():
+    """Start engines that are closed after the test."""
+    started = []
+
+    async def start(engine):
+        started.append(engine)
+        await engine.start()
+        return engine
+
+    yield start
+    for engine in started:
+        await engine.close()
+
+
+async def test_a_game(start):
+    engine = await start(make())
+    assert engine.name == "Failing none"
+    await engine.configure({"STYLE": 5, "memory": "32"})
+    await engine.new_game()
+    answer = await engine.search(CLOCK, 10)
+    assert (answer.move, answer.info.score, answer.info.pv) == ("a2a3", Cp(25), ("a2a3",))
+    assert 0 < answer.elapsed < 5
+    for moves in (("a2a3", "e7e5"), ("a2a3", "e7e5", "a1a2", "e5e4")):
+        answer = await engine.search(SearchRequest(None, moves, movetime=1), 10)
+    assert answer.move == "a2a1"
+    await engine.new_game()
+    assert (await engine.search(SearchRequest(FEN, depth=1), 10)).move == "a2a3"
+
+
+async def test_clocks_are_told(start, tmp_path):
+    from protocols.client.process import IoLog
+
+    with (tmp_path / "log").open("w") as file:
+        engine = await start(make(log=IoLog(file)))
+        await engine.new_game()
+        await engine.search(CLOCK, 10)
+        await engine.search(SearchRequest(None, ("a2a3", "e7e5"), CLOCK.white, CLOCK.black), 10)
+        await engine.close()
+    said = re.findall(r"> (.*)", (tmp_path / "log").read_text())
+    assert said.count("level 0 0:10 0.1") == 1
+    assert said.count("time 1000") == said.count("otim 950") == 2
+    assert said.count("new") == 1
+    assert said[-1] == "quit"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"Hash": 1}, "it has: .*memory"), ({"Style": 10}, "Style"), ({"Style": "x"}, "Style")],
+)
+async def test_options_are_checked(start, options, message):
+    engine = await start(make())
+    with pytest.raises(EngineOptionError, match=message):
+        await engine.configure(options)
+
+
+@pytest.mark.parametrize(
+    ("failure", "error", "message"),
+    [
+        ("dies-at-once", EngineDiedError, "status 1: no licence found"),
+        ("no-features", EngineUnresponsiveError, "no features within 0.5 s"),
+        ("no-ping", EngineError, "required feature: ping"),
+        ("nonsense", EngineError, "does not keep to its protocol: No closing quotation"),
+    ],
+)
+async def test_starts_that_fail(start, failure, error, message):
+    limit = 0.5 if failure == "no-features" else 10
+    with pytest.raises(error, match=message):
+        await start(make(failure, start_limit=limit))
+
+
+@pytest.mark.parametrize("failure", ["slow-features", "no-done"])
+async def test_features_take_their_time(start, failure):
+    engine = await start(make(failure))
+    assert engine.state is State.IDLE
+    assert (await engine.search(CLOCK, 10)).move == "a2a3"
+
+
+@pytest.mark.parametrize(
+    ("failure", "answer"), [("illegal", "a1a1"), ("resigns", RESIGNATION), ("claims", "")]
+)
+async def test_odd_answers_are_for_the_referee(start, failure, answer):
+    engine = await start(make(failure))
+    assert (await engine.search(CLOCK, 10)).move == answer
+
+
+@pytest.mark.parametrize(
+    ("failure", "error", "message"),
+    [
+        ("dies", EngineDiedError, "status 3: cannot go on"),
+        ("hangs", EngineTimeoutError, "no move within 0.5 s"),
+        ("no-pong", EngineTimeoutError, "no move within 0.5 s"),
+        ("noise", EngineTimeoutError, "no move within 0.5 s"),
+        ("error", EngineError, "too tired"),
+    ],
+)
+async def test_searches_that_fail(start, failure, error, message, caplog):
+    caplog.set_level(logging.CRITICAL, "chess.engine")
+    engine = await start(make(failure))
+    with pytest.raises(error, match=message):
+        await engine.search(CLOCK, 10 if error is EngineDiedError else 0.5)
+
+
+async def test_phalanx(start):
+    engine = await start(XBoardEngine(program("phalanx"), ("-b-", "-l-")))
+    await engine.new_game()
+    answer = await engine.search(SearchRequest(FEN, ("f1b5",), CLOCK.white, CLOCK.black), 20)
+    assert len(answer.move) == 4

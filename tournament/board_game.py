@@ -1,0 +1,186 @@
+"""Games other than chess: their referee, over the Game interface, and where they begin.
+
+Player 0 of a game moves first and is Black, as in Go and over GTP; 1-0 is a win of White, as
+everywhere. Go is scored by area, without the stones that look dead, when both have passed.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from random import Random
+from typing import Any
+
+from agent.game import CHANCE, Written, find_move
+from agent.games import catalogue
+from agent.games.go import Go
+from agent.games.life import dead_stones
+from agent.limits import Score
+from agent.thinker import draw_event
+from agent.user_code import describe
+from openings.starts import Start as Opening
+from protocols.gtp.boards import score_text
+from tournament.adjudication import Adjudicator
+from tournament.rules import BLACK, WHITE, Ending, Termination, draw, win
+from tournament.settings import GameSettings
+from tournament.values import SettingsError
+
+# A game without an end is drawn after so many plies.
+LONGEST = 4000
+ATTEMPTS = 1000
+
+
+def new_game(settings: GameSettings) -> Written[Any]:
+    """Return a game at its start; SettingsError if there is no such game."""
+    try:
+        return catalogue.new_game(settings.name, **settings.options)
+    except catalogue.GameError as error:
+        raise SettingsError(str(error)) from None
+
+
+class BoardGame:
+    """One game as its referee sees it; chance is played by the referee.
+
+    moves: all moves and events from the start, the opening's too, in the game's notation.
+    movers: who made each, by the number of the player; an event counts as of whoever brought
+    it about.
+    """
+
+    # The position from which the moves go on: always the start of the game.
+    start = ""
+
+    def __init__(self, settings: GameSettings, opening: Opening, seed: str) -> None:
+        """Set the opening up; an illegal move in it raises ValueError. seed: of chance.
+
+        Here and later an error in the game's own code raises GameFailedError.
+        """
+        self._settings = settings
+        self._game = new_game(settings)
+        self._random = Random(seed)
+        self.moves: list[str] = []
+        self.movers: list[int] = []
+        for text in opening.moves:
+            self._enter(find_move(self._game, text))
+        self._let_chance_play()
+
+    @property
+    def mover(self) -> int:
+        """The player to move, by number: 0 moves first."""
+        return self._game.turn
+
+    @property
+    def turn(self) -> int:
+        """The side to move: 0 is White."""
+        return side_of(self._game.turn)
+
+    @property
+    def position(self) -> str:
+        """The board as text."""
+        return str(self._game)
+
+    def play(self, text: str) -> tuple[str, str]:
+        """Make a move and return its text, twice; ValueError if it is illegal."""
+        with _reporting(self._settings):
+            move = find_move(self._game, text)
+            written = self._game.text(move)
+            self._enter(move)
+            self._let_chance_play()
+        return written, written
+
+    def ending(self) -> Ending | None:
+        """Return how the game has ended by its rules, or None while it goes on."""
+        with _reporting(self._settings):
+            outcome = self._game.outcome()
+        if outcome is None:
+            if len(self.moves) < LONGEST:
+                return None
+            return draw(Termination.MAX_MOVES, f"{LONGEST} plies")
+        if isinstance(self._game, Go):
+            outcome = self._game.score(dead_stones(self._game))
+        detail = score_text(outcome) if abs(outcome) not in (0, 1) else ""
+        if outcome == 0:
+            return draw(Termination.RULES)
+        return win(BLACK if outcome > 0 else WHITE, Termination.RULES, detail)
+
+    def adjudicate(
+        self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
+    ) -> Ending | None:
+        """Return the ending that a rule gives to the position, or None."""
+        return adjudicator.too_long(1 + len(self.moves) // 2)
+
+    def _enter(self, move: Any) -> None:
+        if self._game.turn != CHANCE:
+            self.movers.append(self._game.turn)
+        else:
+            self.movers.append(self.movers[-1] if self.movers else 0)
+        self.moves.append(self._game.text(move))
+        self._game.play(move)
+
+    def _let_chance_play(self) -> None:
+        while self._game.turn == CHANCE:
+            self._enter(draw_event(self._game, self._random.random()))  # type: ignore[arg-type]
+
+
+class GameFailedError(Exception):
+    """A game's own code failed; the message names the game and the error."""
+
+
+@contextmanager
+def _reporting(settings: GameSettings) -> Iterator[None]:
+    """Report errors of a game's code; a ValueError is what an illegal move raises."""
+    try:
+        yield
+    except ValueError:
+        raise
+    except Exception as error:
+        raise GameFailedError(f"game {settings}: {describe(error)}") from error
+
+
+def side_of(player: int) -> int:
+    """Return the side of a player by number: who moves first is Black."""
+    return BLACK if player == 0 else WHITE
+
+
+def random_opening(settings: GameSettings, plies: int, seed: str) -> Opening:
+    """Return an opening of moves made at random, after which the game goes on.
+
+    Nobody passes in it. Raises SettingsError if there is none.
+    """
+    random = Random(seed)
+    for _ in range(ATTEMPTS):
+        game = new_game(settings)
+        with _reporting(settings):
+            moves = [_play_at_random(game, random) for _ in range(plies) if game.outcome() is None]
+            if game.outcome() is None:
+                return Opening("", tuple(moves))
+    raise SettingsError(f"game {settings}: {plies} random plies end it; ask for fewer by --plies")
+
+
+def read_openings(settings: GameSettings, text: str, name: str) -> Iterator[Opening]:
+    """Generate the openings of a file: one a line, moves by spaces, # before a comment.
+
+    Raises SettingsError, naming the line, for one that cannot be played or ends the game.
+    """
+    for number, line in enumerate(text.splitlines(), start=1):
+        moves = line.partition("#")[0].split()
+        if not moves:
+            continue
+        game = new_game(settings)
+        try:
+            for move in moves:
+                game.play(find_move(game, move))
+        except ValueError as error:
+            raise SettingsError(f"{name}, line {number}: {error}") from None
+        if game.outcome() is not None:
+            raise SettingsError(f"{name}, line {number}: the game is over")
+        yield Opening("", tuple(moves))
+
+
+def _play_at_random(game: Written[Any], random: Random) -> str:
+    move: Any
+    if game.turn == CHANCE:
+        move = draw_event(game, random.random())  # type: ignore[arg-type]
+    else:
+        moves = list(game.moves())
+        move = random.choice([m for m in moves if game.text(m) != "pass"] or moves)
+    text = game.text(move)
+    game.play(move)
+    return text
