@@ -254,7 +254,8 @@ def lab_program(
     for name in ("depth", "nodes", "playouts"):
         if (limit := getattr(limits, name)) is not None:
             arguments += [f"--{name}", str(limit)]
-    arguments += ["--time", str(limits.movetime or limits.patience)]
+    # Without a clock it answers with what it has before it would count as hung.
+    arguments += ["--time", str(limits.movetime or limits.patience / 2)]
     return dataclasses.replace(settings, command=sys.executable, arguments=tuple(arguments))
 
 
