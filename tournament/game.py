@@ -104,7 +104,7 @@ class Game:
     async def play(self, players: tuple[Player, Player]) -> GameRecord:
         """Play to the end; a player's failure is an ending like any other."""
         self._announce()
-        ending = self._rules.ending()
+        ending = await self._ending()
         while ending is None:
             ending = await self._move(players[self._rules.turn])
         return self.record(ending)
@@ -164,9 +164,9 @@ class Game:
         if not clock.spend(answer.elapsed):
             late = answer.elapsed - (limit - control.margin)
             return self.failure(side, Termination.TIME, f"{late * 1000:.0f} ms over")
-        return self._accept(side, answer)
+        return await self._accept(side, answer)
 
-    def _accept(self, side: int, answer: Answer) -> Ending | None:
+    async def _accept(self, side: int, answer: Answer) -> Ending | None:
         if answer.move.lower() in ("", "(none)", "none", "null", "0000"):
             return self.failure(side, Termination.NO_MOVE, f"answered {answer.move or 'nothing'}")
         if answer.move == RESIGNATION:
@@ -185,9 +185,15 @@ class Game:
         for number, event in enumerate(self._rules.moves[ply:], start=ply + 1):
             self._moves.append(MoveRecord(event))
             self._tell_move(side, number, self._moves[-1], event)
-        return self._rules.ending() or self._rules.adjudicate(
+        return await self._ending() or self._rules.adjudicate(
             self._adjudicator, self._scores, first=self._first
         )
+
+    async def _ending(self) -> Ending | None:
+        """Return how the game has ended by the rules; scoring Go takes long enough for a thread."""
+        if self._settings.is_chess:
+            return self._rules.ending()
+        return await asyncio.to_thread(self._rules.ending)
 
     def _request(self, side: int) -> SearchRequest:
         control, clock = self._controls[side], self._clocks[side]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from agent.evaluation import EvaluationError
+from agent.game import CHANCE
 from agent.games import catalogue
 from agent.games.go import Go
 from agent.thinker import make_search
@@ -253,7 +254,8 @@ def lab_program(
     for name in ("depth", "nodes", "playouts"):
         if (limit := getattr(limits, name)) is not None:
             arguments += [f"--{name}", str(limit)]
-    arguments += ["--time", str(limits.movetime or limits.patience)]
+    # Without a clock it answers with what it has before it would count as hung.
+    arguments += ["--time", str(limits.movetime or limits.patience / 2)]
     return dataclasses.replace(settings, command=sys.executable, arguments=tuple(arguments))
 
 
@@ -269,7 +271,10 @@ def _check_agent(settings: EngineSettings, game: GameSettings) -> None:
     try:
         evaluation = str(settings.options.get("evaluation", "handcrafted"))
         evaluate = catalogue.evaluation(game.name, evaluation)
-        make_search(settings.command, new_game(game), evaluate)
+        start = new_game(game)
+        make_search(settings.command, start, evaluate)
+        if start.turn != CHANCE:
+            evaluate(start)  # once, since an agent whose evaluation fails plays on all the same
     except (ValueError, EvaluationError) as error:
         raise SettingsError(f"engine {settings.name}: {error}") from None
 

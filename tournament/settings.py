@@ -269,6 +269,8 @@ class Settings:
             raise SettingsError("sprt compares exactly two engines, in a round robin")
         for engine in self.engines:
             _check_engine(engine, engine.time or self.time, self.game)
+            if self.chess960 and engine.protocol in GAME_PROTOCOLS:
+                raise SettingsError(f"engine {engine.name or engine.command}: it plays no Chess960")
         if self.is_chess and self.game.options:
             raise SettingsError("game: chess has no options; `openings` say where games begin")
         chess_only = (self.adjudication.draw, self.adjudication.resign, self.adjudication.tables)

@@ -213,3 +213,35 @@ def test_a_game_whose_own_code_fails(capsys, tmp_path):
     assert "Traceback" not in error
     assert main(["match", "--game", f"{file}:Chomp", *agents]) == 2
     assert "ZeroDivisionError: division by zero (broken.py, line" in capsys.readouterr().err
+
+
+def test_a_tournament_file_of_another_game(capsys, tmp_path):
+    evaluation = tmp_path / "mine.py"
+    evaluation.write_text("def flat(game):\n    return 0\n\ndef broken(game):\n    return 1 / 0\n")
+    file, place = tmp_path / "t.yaml", evaluation.as_posix()
+    file.write_text(
+        f"""
+game: {{name: tic-tac-toe, options: {{size: 3}}}}
+openings: {{plies: 1}}
+adjudication: {{maxmoves: 50}}
+each: {{protocol: lab}}
+engines:
+  - {{command: alpha-beta, time: {{depth: 9}}}}
+  - {{command: mcts, time: {{playouts: 3}}, options: {{seed: 1}}}}
+  - {{command: negamax, time: {{depth: 1}}, options: {{evaluation: "{place}:flat"}}}}
+"""
+    )
+    assert main(["tournament", str(file), "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)["summary"]
+    assert summary["players"] == ["alpha-beta", "mcts", "negamax"]
+    assert summary["terminations"] == {"end of the game": 6}
+    assert summary["rows"][0]["name"] == "alpha-beta"
+    file.write_text(file.read_text().replace(":flat", ":broken"))
+    assert main(["tournament", str(file)]) == 2
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    file.write_text(file.read_text().replace("size: 3", "width: 3"))
+    assert main(["tournament", str(file)]) == 2
+    assert "its options: size" in capsys.readouterr().err
+    file.write_text("game: othello\nengines: [{command: x}, {command: y}]\ntime: 1+1\n")
+    assert main(["tournament", str(file)]) == 2
+    assert "engine x plays chess only" in capsys.readouterr().err

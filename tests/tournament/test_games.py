@@ -288,6 +288,7 @@ def test_files_of_other_games():
             lambda: match(lab(), lab(), adjudication=Adjudication(resign=ResignRule())),
             "adjudication by scores or tables",
         ),
+        (lambda: settings(lab(), engine(), chess960=True), "plays no Chess960"),
         (lambda: match(lab(), lab(), lab(), sprt=SprtSettings()), "exactly two engines"),
     ],
 )
