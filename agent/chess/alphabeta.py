@@ -20,15 +20,11 @@ from agent.chess.ordering import moved_index, next_move, quiet_history, reward, 
 from agent.chess.parameters import (
     PLY,
     check_extension,
-    deeper_margin,
     double_margin,
-    draw_noise,
     exchange_depth,
     futility_base,
     futility_depth,
     futility_margin,
-    history_pruning_depth,
-    history_pruning_margin,
     internal_reduction_cut,
     internal_reduction_depth,
     late_pruning_base,
@@ -41,30 +37,19 @@ from agent.chess.parameters import (
     null_verification_depth,
     prob_cut_depth,
     prob_cut_margin,
-    quiet_evasions,
     quiet_exchange_margin,
     quiet_futility,
-    razoring_base,
-    razoring_depth,
-    razoring_margin,
     reduction,
-    reduction_check,
-    reduction_cut,
     reduction_depth,
     reduction_history,
     reduction_late_move,
-    reduction_noisy,
-    reduction_not_improving,
     reduction_pv,
     reduction_table_noisy,
     reverse_futility_depth,
     reverse_futility_margin,
-    reverse_mean,
-    shallower_margin,
     singular_depth,
     singular_margin,
     singular_table_plies,
-    table_estimate,
     upcoming,
 )
 from agent.chess.position import is_insufficient, is_repetition, make, make_null
@@ -81,7 +66,6 @@ from agent.chess.records import (
     NOTHING_MOVED,
     PAWN,
     PROMOTION,
-    Bits,
     Position,
     Worker,
     frame_at,
@@ -166,18 +150,6 @@ def _has_pieces(position: Position) -> bool:
     return own & ~(position.kinds[PAWN] | position.kinds[KING]) != 0
 
 
-@kernel
-def _estimate(data: Bits, ply: int, evaluation: int) -> int:
-    """Return what the table knows of the position, where that is nearer than the evaluation."""
-    score = data_score(data, ply)
-    bound = data_bound(data)
-    if abs(score) >= MATE_BOUND:
-        return evaluation
-    if bound == EXACT or (bound == LOWER) == (score > evaluation):
-        return score
-    return evaluation
-
-
 @entry(_int64(Worker, _int64, _int64, _int64))
 def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
     """Search captures and queen promotions until the position is quiet; in check, every move."""
@@ -214,8 +186,6 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
         if raw == NO_EVALUATION:
             raw = evaluate(worker, ply)
         best = corrected(worker, ply, raw) if selective else raw
-        if data and table_estimate():
-            best = _estimate(data, ply, best)
         if best >= beta:
             return best
         alpha = max(alpha, best)
@@ -228,19 +198,14 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
         move = next_move(worker, ply, not in_check)
         if move == NO_MOVE:
             break
-        if selective and best > -MATE_BOUND:
-            if in_check:
-                if quiet_evasions() and not is_noisy(position, move):
-                    frame_at(worker, ply).skip_quiets = 1
-                    continue
-            elif hope <= alpha and move & FLAG != PROMOTION:
-                promise = hope + VALUES[position.board[to_square(move)]]
-                if promise <= alpha:
-                    best = max(best, promise)
-                    continue
-                if not wins_exchange(position, move, 1):
-                    best = max(best, hope)
-                    continue
+        if selective and not in_check and hope <= alpha and move & FLAG != PROMOTION:
+            promise = hope + VALUES[position.board[to_square(move)]]
+            if promise <= alpha:
+                best = max(best, promise)
+                continue
+            if not wins_exchange(position, move, 1):
+                best = max(best, hope)
+                continue
         make(worker, ply, move)
         score = -quiescence(worker, ply + 1, -beta, -alpha)
         if worker.stop:
@@ -260,16 +225,12 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
 
 
 @kernel
-def _reduced(
-    worker: Worker, ply: int, move: int, depth: int, number: int, in_pv: bool, cut_node: bool
-) -> int:
+def _reduced(worker: Worker, ply: int, move: int, depth: int, number: int, in_pv: bool) -> int:
     """Return by how many plies to reduce a late quiet move, the less the better its history."""
     total = reduction(depth, number)
     total -= quiet_history(worker, ply, move) * PLY // reduction_history()
     if in_pv:
         total -= reduction_pv()
-    if cut_node:
-        total += reduction_cut()
     return total // PLY
 
 
@@ -286,8 +247,6 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     # 2. Draws, endgame tables, and the end of the stack.
     selective = worker.selective != 0
     if _is_draw(worker, ply):
-        if selective and draw_noise():
-            return _DRAW + (worker.nodes & draw_noise()) - draw_noise() // 2
         return _DRAW
     position = position_at(worker, ply)
     if worker.tables and is_small(position):
@@ -340,42 +299,28 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         evaluation = corrected(worker, ply, raw)
     frame.evaluation = evaluation
     improving = not in_check and ply >= 2 and evaluation > frame_at(worker, ply - 2).evaluation
-    estimate = evaluation
-    if data and not in_check and table_estimate():
-        estimate = _estimate(data, ply, evaluation)
 
     if selective and not in_pv and not in_check and excluded == NO_MOVE:
-        # 6. Razoring: so far below alpha that only captures can help.
-        if depth <= razoring_depth() and (
-            estimate + razoring_base() + razoring_margin() * depth * depth <= alpha
-        ):
-            score = quiescence(worker, ply, alpha, beta)
-            if worker.stop:
-                return 0
-            if score <= alpha:
-                return score
-
         # 7. Reverse futility: so far above beta that no quick reply brings it below.
         if (
             depth <= reverse_futility_depth()
-            and estimate - reverse_futility_margin() * (depth - improving) >= beta
+            and evaluation - reverse_futility_margin() * (depth - improving) >= beta
             and beta > -MATE_BOUND
-            and estimate < MATE_BOUND
+            and evaluation < MATE_BOUND
         ):
-            return (estimate + beta) // 2 if reverse_mean() else estimate
+            return evaluation
 
         # 8. Null move: if even passing holds beta, some move will.
         if (
             depth >= null_move_depth()
-            and estimate >= beta
-            and evaluation >= beta - 20 * depth
+            and evaluation >= beta
             and position.move != NO_MOVE
             and ply >= worker.null_from
             and _has_pieces(position)
         ):
             frame.moved = NOTHING_MOVED
             make_null(worker, ply)
-            lead = min((estimate - beta) // null_move_margin(), 3)
+            lead = min((evaluation - beta) // null_move_margin(), 3)
             less = depth - null_move_reduction() - depth // null_move_share() - lead
             score = -search(worker, ply + 1, less, -beta, 1 - beta, not cut_node)
             if worker.stop:
@@ -489,11 +434,6 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                 ):
                     frame.skip_quiets = 1
                     continue
-                if (
-                    reduced <= history_pruning_depth()
-                    and quiet_history(worker, ply, move) < -history_pruning_margin() * depth
-                ):
-                    continue
                 if reduced <= exchange_depth() and not wins_exchange(
                     position, move, -quiet_exchange_margin() * reduced
                 ):
@@ -504,22 +444,11 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                 continue
 
         # The histories must be read before the move is made.
-        late = (
-            selective
-            and number > reduction_late_move()
-            and depth >= reduction_depth()
-            and (quiet or reduction_noisy() < 99999)
-        )
         reduce_by = 0
-        if late:
-            if quiet:
-                reduce_by = _reduced(worker, ply, move, depth, number, in_pv, cut_node)
-                if not improving and not in_check:
-                    reduce_by += reduction_not_improving() // PLY
-                if noisy_table_move:
-                    reduce_by += reduction_table_noisy() // PLY
-            else:
-                reduce_by = (reduction(depth, number) - reduction_noisy()) // PLY
+        if selective and quiet and number > reduction_late_move() and depth >= reduction_depth():
+            reduce_by = _reduced(worker, ply, move, depth, number, in_pv)
+            if noisy_table_move:
+                reduce_by += reduction_table_noisy() // PLY
         good_check = selective and check_extension() == 1 and wins_exchange(position, move, 0)
         frame.moved = moved_index(position, move)
         make(worker, ply, move)
@@ -541,22 +470,12 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
 
         # 15. Late move reduction: moves ordered late are searched shallower, and again if good.
         score = alpha + 1
-        searched = False
-        if late:
-            if in_check or gives_check:
-                reduce_by -= reduction_check() // PLY
-            if reduce_by > 0:
-                less = max(next_depth - reduce_by, 1)
-                score = -search(worker, ply + 1, less, -alpha - 1, -alpha, _bool(True))
-                searched = less == next_depth
-                if score > alpha and not searched:
-                    if score > best + deeper_margin():
-                        next_depth += 1
-                    elif score < best + shallower_margin():
-                        next_depth -= 1
+        if reduce_by > 0 and not in_check and not gives_check:
+            less = max(next_depth - reduce_by, 1)
+            score = -search(worker, ply + 1, less, -alpha - 1, -alpha, _bool(True))
 
         # 16. Principal variation: after the first move a null window shows that others are worse.
-        if score > alpha and number > 1 and not searched:
+        if score > alpha and number > 1:
             score = -search(worker, ply + 1, next_depth, -alpha - 1, -alpha, not cut_node)
         elif number == 1 and not in_pv:
             score = -search(worker, ply + 1, next_depth, -beta, -alpha, not cut_node)
@@ -639,7 +558,7 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
                 and not in_check
                 and not gives_check
             ):
-                reduce_by = _reduced(worker, ply, move, depth, number, True, False)
+                reduce_by = _reduced(worker, ply, move, depth, number, True)
                 less = max(next_depth - max(reduce_by, 0), 1)
             score = -search(worker, child_ply, less, -alpha - 1, -alpha, _bool(True))
             if score > alpha and less < next_depth:

@@ -82,11 +82,6 @@ def reduction(depth: int, number: int) -> int:
 reverse_futility_depth = _parameter("ReverseFutilityDepth", 8, 1, 14)
 reverse_futility_margin = _parameter("ReverseFutilityMargin", 75, 20, 200)
 
-# Razoring.
-razoring_depth = _parameter("RazoringDepth", 0, 0, 8)
-razoring_base = _parameter("RazoringBase", 250, 50, 800)
-razoring_margin = _parameter("RazoringMargin", 100, 20, 500)
-
 # Null move.
 null_move_depth = _parameter("NullMoveDepth", 3, 1, 8)
 null_move_reduction = _parameter("NullMoveReduction", 3, 1, 6)
@@ -115,8 +110,6 @@ late_pruning_base = _parameter("LatePruningBase", 3, 1, 10)
 futility_depth = _parameter("FutilityDepth", 8, 1, 14)
 futility_base = _parameter("FutilityBase", 90, 0, 300)
 futility_margin = _parameter("FutilityMargin", 70, 20, 200)
-history_pruning_depth = _parameter("HistoryPruningDepth", 0, 0, 10)
-history_pruning_margin = _parameter("HistoryPruningMargin", 3500, 500, 10000)
 exchange_depth = _parameter("ExchangeDepth", 8, 1, 14)
 quiet_exchange_margin = _parameter("QuietExchangeMargin", 50, 10, 150)
 noisy_exchange_margin = _parameter("NoisyExchangeMargin", 90, 20, 250)
@@ -128,22 +121,12 @@ reduction_depth = _parameter("ReductionDepth", 3, 2, 6)
 reduction_late_move = _parameter("ReductionLateMove", 3, 1, 8)
 reduction_history = _parameter("ReductionHistory", 8000, 2000, 30000)
 reduction_pv = _parameter("ReductionPv", 1024, 0, 3072)
-reduction_cut = _parameter("ReductionCut", 0, 0, 3072)
-reduction_not_improving = _parameter("ReductionNotImproving", 0, 0, 2048)
 reduction_table_noisy = _parameter("ReductionTableNoisy", 0, 0, 2048)
-reduction_check = _parameter("ReductionCheck", 99999, 0, 99999)
-reduction_noisy = _parameter("ReductionNoisy", 99999, 0, 99999)
-deeper_margin = _parameter("DeeperMargin", 9999, 0, 9999)
-shallower_margin = _parameter("ShallowerMargin", -9999, -9999, 200)
 
 # Quiescence.
 quiet_futility = _parameter("QuietFutility", 9999, 20, 9999)
-quiet_evasions = _parameter("QuietEvasions", 0, 0, 1)
 
 # Evaluation in the search.
-table_estimate = _parameter("TableEstimate", 0, 0, 1)
 upcoming = _parameter("Upcoming", 0, 0, 1)
-draw_noise = _parameter("DrawNoise", 0, 0, 4)
-reverse_mean = _parameter("ReverseMean", 0, 0, 1)
 
 _fill_reductions()

@@ -87,13 +87,13 @@ def test_options_that_are_no_numbers_are_refused():
 
 def test_our_constants_are_tuned_by_games_and_a_second_run_goes_on(tmp_path, capsys):
     state = tmp_path / "state.json"
-    command = ["tune", "search", "FutilityMargin", "RazoringBase=40"]
+    command = ["tune", "search", "FutilityMargin", "ReverseFutilityMargin=40"]
     command += ["--nodes", "40", "--pairs", "3"]
     command += ["--state", str(state), "--json"]
     assert cli.main(command) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["pairs"] == 3
-    assert set(result["values"]) == {"FutilityMargin", "RazoringBase"}
+    assert set(result["values"]) == {"FutilityMargin", "ReverseFutilityMargin"}
     assert json.loads(state.read_text())["told"] == 3
     assert cli.main(command) == 0
     assert json.loads(capsys.readouterr().out) == result
