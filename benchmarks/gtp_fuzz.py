@@ -7,16 +7,13 @@ with its id, in GTP's form, without an internal error, and the engine ended when
     python benchmarks/gtp_fuzz.py --lines 20000 --game othello
 """
 
-import argparse
-import json
 import random
 import re
-import subprocess
 import sys
 import tempfile
-import threading
-import time
 from typing import Any
+
+from nonsense import conversation, lines, options, report
 
 from protocols.gtp.protocol import COMMANDS
 from protocols.gtp.values import parse_line
@@ -67,45 +64,9 @@ def valid_line(rng: random.Random) -> str:
     return f"{rng.randint(0, 999)} {line}" if rng.random() < 0.3 else line
 
 
-def mutated(rng: random.Random, line: str) -> str:
-    """Return a line with a few mistakes."""
-    for _ in range(rng.randint(1, 3)):
-        at = rng.randrange(len(line) + 1)
-        words = line.split(" ")
-        match rng.randrange(6):
-            case 0:
-                line = line[:at] + chr(rng.choice((rng.randrange(32, 127), 0, 9, 233))) + line[at:]
-            case 1:
-                line = line[:at] + line[at + 1 :]
-            case 2:
-                line = line[:at]
-            case 3:
-                rng.shuffle(words)
-                line = " ".join(words)
-            case 4:
-                line = " ".join(words + words[:3])
-            case 5:
-                line = re.sub(r"\d+", str(rng.choice((-1, 10**30, "nan", "1e9", "0x1"))), line)
-    return line
-
-
-def lines(rng: random.Random, number: int) -> list[bytes]:
-    """Return lines of all kinds, none of which ends the engine."""
-    made: list[bytes] = []
-    while len(made) < number:
-        kind = rng.random()
-        line = valid_line(rng)
-        if kind < 0.1:
-            data = rng.randbytes(rng.randrange(200)).replace(b"\n", b"")
-        elif kind < 0.5:
-            data = mutated(rng, line).encode(errors="replace").replace(b"\n", b"")
-        elif kind < 0.502:
-            data = (line + " ").encode() * 1000
-        else:
-            data = line.encode()
-        if not re.search(rb"quit", data):
-            made.append(data)
-    return made
+def harmless(line: bytes) -> bool:
+    """Tell whether a line does not end the engine."""
+    return b"quit" not in line
 
 
 def expected(data: list[bytes]) -> list[str]:
@@ -121,79 +82,39 @@ def talk(data: list[bytes], game: str, timeout: float) -> dict[str, Any]:
             with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
                 file.write(text)
         options = ["--game", game, "--playouts", "4", "--depth", "999" if game == "go" else "1"]
-        engine = subprocess.Popen(
-            [sys.executable, "-m", "kempelen.cli", "gtp", *options],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-        )
-        assert engine.stdout
-        assert engine.stderr
-        errors: list[bytes] = []
-        watchdog = threading.Timer(timeout, engine.kill)
-        writer = threading.Thread(target=send, args=(engine, data), daemon=True)
-        drain = threading.Thread(target=lambda: errors.extend(engine.stderr or ()), daemon=True)
-        for thread in (watchdog, writer, drain):
-            thread.start()
-        began = time.monotonic()
         ids, failures, refused, inside = [], [], 0, False
-        for raw in engine.stdout:
-            line = raw.decode(errors="backslashreplace").rstrip("\r\n")
-            if "internal error" in line:
-                failures.append(line)
-            if not inside:
-                match = HEAD.fullmatch(line)
-                if match is None:
-                    failures.append(f"no answer begins so: {line[:100]!r}")
-                    continue
-                ids.append(match[1])
-                refused += line.startswith("?")
-            inside = bool(line)
-        status = engine.wait()
-        watchdog.cancel()
-        writer.join()
-        drain.join()
-        return {
-            "lines": len(data),
-            "commands": len(expected(data)) + 1,
-            "answers": len(ids),
-            "refused": refused,
-            "in_order": ids == [*expected(data), ""],
-            "seconds": round(time.monotonic() - began, 1),
-            "status": status,
-            "failures": failures[:10] + [error.decode(errors="replace") for error in errors[:10]],
-        }
-
-
-def send(engine: "subprocess.Popen[bytes]", data: list[bytes]) -> None:
-    """Write all lines, and the end."""
-    assert engine.stdin
-    try:
-        for line in data:
-            engine.stdin.write(line + b"\n")
-        engine.stdin.write(b"quit\n")
-        engine.stdin.flush()
-    except OSError:
-        pass  # the engine is gone; its status tells
+        with conversation(["gtp", *options], data, b"quit\n", folder, timeout) as engine:
+            for line in engine.heard():
+                if "internal error" in line:
+                    failures.append(line)
+                if not inside:
+                    match = HEAD.fullmatch(line)
+                    if match is None:
+                        failures.append(f"no answer begins so: {line[:100]!r}")
+                        continue
+                    ids.append(match[1])
+                    refused += line.startswith("?")
+                inside = bool(line)
+    return {
+        "lines": len(data),
+        "commands": len(expected(data)) + 1,
+        "answers": len(ids),
+        "refused": refused,
+        "in_order": ids == [*expected(data), ""],
+        "seconds": engine.seconds,
+        "status": engine.status,
+        "failures": failures[:10] + engine.errors[:10],
+    }
 
 
 def main() -> int:
     """Run the fuzz and report."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lines", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser = options(__doc__)
     parser.add_argument("--game", default="go")
-    parser.add_argument("--timeout", type=float, default=3600.0, help="seconds")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
-    data = lines(random.Random(arguments.seed), arguments.lines)
+    data = lines(random.Random(arguments.seed), arguments.lines, valid_line, harmless)
     found = talk(data, arguments.game, arguments.timeout)
-    if arguments.json:
-        print(json.dumps(found))
-    else:
-        for name, value in found.items():
-            print(f"{name:10} {value}")
+    report(found, arguments.json)
     return 0 if found["in_order"] and found["status"] == 0 and not found["failures"] else 1
 
 

@@ -6,16 +6,13 @@ had an internal error, spoke whole lines of UCI all the time, and ends when told
     python benchmarks/uci_fuzz.py --lines 100000 --seed 1
 """
 
-import argparse
-import json
 import random
 import re
-import subprocess
 import sys
 import tempfile
-import threading
-import time
 from typing import Any
+
+from nonsense import conversation, lines, options, report
 
 MARKER = "the_end_of_the_nonsense"
 SPOKEN = re.compile(
@@ -52,6 +49,15 @@ OPTIONS = (
     "Search value mcts",
     "Search value alphabeta",
     "Final Choice value bound",
+    "UCI_LimitStrength value {boolean}",
+    "UCI_Elo value {number}",
+    "Skill Level value {few}",
+    "OwnBook value {boolean}",
+    "BookFile value missing.bin",
+    "BookDepth value {few}",
+    "OwnTables value {boolean}",
+    "SyzygyPath value nowhere",
+    "GaviotaPath value nowhere",
     "Debug Log File value <empty>",
     "Contempt value {number}",
 )
@@ -96,47 +102,6 @@ def valid_line(rng: random.Random) -> str:
     )
 
 
-def mutated(rng: random.Random, line: str) -> str:
-    """Return a line with a few mistakes."""
-    for _ in range(rng.randint(1, 3)):
-        at = rng.randrange(len(line) + 1)
-        words = line.split(" ")
-        match rng.randrange(6):
-            case 0:
-                line = line[:at] + chr(rng.choice((rng.randrange(32, 127), 0, 9, 233))) + line[at:]
-            case 1:
-                line = line[:at] + line[at + 1 :]
-            case 2:
-                line = line[:at]
-            case 3:
-                rng.shuffle(words)
-                line = " ".join(words)
-            case 4:
-                line = " ".join(words + words[:3])
-            case 5:
-                line = re.sub(r"\d+", str(rng.choice((-1, 10**30, "nan", "1e9", "0x1"))), line)
-    return line
-
-
-def lines(rng: random.Random, number: int) -> list[bytes]:
-    """Return lines of all kinds that an engine should survive at once and without harm."""
-    made: list[bytes] = []
-    while len(made) < number:
-        kind = rng.random()
-        line = valid_line(rng)
-        if kind < 0.1:
-            data = rng.randbytes(rng.randrange(200)).replace(b"\n", b"")
-        elif kind < 0.5:
-            data = mutated(rng, line).encode(errors="replace").replace(b"\n", b"")
-        elif kind < 0.502:
-            data = (line + " ").encode() * 1000
-        else:
-            data = line.encode()
-        if harmless(data):
-            made.append(data)
-    return made
-
-
 def harmless(line: bytes) -> bool:
     """Tell whether a line neither ends the engine nor takes much memory, time or disk."""
     text = line.decode(errors="backslashreplace").lower()
@@ -152,80 +117,40 @@ def harmless(line: bytes) -> bool:
 
 def talk(data: list[bytes], timeout: float) -> dict[str, Any]:
     """Send the lines to a fresh engine; return what became of it."""
-    with tempfile.TemporaryDirectory() as folder:
-        engine = subprocess.Popen(
-            [sys.executable, "-m", "kempelen.cli", "uci"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-        )
-        assert engine.stdin
-        assert engine.stdout
-        assert engine.stderr
-        errors: list[bytes] = []
-        watchdog = threading.Timer(timeout, engine.kill)
-        writer = threading.Thread(target=send, args=(engine, data), daemon=True)
-        drain = threading.Thread(target=lambda: errors.extend(engine.stderr), daemon=True)
-        for thread in (watchdog, writer, drain):
-            thread.start()
-        began = time.monotonic()
-        answers, failures, ready, done = 0, [], False, False
-        for raw in engine.stdout:
-            line = raw.decode(errors="backslashreplace").rstrip("\r\n")
+    # This option is changed, in vain, when everything asked before has been answered.
+    ending = f"stop\nsetoption name Evaluation value {MARKER}:x\n".encode()
+    answers, failures, ready, done = 0, [], False, False
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        conversation(["uci"], data, ending, folder, timeout) as engine,
+    ):
+        for line in engine.heard():
             answers += line.startswith("bestmove")
             if "internal error" in line or not SPOKEN.fullmatch(line):
                 failures.append(line)
             if MARKER in line:
                 done = True
-                engine.stdin.write(b"isready\n")
-                engine.stdin.flush()
+                engine.say(b"isready\n")
             if done and line == "readyok":
                 ready = True
-                engine.stdin.write(b"quit\n")
-                engine.stdin.flush()
-        status = engine.wait()
-        watchdog.cancel()
-        writer.join()
-        drain.join()
-        return {
-            "lines": len(data),
-            "searches": sum(1 for line in data if re.fullmatch(rb"go(?! perft).*", line)),
-            "answers": answers,
-            "seconds": round(time.monotonic() - began, 1),
-            "ready": ready,
-            "status": status,
-            "failures": failures[:10] + [error.decode(errors="replace") for error in errors[:10]],
-        }
-
-
-def send(engine: "subprocess.Popen[bytes]", data: list[bytes]) -> None:
-    """Write all lines, and the question at the end."""
-    assert engine.stdin
-    try:
-        for line in data:
-            engine.stdin.write(line + b"\n")
-        # This option is changed, in vain, when everything asked before has been answered.
-        engine.stdin.write(f"stop\nsetoption name Evaluation value {MARKER}:x\n".encode())
-        engine.stdin.flush()
-    except OSError:
-        pass  # the engine is gone; its status tells
+                engine.say(b"quit\n")
+    return {
+        "lines": len(data),
+        "searches": sum(1 for line in data if re.fullmatch(rb"go(?! perft).*", line)),
+        "answers": answers,
+        "seconds": engine.seconds,
+        "ready": ready,
+        "status": engine.status,
+        "failures": failures[:10] + engine.errors[:10],
+    }
 
 
 def main() -> int:
     """Run the fuzz and report."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lines", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--timeout", type=float, default=3600.0, help="seconds")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    arguments = parser.parse_args()
-    found = talk(lines(random.Random(arguments.seed), arguments.lines), arguments.timeout)
-    if arguments.json:
-        print(json.dumps(found))
-    else:
-        for name, value in found.items():
-            print(f"{name:10} {value}")
+    arguments = options(__doc__).parse_args()
+    data = lines(random.Random(arguments.seed), arguments.lines, valid_line, harmless)
+    found = talk(data, arguments.timeout)
+    report(found, arguments.json)
     lively = found["ready"] and found["status"] == 0 and found["answers"] >= found["searches"]
     return 0 if lively and not found["failures"] else 1
 

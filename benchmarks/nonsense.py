@@ -1,0 +1,138 @@
+"""Lines of nonsense, and a conversation in which an engine hears them; for the fuzz benchmarks."""
+
+import json
+import random
+import re
+import subprocess
+import sys
+import threading
+import time
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def mutated(rng: random.Random, line: str) -> str:
+    """Return a line with a few mistakes."""
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randrange(len(line) + 1)
+        words = line.split(" ")
+        match rng.randrange(6):
+            case 0:
+                line = line[:at] + chr(rng.choice((rng.randrange(32, 127), 0, 9, 233))) + line[at:]
+            case 1:
+                line = line[:at] + line[at + 1 :]
+            case 2:
+                line = line[:at]
+            case 3:
+                rng.shuffle(words)
+                line = " ".join(words)
+            case 4:
+                line = " ".join(words + words[:3])
+            case 5:
+                line = re.sub(r"\d+", str(rng.choice((-1, 10**30, "nan", "1e9", "0x1"))), line)
+    return line
+
+
+def lines(
+    rng: random.Random,
+    number: int,
+    valid_line: Callable[[random.Random], str],
+    harmless: Callable[[bytes], bool],
+) -> list[bytes]:
+    """Return valid, mutated, overlong and binary lines, only harmless ones."""
+    made: list[bytes] = []
+    while len(made) < number:
+        kind = rng.random()
+        line = valid_line(rng)
+        if kind < 0.1:
+            data = rng.randbytes(rng.randrange(200)).replace(b"\n", b"")
+        elif kind < 0.5:
+            data = mutated(rng, line).encode(errors="replace").replace(b"\n", b"")
+        elif kind < 0.502:
+            data = (line + " ").encode() * 1000
+        else:
+            data = line.encode()
+        if harmless(data):
+            made.append(data)
+    return made
+
+
+@dataclass
+class Conversation:
+    """An engine that is being talked to; status, seconds and errors are known at its end."""
+
+    engine: "subprocess.Popen[bytes]"
+    errors: list[str] = field(default_factory=list)  # what it wrote on standard error
+    status: int | None = None
+    seconds: float = 0.0
+
+    def heard(self) -> Iterator[str]:
+        """Yield the lines that the engine says, until its end."""
+        for raw in self.engine.stdout or ():
+            yield raw.decode(errors="backslashreplace").rstrip("\r\n")
+
+    def say(self, text: bytes) -> None:
+        """Say something; nothing happens if the engine is gone: its status tells."""
+        assert self.engine.stdin
+        try:
+            self.engine.stdin.write(text)
+            self.engine.stdin.flush()
+        except OSError:
+            pass
+
+
+@contextmanager
+def conversation(
+    arguments: list[str], data: list[bytes], ending: bytes, folder: str, timeout: float
+) -> Iterator[Conversation]:
+    """Start `kempelen` in a folder and say the lines and the ending; kill it after the timeout."""
+    engine = subprocess.Popen(
+        [sys.executable, "-m", "kempelen.cli", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+    )
+    talk = Conversation(engine)
+
+    def read_errors() -> None:
+        talk.errors.extend(line.decode(errors="replace") for line in engine.stderr or ())
+
+    text = b"".join(line + b"\n" for line in data) + ending
+    watchdog = threading.Timer(timeout, engine.kill)
+    threads = [
+        threading.Thread(target=read_errors),
+        threading.Thread(target=talk.say, args=(text,)),
+    ]
+    began = time.monotonic()
+    for thread in (watchdog, *threads):
+        thread.daemon = True
+        thread.start()
+    yield talk
+    talk.status = engine.wait()
+    talk.seconds = round(time.monotonic() - began, 1)
+    watchdog.cancel()
+    for thread in threads:
+        thread.join()
+
+
+def options(doc: str) -> ArgumentParser:
+    """Return the options that all kinds of nonsense have."""
+    parser = ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("--lines", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--timeout", type=float, default=3600.0, help="seconds")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser
+
+
+def report(found: dict[str, Any], as_json: bool) -> None:
+    """Print what was found."""
+    if as_json:
+        print(json.dumps(found))
+    else:
+        for name, value in found.items():
+            print(f"{name:10} {value}")
