@@ -245,6 +245,7 @@ def lab_program(
     So it thinks beside the runner and other agents, and a user's code that hangs can be ended.
     """
     arguments = ["-m", "kempelen.cli", "gtp", "--game", game.name, "--algorithm", settings.command]
+    arguments.append("--no-book")  # it is the algorithm that plays, not what others know
     if game.name != GO:  # whose options GTP sets itself
         for name, value in game.options.items():
             arguments += ["--option", f"{name}={_option_text(value)}"]

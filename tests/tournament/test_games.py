@@ -62,7 +62,8 @@ def match(*engines, game=TIC_TAC_TOE, **changes):
 
 
 async def test_perfect_play_against_weaker_play():
-    chosen = match(lab(name="strong", depth=9), lab(name="weak", depth=1), games=8)
+    strong = lab("alpha-beta+table+killers", name="strong", depth=9)
+    chosen = match(strong, lab(name="weak", depth=1), games=8)
     finish, records = await play(chosen)
     assert finish.complete
     assert {record.termination for record in records} == {Termination.RULES}
@@ -97,6 +98,16 @@ async def test_a_game_of_the_users_own_and_heaps():
             match(lab(), lab("pvs"), game=game, openings=OpeningSettings(plies=1))
         )
         assert finish.complete
+
+
+async def test_agents_search_without_books():
+    nim = GameSettings("nim", {"heaps": [1, 2, 4, 8]})
+    chosen = match(
+        lab(depth=9), lab("mcts", playouts=1), game=nim, openings=OpeningSettings(plies=0), games=20
+    )
+    finish, _ = await play(chosen)
+    assert finish.summary.rows[0].name == "alpha-beta"
+    assert finish.summary.rows[0].points > 15
 
 
 async def test_chance_is_played_by_the_referee():
@@ -301,6 +312,7 @@ def test_settings_that_do_not_fit(make, message):
     ("agent", "message"),
     [
         (lab("nonsense"), "no algorithm 'nonsense'"),
+        (lab("alpha-beta+wings"), "alpha-beta has no option 'wings'"),
         (lab(options={"colour": 1}), "no option colour; there are evaluation, seed"),
         (lab(options={"evaluation": "nowhere.py:f"}), "nowhere.py"),
     ],
