@@ -6,7 +6,7 @@ chosen; until it is there, alpha-beta plays, and until that is there, a search i
 
 from __future__ import annotations
 
-import random
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -95,7 +95,6 @@ class Engine:
         self._searchers: dict[str, KernelSearch] = {}
         self._fallback: Searcher | None = None
         self._seed = 0  # of the choices that levels make in this game
-        self._random = random.Random()
 
     @property
     def ready(self) -> Latch:
@@ -267,7 +266,7 @@ class Engine:
 
     def new_game(self) -> None:
         """Forget everything that can change a search."""
-        self._seed = self._random.getrandbits(32)
+        self._seed = int.from_bytes(os.urandom(4), "little")
         for searcher in (*self._made(), self._fallback):
             if searcher is not None:
                 searcher.new_game()
