@@ -25,7 +25,8 @@ from agent.worker import Job
 if TYPE_CHECKING:
     import chess
 
-    from agent.chess.endgame import Endgame, GaviotaTables, SyzygyTables
+    from agent.chess.endgame import Endgame
+    from agent.chess.foreign_tables import GaviotaTables, SyzygyTables
     from agent.chess.own_tables import OwnTables
     from agent.chess.search import KernelSearch
     from agent.chess.tree_search import FinalChoice, TreeSearch
@@ -218,7 +219,7 @@ class Engine:
 
         Raises PlayerError and keeps the old ones if there are none.
         """
-        from agent.chess.endgame import open_gaviota
+        from agent.chess.foreign_tables import open_gaviota
 
         old, tables = self._settings.gaviota, _open(open_gaviota, paths, self._report)
         self._settings = replace(self._settings, gaviota=tables)
@@ -233,7 +234,7 @@ class Engine:
 
         Raises PlayerError and keeps the old ones if there are none.
         """
-        from agent.chess.endgame import open_syzygy
+        from agent.chess.foreign_tables import open_syzygy
 
         old, tables = self._settings.syzygy, _open(open_syzygy, paths, self._report)
         self._settings = replace(self._settings, syzygy=tables)
