@@ -6,7 +6,7 @@ chosen; until it is there, alpha-beta plays, and until that is there, a search i
 
 from __future__ import annotations
 
-import random
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,7 +25,8 @@ from agent.worker import Job
 if TYPE_CHECKING:
     import chess
 
-    from agent.chess.endgame import Endgame, GaviotaTables, SyzygyTables
+    from agent.chess.endgame import Endgame
+    from agent.chess.foreign_tables import GaviotaTables, SyzygyTables
     from agent.chess.own_tables import OwnTables
     from agent.chess.search import KernelSearch
     from agent.chess.tree_search import FinalChoice, TreeSearch
@@ -95,7 +96,6 @@ class Engine:
         self._searchers: dict[str, KernelSearch] = {}
         self._fallback: Searcher | None = None
         self._seed = 0  # of the choices that levels make in this game
-        self._random = random.Random()
 
     @property
     def ready(self) -> Latch:
@@ -219,7 +219,7 @@ class Engine:
 
         Raises PlayerError and keeps the old ones if there are none.
         """
-        from agent.chess.endgame import open_gaviota
+        from agent.chess.foreign_tables import open_gaviota
 
         old, tables = self._settings.gaviota, _open(open_gaviota, paths, self._report)
         self._settings = replace(self._settings, gaviota=tables)
@@ -234,7 +234,7 @@ class Engine:
 
         Raises PlayerError and keeps the old ones if there are none.
         """
-        from agent.chess.endgame import open_syzygy
+        from agent.chess.foreign_tables import open_syzygy
 
         old, tables = self._settings.syzygy, _open(open_syzygy, paths, self._report)
         self._settings = replace(self._settings, syzygy=tables)
@@ -267,7 +267,7 @@ class Engine:
 
     def new_game(self) -> None:
         """Forget everything that can change a search."""
-        self._seed = self._random.getrandbits(32)
+        self._seed = int.from_bytes(os.urandom(4), "little")
         for searcher in (*self._made(), self._fallback):
             if searcher is not None:
                 searcher.new_game()

@@ -10,7 +10,6 @@ leave it the moment it needs.
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -134,6 +133,8 @@ class WeakSearch:
         proportional to exp(score / temperature); the noise of a move in a position stays the same
         from one iteration to the next.
         """
+        from random import Random  # not at start-up, which it would lengthen
+
         position = board.fen()
         best = max(_value(info.score) for info in level)
 
@@ -141,7 +142,7 @@ class WeakSearch:
             behind = best - _value(info.score)
             if behind > self._level.margin:
                 return -math.inf
-            draw = random.Random(f"{self._seed} {position} {info.pv[0].uci()}").random()
+            draw = Random(f"{self._seed} {position} {info.pv[0].uci()}").random()
             noise = -math.log(-math.log(max(draw, 1e-12)))
             return noise - behind / self._level.temperature
 

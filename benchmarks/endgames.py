@@ -6,6 +6,13 @@ table must be worth what their moves lead to. Passes (exit status 0) if all of t
 the tables first: `kempelen tables build`.
 
     python benchmarks/endgames.py --games 200 --positions 100000
+
+With --syzygy and a folder of Syzygy tables of 3 and 4 pieces, the random positions must be won,
+drawn or lost by these too. The source distribution of the `chess` package has such a folder,
+data/syzygy/regular.
+
+With --nodes the engine plays without tables instead, by what its evaluation knows, so many nodes a
+move, and the games are only counted.
 """
 
 import random
@@ -14,6 +21,7 @@ import time
 from collections.abc import Iterator
 
 import chess
+import chess.syzygy
 from report import parser, show
 
 from agent.chess.endgame import Endgame
@@ -54,18 +62,43 @@ def defend(own: OwnTables, board: chess.Board, chance: random.Random) -> chess.M
     return chance.choice([move for move, value in worth.items() if value == longest])
 
 
-def win(search: KernelSearch, own: OwnTables, board: chess.Board, chance: random.Random) -> bool:
+def is_over(board: chess.Board) -> bool:
+    """Tell whether a game has ended, or can be claimed to be drawn as it stands."""
+    return board.is_game_over() or board.is_repetition(3) or board.halfmove_clock >= 100
+
+
+def win(
+    search: KernelSearch,
+    limits: Limits[chess.Move],
+    own: OwnTables,
+    board: chess.Board,
+    chance: random.Random,
+) -> bool:
     """Play a won position out; return whether the engine mates in time."""
     search.new_game()
     attacker = board.turn
-    while not board.is_game_over(claim_draw=True):
+    while not is_over(board):
         if board.turn == attacker:
             search.arm()
-            *_, info = search.deepen(board, Limits(depth=DEPTH))
+            *_, info = search.deepen(board, limits)
             board.push(info.pv[0])
         else:
             board.push(defend(own, board, chance))
     return board.is_checkmate() and board.turn != attacker
+
+
+def outcome(value: int | None) -> int:
+    """Return 1 for a win, 0 for a draw, -1 for a loss of the side to move."""
+    assert value is not None
+    return 0 if value == 0 else 1 if value % 2 == 0 else -1
+
+
+def outcome_by(syzygy: chess.syzygy.Tablebase, board: chess.Board) -> int:
+    """Return the same by Syzygy tables, the fifty-move rule left out of account."""
+    if board.is_stalemate():
+        return 0
+    found = syzygy.probe_wdl(board)
+    return (found > 0) - (found < 0)
 
 
 def main() -> int:
@@ -73,6 +106,8 @@ def main() -> int:
     options = parser(__doc__)
     options.add_argument("--games", type=int, default=200, help="for each ending")
     options.add_argument("--positions", type=int, default=100_000, help="in all")
+    options.add_argument("--nodes", type=int, help="play without tables, so many nodes a move")
+    options.add_argument("--syzygy", metavar="FOLDER", help="compare with these tables")
     options.add_argument("--seed", type=int, default=1)
     arguments = options.parse_args()
     tables, problems = open_tables()
@@ -81,7 +116,11 @@ def main() -> int:
         return 2
     own = OwnTables(tables)
     search = KernelSearch()
-    search.set_endgame(Endgame(own))
+    limits: Limits[chess.Move] = Limits(depth=DEPTH)
+    if arguments.nodes:
+        limits = Limits(nodes=arguments.nodes)
+    else:
+        search.set_endgame(Endgame(own))
     chance = random.Random(arguments.seed)
     rows = []
     failed = False
@@ -93,7 +132,7 @@ def main() -> int:
         )
         began = time.perf_counter()
         games = [
-            (board, win(search, own, board, chance))
+            (board, win(search, limits, own, board, chance))
             for _, board in zip(range(arguments.games), starts, strict=False)
         ]
         won = sum(done for _, done in games)
@@ -103,12 +142,18 @@ def main() -> int:
         failed |= won < arguments.games
     columns = ("ending", "games", "won", "longest, plies", "s a ply")
     show("won against the best defence", columns, rows, arguments.json)
+    if arguments.nodes:
+        return 0
     wrong = []
+    syzygy = chess.syzygy.open_tablebase(arguments.syzygy) if arguments.syzygy else None
     each = -(-arguments.positions // len(tables.names))
     for name in tables.names:
         for _, board in zip(range(each), positions(ending_named(name), chance), strict=False):
-            if own.value(board) != own.value_by_moves(board):
+            value = own.value(board)
+            if value != own.value_by_moves(board):
                 wrong.append(board.fen())
+            if syzygy and outcome(value) != outcome_by(syzygy, board):
+                wrong.append(f"{board.fen()}: another outcome by Syzygy")
     print(f"{each * len(tables.names)} positions of {len(tables.names)} tables: {len(wrong)} wrong")
     for fen in wrong[:10]:
         print(fen)

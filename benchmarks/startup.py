@@ -1,6 +1,8 @@
 """Start-up: process start to uciok and to readyok, warm and cold, beside Stockfish and Python.
 
 python benchmarks/startup.py            # add --no-cold to spare the compilation
+
+With --beside and the folder of other sources, these take turns with the rest.
 """
 
 import os
@@ -13,11 +15,18 @@ import time
 from report import KEMPELEN, parser, show, stockfish
 
 
-def answer_times(command: list[str], environment: dict[str, str]) -> tuple[float, float]:
-    """Return seconds from the start of the process to uciok and to readyok."""
+def answer_times(
+    command: list[str], environment: dict[str, str], folder: str | None = None
+) -> tuple[float, float]:
+    """Return seconds from the start of the process, in a folder, to uciok and to readyok."""
     began = time.perf_counter()
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=folder,
     ) as engine:
         assert engine.stdin
         assert engine.stdout
@@ -60,13 +69,16 @@ def main() -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--runs", type=int, default=21)
     arguments.add_argument("--no-cold", action="store_true", help="leave out the empty cache")
+    arguments.add_argument("--beside", metavar="FOLDER", help="other sources to compare with")
     options = arguments.parse_args()
     other = stockfish()
     environment = dict(os.environ)
-    ours, theirs, python = [], [], []
+    ours, theirs, python, beside = [], [], [], []
     for _ in range(options.runs):
         python.append(plain_python())
         ours.append(answer_times(KEMPELEN, environment))
+        if options.beside:
+            beside.append(answer_times(KEMPELEN, environment, options.beside))
         if other:
             theirs.append(answer_times([other], environment))
 
@@ -78,6 +90,8 @@ def main() -> int:
         ("python -c pass", statistics.median(python), max(python), ""),
         row("Kempelen, warm", ours),
     ]
+    if beside:
+        rows.append(row(f"Kempelen in {options.beside}", beside))
     if theirs:
         rows.append(row("Stockfish", theirs))
     if not options.no_cold:

@@ -227,9 +227,13 @@ class Build:
 
 def _prepare(folder: Path) -> None:
     """Make the folder; raise OSError if it cannot be written; delete what killed builds left."""
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = f"{folder} cannot be made ({error.strerror}); choose another folder"
+        raise OSError(reason) from None
     if not os.access(folder, os.W_OK):
-        raise PermissionError(f"{folder} cannot be written; name another by --folder")
+        raise PermissionError(f"{folder} cannot be written; choose another folder")
     for left in folder.glob(f"*{SUFFIX}.*.tmp"):
         with contextlib.suppress(OSError):
             if time.time() - left.stat().st_mtime > _ABANDONED:

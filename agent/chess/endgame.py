@@ -8,24 +8,20 @@ nothing here needs the compiled kernel.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import chess
-import chess.gaviota
-import chess.syzygy
 
 from agent.limits import Cp, Mate, Score
 
 if TYPE_CHECKING:
+    from agent.chess.foreign_tables import GaviotaTables, SyzygyTables
     from agent.chess.own_tables import OwnTables
 
 DRAWN = 0
-Report = Callable[[str], None]
 
-_EVEN = 0, 0  # the rank of a draw
 _FIFTY_MOVES = 100  # plies
 _LINE = 10  # plies of the line of play that is reported
 _LATE_WINS = 3  # winning moves that are played out to see whether they beat the fifty-move rule
@@ -44,134 +40,6 @@ class Oracle(Protocol):
         0 is a draw; else plies to mate plus 1: odd is lost, even is won. The fifty-move rule is
         left out of account.
         """
-
-
-def _ignore(message: str) -> None:
-    """Report to nobody."""
-
-
-def _pieces(board: chess.Board, side: chess.Color) -> str:
-    """Return the letters of a side's pieces, as tables are named."""
-    return "".join(
-        chess.piece_symbol(kind).upper() * chess.popcount(board.pieces_mask(kind, side))
-        for kind in range(chess.KING, 0, -1)
-    )
-
-
-def _describe(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
-
-
-class GaviotaTables:
-    """Gaviota's tables as an oracle.
-
-    report: gets one line of text for each table that turns out to be damaged, which is then left
-    out.
-    """
-
-    def __init__(self, tables: chess.gaviota.PythonTablebase, report: Report = _ignore) -> None:
-        self._tables = tables
-        self._report = report
-        self.size = max(map(len, tables.available_tables), default=0)
-
-    def value(self, board: chess.Board) -> int | None:
-        """Return what a position is worth; see Oracle."""
-        if chess.popcount(board.occupied) > self.size:
-            return None
-        try:
-            plies = self._tables.get_dtm(board)
-        except Exception as error:  # noqa: BLE001 - a damaged file can raise anything
-            self._leave_out(board, error)
-            return None
-        if plies is None:
-            return None
-        if plies == 0:
-            return 1 if board.is_checkmate() else DRAWN
-        return abs(plies) + 1
-
-    def close(self) -> None:
-        """Close the files."""
-        self._tables.close()
-
-    def _leave_out(self, board: chess.Board, error: Exception) -> None:
-        white, black = _pieces(board, chess.WHITE), _pieces(board, chess.BLACK)
-        for name in (white + black, black + white):
-            path = self._tables.available_tables.pop(name.lower(), None)
-            if path is not None:
-                self._report(f"{path} is damaged and left out: {_describe(error)}")
-
-
-class SyzygyTables:
-    """Syzygy's tables: which root moves keep what the position is worth, the fifty moves counted.
-
-    size: the most pieces of a table that is there. report: gets one line of text for each ending
-    in which a table turns out to be damaged.
-    """
-
-    def __init__(self, tables: chess.syzygy.Tablebase, report: Report = _ignore) -> None:
-        self._tables = tables
-        self._report = report
-        self._damaged: set[str] = set()
-        self.size = max((len(name) - 1 for name in tables.wdl), default=0)
-
-    def best(self, board: chess.Board, moves: Iterable[chess.Move]) -> list[chess.Move]:
-        """Return the moves that are best by the tables, none if they do not know."""
-        if board.castling_rights or chess.popcount(board.occupied) > self.size:
-            return []
-        ranks = {}
-        root = board.copy(stack=False)
-        for move in moves:
-            root.push(move)
-            rank = self._rank(root)
-            root.pop()
-            if rank is None:
-                return []
-            ranks[move] = rank
-        progress = {
-            move: rank for move, rank in ranks.items() if rank > _EVEN and not _repeats(board, move)
-        }
-        ranks = progress or ranks
-        best = max(ranks.values(), default=None)
-        return [move for move, rank in ranks.items() if rank == best]
-
-    def close(self) -> None:
-        """Close the files."""
-        self._tables.close()
-
-    def _rank(self, board: chess.Board) -> tuple[int, int] | None:
-        """Rate the position after a move: higher is better for the side that moved."""
-        if board.is_checkmate():
-            return 3, 0
-        distance = self._distance(board)
-        if distance is None:
-            return None
-        clock = board.halfmove_clock
-        plies = clock + abs(distance)
-        # A distance may be one ply too small, but not after a capture or pawn move, where 100 is
-        # in time, or it would be greater than that.
-        in_time = plies < _FIFTY_MOVES or (clock == 0 and plies == _FIFTY_MOVES)
-        if distance > 0:
-            # A capture or pawn move that keeps the win is as near to the goal as can be.
-            return (2, -distance if clock else 0) if in_time else (1, -plies)
-        if distance < 0:
-            return (-2, -distance) if in_time else (-1, plies)
-        return _EVEN
-
-    def _distance(self, board: chess.Board) -> int | None:
-        """Return the plies to a capture or pawn move that wins, for the side that has moved.
-
-        Negative if that side loses, 0 in a draw, None if there is no table.
-        """
-        try:
-            return -self._tables.probe_dtz(board)
-        except KeyError:
-            return None
-        except Exception as error:  # noqa: BLE001 - a damaged file can raise anything
-            name = f"{_pieces(board, chess.WHITE)}v{_pieces(board, chess.BLACK)}"
-            if name not in self._damaged:
-                self._damaged.add(name)
-                self._report(f"a Syzygy table for {name} is damaged: {_describe(error)}")
-            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +150,7 @@ def _consult(oracle: Oracle, board: chess.Board, moves: Sequence[chess.Move]) ->
     hits = len(rated)
     wins = [r for r in rated if r.value & 1]
     if wins:
-        wins = [r for r in wins if not _repeats(board, r.move)] or wins
+        wins = [r for r in wins if not repeats(board, r.move)] or wins
         return _win(oracle, root, wins, hits)
     draws = [r for r in rated if r.value == DRAWN]
     if draws:
@@ -311,12 +179,12 @@ def _win(oracle: Oracle, root: chess.Board, wins: Iterable[_Rated], hits: int) -
     return Advice(tuple(r.move for r in ordered), hits=hits)
 
 
-def _repeats(board: chess.Board, move: chess.Move) -> bool:
+def repeats(board: chess.Board, move: chess.Move) -> bool:
     """Tell whether a move makes a position stand for the third time."""
     board.push(move)
-    repeats = board.is_repetition(3)
+    third = board.is_repetition(3)
     board.pop()
-    return repeats
+    return third
 
 
 def _best(oracle: Oracle, board: chess.Board) -> chess.Move | None:
@@ -358,44 +226,3 @@ def _traps(oracle: Oracle, board: chess.Board, move: chess.Move) -> float:
     return sum(reply.value != DRAWN and not reply.value & 1 for reply in replies) / max(
         len(replies), 1
     )
-
-
-class _ReadOnlyGaviota(chess.gaviota.PythonTablebase):
-    """Gaviota tables that are opened for reading, where the chess package wants to write too."""
-
-    def _open_tablebase(self, req: chess.gaviota.Request) -> BinaryIO:
-        stream = self.streams.get(req.egkey)
-        if stream is None:
-            stream = open(self.available_tables[req.egkey], "rb")  # noqa: SIM115 - see `close`
-            self.streams[req.egkey] = stream
-            self.egtb_loadindexes(req.egkey, stream)
-        return stream
-
-
-def open_gaviota(paths: str, report: Report = _ignore) -> GaviotaTables:
-    """Open the folders of Gaviota tables in a list of paths; raise OSError if one is not there."""
-    tables = _ReadOnlyGaviota()
-    for path in split_paths(paths):
-        tables.add_directory(path)
-    if not tables.available_tables:
-        raise FileNotFoundError(f"no Gaviota tables (*.gtb.cp4) in {paths}")
-    return GaviotaTables(tables, report)
-
-
-def open_syzygy(paths: str, report: Report = _ignore) -> SyzygyTables:
-    """Open the folders of Syzygy tables in a list of paths; raise OSError if one is not there."""
-    tables = chess.syzygy.Tablebase()
-    for path in split_paths(paths):
-        tables.add_directory(path)
-    if not tables.wdl:
-        raise FileNotFoundError(f"no Syzygy tables (*.rtbw, *.rtbz) in {paths}")
-    return SyzygyTables(tables, report)
-
-
-def split_paths(paths: str) -> list[str]:
-    """Split a list of folders, written like PATH; raise FileNotFoundError for what is no folder."""
-    folders = [os.path.expanduser(path) for path in paths.split(os.pathsep) if path]
-    for folder in folders:
-        if not os.path.isdir(folder):
-            raise FileNotFoundError(f"{folder} is not a folder")
-    return folders

@@ -10,6 +10,7 @@ stronger side to move and then for the weaker, a byte for each index; see `endin
 """
 
 import hashlib
+import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -135,10 +136,16 @@ class Tables:
 
     def map_folder(self, folder: Path) -> list[str]:
         """Take in all tables of a folder; return what is wrong with those that are not."""
+        try:
+            present = set(os.listdir(folder))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            return [f"{folder} cannot be read: {error}"]
         problems = []
         for ending in all_endings():
             path = folder / (ending.name + SUFFIX)
-            if ending.name in self._data or not path.exists():
+            if ending.name in self._data or path.name not in present:
                 continue
             try:
                 content = map_file(path)

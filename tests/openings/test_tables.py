@@ -282,6 +282,34 @@ def test_shipped_tables_are_there_where_nothing_can_be_written(tmp_path: Path) -
     assert OwnTables(tables).value(chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")) == 2
 
 
+def test_a_folder_that_cannot_be_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(folder: Path) -> list[str]:
+        raise PermissionError(13, "not for you", str(folder))
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    tables, problems = open_tables(tmp_path)
+    assert len(problems) == 1
+    assert str(tmp_path) in problems[0]
+    assert sorted(tables.names) == ["KBNK", "KPK", "KQK", "KRK"]
+
+
+def test_damaged_tables_are_found_beside_the_game(tmp_path: Path) -> None:
+    open_tables(tmp_path)
+    path = tmp_path / "KQK.dtm"
+    content = bytearray(path.read_bytes())
+    content[5000] ^= 255
+    path.write_bytes(content)
+    tables, problems = open_tables(tmp_path)
+    assert problems == []
+    board = chess.Board("7k/Q7/6K1/8/8/8/8/8 w - - 0 1")
+    assert OwnTables(tables).value(board) is not None
+    assert [problem.split(" is ")[0] for problem in tables.drop_damaged()] == [str(path)]
+    assert OwnTables(tables).value(board) is None
+    assert "KQK" not in tables
+
+
 def test_packed_tables_are_the_same(endgame_folder: Path, tmp_path: Path) -> None:
     packed = pack(ending_named("KRK"), endgame_folder, tmp_path)
     shipped = Path(load_intact.__code__.co_filename).parent / "data" / packed.name

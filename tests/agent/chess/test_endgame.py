@@ -10,9 +10,10 @@ import chess
 import chess.syzygy
 import pytest
 
-from agent.chess.endgame import Endgame, SyzygyTables, open_gaviota, open_syzygy
+from agent.chess.endgame import Endgame
 from agent.chess.ending_index import ending_named
 from agent.chess.ending_tables import Tables
+from agent.chess.foreign_tables import SyzygyTables, open_gaviota, open_syzygy
 from agent.chess.own_tables import OwnTables
 from agent.chess.search import KernelSearch
 from agent.chess.tree_search import TreeSearch
