@@ -15,9 +15,8 @@ from agent.kernel import kernel
 WHOLE = 64  # of the value
 _HARDLY = 4  # a fortress, or a rook against a minor piece
 _SELDOM = 14  # a minor piece ahead, no pawns
-_BISHOPS_ALONE = 16  # opposite bishops and pawns, neither side with more pawns
+_BISHOPS_ALONE = 32  # opposite bishops and pawns, neither side with more pawns
 _PAWN_AHEAD = 12  # and for each pawn more
-_BISHOPS_AND_PIECES = 48  # opposite bishops with other pieces
 
 _FEW = 4  # pieces of both sides besides kings and pawns; with more nothing here is asked
 # Centipawns for each square, many enough to outweigh what else the evaluation sees.
@@ -90,9 +89,7 @@ def _scale(position: Position, strong: int) -> int:
         alone = own_pieces == own_bishops and enemy_pieces == enemy_bishops
         if alone and _is_blockaded(position, strong):
             return 0
-        if (own_bishops & _DARK == 0) != (enemy_bishops & _DARK == 0):
-            if not alone:
-                return _BISHOPS_AND_PIECES
+        if alone and (own_bishops & _DARK == 0) != (enemy_bishops & _DARK == 0):
             ahead = max(count(own_pawns) - count(pawns & enemy), 0)
             return min(_BISHOPS_ALONE + _PAWN_AHEAD * ahead, WHOLE)
     return WHOLE
@@ -113,13 +110,16 @@ def _scale_without_pawns(position: Position, strong: int) -> int:
     """Scale where the stronger side has pieces only: a minor piece more does not win."""
     own, enemy = position.sides[strong], position.sides[1 - strong]
     own_worth, enemy_worth = _worth(position, strong), _worth(position, 1 - strong)
+    pawns_against = position.kinds[PAWN] & enemy != 0
     if own_worth - enemy_worth <= VALUES[BISHOP]:
         if own_worth < VALUES[ROOK]:
-            return 0
+            return _HARDLY if pawns_against else 0
+        if pawns_against:
+            return _SELDOM
         return _HARDLY if enemy_worth <= VALUES[BISHOP] else _SELDOM
     if own_worth == 2 * VALUES[KNIGHT] and own & position.kinds[KNIGHT]:
         # Two knights mate only a king whose own pawn spoils the stalemate.
-        return _SELDOM if enemy & position.kinds[PAWN] else 0
+        return _SELDOM if pawns_against else 0
     if own_worth == VALUES[QUEEN] and enemy_worth == VALUES[ROOK]:
         return _HARDLY if _is_rook_fortress(position, 1 - strong) else WHOLE
     return WHOLE
