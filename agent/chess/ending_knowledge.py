@@ -8,7 +8,7 @@ Source of the rules: the endgame manuals' common stock (Averbakh, 'Comprehensive
 
 from agent.chess.attacks import bit, is_single, king_square, pawn_attacks
 from agent.chess.exchange import VALUES
-from agent.chess.native import U64, count, first_square, last_square
+from agent.chess.native import U64, count, first_square
 from agent.chess.records import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, Bits, Position
 from agent.chess.squares import distance
 from agent.kernel import kernel
@@ -20,13 +20,8 @@ FULL_SCALE = 64  # all of the plus counts
 _DRAWN = 0
 _HARDLY = 4  # a fortress, or a rook against a minor piece
 DIFFICULT = 14  # a minor piece ahead, no pawns
-_BISHOPS_ALONE = 18  # opposite bishops and pawns, neither side with more pawns
-_PAWN_AHEAD = 4  # and for each pawn more
-_BISHOPS_AND_PIECES = 26  # opposite bishops with other pieces
-_EACH_PIECE = 4  # and for each of these
-_ROOK_ENDING = 36  # a pawn more, on one wing, the king before it
-_FEW_PAWNS = 36  # the last pawns are soon exchanged
-_EACH_PAWN = 9
+_BISHOPS_ALONE = 32  # opposite bishops and pawns, neither side with more pawns
+_PAWN_AHEAD = 12  # and for each pawn more
 
 # Centipawns for each square, many enough to outweigh what else the evaluation sees.
 _EDGE = 20  # of a lone king's way from the centre
@@ -34,7 +29,6 @@ _CORNER = 130  # of its way to the right corner, which is 7 long
 _ON_THE_WAY = 4  # squares from where on that is a plus: no corner makes up for a queen
 _CLOSENESS = 40  # that the other king is nearer
 
-_WEST = U64(0x0F0F0F0F0F0F0F0F)
 _FILE_A = U64(0x0101010101010101)
 _FILE_H = U64(0x8080808080808080)
 _DARK = U64(0xAA55AA55AA55AA55)
@@ -76,8 +70,6 @@ def scale(position: Position, strong: int) -> int:
     own_pawns = pawns & own
     if not own_pawns:
         return _scale_without_pawns(position, strong)
-    number = count(own_pawns)
-    ahead = number - count(pawns & enemy)
     own_pieces = own & ~(pawns | position.kinds[KING])
     enemy_pieces = enemy & ~(pawns | position.kinds[KING])
     own_bishops, enemy_bishops = bishops & own, bishops & enemy
@@ -87,32 +79,10 @@ def scale(position: Position, strong: int) -> int:
         alone = own_pieces == own_bishops and enemy_pieces == enemy_bishops
         if alone and _is_blockaded(position, strong):
             return _DRAWN
-        if (own_bishops & _DARK == 0) != (enemy_bishops & _DARK == 0):
-            if alone:
-                return min(_BISHOPS_ALONE + _PAWN_AHEAD * max(ahead, 0), FULL_SCALE)
-            return min(_BISHOPS_AND_PIECES + _EACH_PIECE * count(own_pieces), FULL_SCALE)
-    rooks = position.kinds[ROOK]
-    if (
-        ahead <= 1
-        and is_single(own_pieces)
-        and is_single(enemy_pieces)
-        and (own_pieces | enemy_pieces) & ~rooks == 0
-        and _is_before(position, strong)
-    ):
-        return _ROOK_ENDING
-    return min(_FEW_PAWNS + _EACH_PAWN * number, FULL_SCALE)
-
-
-@kernel
-def _is_before(position: Position, strong: int) -> bool:
-    """Tell whether all pawns are on one wing and the enemy king stands before the foremost."""
-    pawns = position.kinds[PAWN] & position.sides[strong]
-    if pawns & _WEST and pawns & ~_WEST:
-        return False
-    king = king_square(position, 1 - strong)
-    foremost = last_square(pawns) if strong == 0 else first_square(pawns)
-    ahead = (king >> 3) - (foremost >> 3)
-    return (ahead if strong == 0 else -ahead) > 0 and abs((king & 7) - (foremost & 7)) <= 2
+        if alone and (own_bishops & _DARK == 0) != (enemy_bishops & _DARK == 0):
+            ahead = max(count(own_pawns) - count(pawns & enemy), 0)
+            return min(_BISHOPS_ALONE + _PAWN_AHEAD * ahead, FULL_SCALE)
+    return FULL_SCALE
 
 
 @kernel
@@ -130,13 +100,16 @@ def _scale_without_pawns(position: Position, strong: int) -> int:
     """Scale where the stronger side has pieces only: a minor piece more does not win."""
     own, enemy = position.sides[strong], position.sides[1 - strong]
     own_worth, enemy_worth = _worth(position, strong), _worth(position, 1 - strong)
+    pawns_against = position.kinds[PAWN] & enemy != 0
     if own_worth - enemy_worth <= VALUES[BISHOP]:
         if own_worth < VALUES[ROOK]:
-            return _DRAWN
+            return _HARDLY if pawns_against else _DRAWN
+        if pawns_against:
+            return DIFFICULT
         return _HARDLY if enemy_worth <= VALUES[BISHOP] else DIFFICULT
     if own_worth == 2 * VALUES[KNIGHT] and own & position.kinds[KNIGHT]:
         # Two knights mate only a king whose own pawn spoils the stalemate.
-        return DIFFICULT if enemy & position.kinds[PAWN] else _DRAWN
+        return DIFFICULT if pawns_against else _DRAWN
     if own_worth == VALUES[QUEEN] and enemy_worth == VALUES[ROOK]:
         return _HARDLY if _is_rook_fortress(position, 1 - strong) else FULL_SCALE
     return FULL_SCALE

@@ -40,9 +40,11 @@ def test_pondering_through_a_game(engine):
     while board.ply() < 30:
         result = engine.play(board, limit, ponder=True)
         board.push(result.move)
+        if board.is_game_over():
+            break
         # By turns the reply that is pondered on, and another: a hit, then a miss.
         others = [move for move in board.legal_moves if move != result.ponder]
-        if result.ponder and board.ply() % 4 == 1:
+        if result.ponder and (board.ply() % 4 == 1 or not others):
             hits += 1
             board.push(result.ponder)
         else:

@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 from agent.chess import weights as weights_module
 from agent.chess.tracing import trace
 from agent.chess.weights import WEIGHTS
+from agent.packed import board_of
 from agent.selfplay import Rules
 from training import texel
 from training.positions import Dataset
@@ -27,11 +28,15 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_counts_times_weights_are_the_evaluation(played: Path) -> None:
     with Dataset(played) as dataset:
-        traces = trace(dataset[:])
+        positions = dataset[:]
+    boards = map(board_of, positions)
+    bare = [1 in (b.occupied_co[0].bit_count(), b.occupied_co[1].bit_count()) for b in boards]
+    traces = trace(positions[~np.array(bare)])
     middlegame, endgame = (traces.counts @ texel.start_weights()).T
-    total = traces.phases * middlegame + (1 - traces.phases) * endgame
+    total = traces.middlegame * middlegame + traces.endgame * endgame
     # The evaluation is cut to whole centipawns.
     assert np.abs(total - traces.evaluations).max() < 1
+    assert (traces.endgame <= 1 - traces.middlegame).all()
     assert np.abs(traces.evaluations).max() > 500
     counted = (traces.counts != 0).any(axis=0)
     assert counted.mean() > 0.75
@@ -54,12 +59,12 @@ def sample(size: int, seed: int, weights: np.ndarray, scale: float) -> texel.Sam
     generator = np.random.default_rng(seed)
     shape = size, len(weights)
     counts = generator.integers(-2, 3, shape) * (generator.random(shape) < 0.02)
-    phases = generator.random(size)
-    made = texel.Sample(csr_matrix(counts, dtype=float), phases, np.zeros(size), np.zeros(size))
+    phases, none = generator.random(size), np.zeros(size)
+    made = texel.Sample(csr_matrix(counts, dtype=float), phases, 1 - phases, none, none)
     evaluations = made.evaluate(weights)
     expected = texel.expected(evaluations, scale)
     results = (generator.random(size) < expected).astype(float)
-    return texel.Sample(made.counts, phases, evaluations, results)
+    return texel.Sample(made.counts, phases, 1 - phases, evaluations, results)
 
 
 def test_a_fit_finds_the_weights_behind_the_results() -> None:
