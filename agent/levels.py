@@ -35,8 +35,8 @@ _MATE = 2500  # centipawns that a mate counts as, less what keeps a nearer one a
 _MATE_STEP = 10
 
 # Skill and Elo on the scale of Stockfish's UCI_Elo, as `benchmarks/levels.py` measures them; the
-# last, play without a limit, depends on the time it is given and is an extrapolation.
-CALIBRATION = ((0.0, 1275), (4.0, 1740), (8.0, 1905), (12.0, 2010), (16.0, 2060), (FULL, 2250))
+# last, play without a limit, depends on the time it is given.
+CALIBRATION = ((0.0, 1495), (4.0, 1810), (8.0, 1870), (12.0, 1890), (FULL, 2350))
 LEAST_ELO, MOST_ELO = 1350, CALIBRATION[-1][1]
 
 
