@@ -262,7 +262,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         if alpha >= beta:
             return alpha
 
-    # 3. Mate distance: no line from here beats a mate that is already certain nearer the root.
+    # 4. Mate distance: no line from here beats a mate that is already certain nearer the root.
     alpha = max(alpha, ply - MATE)
     beta = min(beta, MATE - ply - 1)
     if alpha >= beta:
@@ -274,7 +274,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     excluded = frame.excluded
     key = position.key
 
-    # 4. Transposition table.
+    # 5. Transposition table.
     data = probe(worker, key) if selective else U64(0)
     table_move = data_move(data)
     if data and not in_pv and excluded == NO_MOVE and data_depth(data) >= depth:
@@ -287,7 +287,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         ):
             return score
 
-    # 5. Static evaluation, and whether it has improved since our last move.
+    # 6. Static evaluation, and whether it has improved since our last move.
     raw = NO_EVALUATION
     evaluation = NO_EVALUATION
     if excluded != NO_MOVE:
