@@ -19,7 +19,7 @@ from tournament.events import Event, GameFinished, Listener, TournamentFinished,
 from tournament.formats import writer
 from tournament.ledger import Ledger, LedgerError, RecordFile
 from tournament.openings import with_digest
-from tournament.runner import Finish, Local, Runner, Workplace, boards_for
+from tournament.runner import Finish, Local, Runner, RunStoppedError, Workplace, boards_for
 from tournament.settings import EngineProtocol, Settings
 from tournament.values import SettingsError, encode
 
@@ -75,10 +75,16 @@ def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
     except (SettingsError, LedgerError, GameFailedError) as error:
         print(f"kempelen: {error}", file=sys.stderr)
         return 2
+    except RunStoppedError as error:
+        print(f"kempelen: {error}{_remedy(arguments)}", file=sys.stderr)
+        return 1
     except (KeyboardInterrupt, asyncio.CancelledError):
-        remedy = "" if arguments.ledger is None else "; --resume goes on from here"
-        print(f"kempelen: interrupted{remedy}", file=sys.stderr)
+        print(f"kempelen: interrupted{_remedy(arguments)}", file=sys.stderr)
         return INTERRUPTED
+
+
+def _remedy(arguments: argparse.Namespace) -> str:
+    return "" if arguments.ledger is None else "; --resume goes on from here"
 
 
 async def _run(settings: Settings, arguments: argparse.Namespace) -> int:

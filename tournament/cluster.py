@@ -1,9 +1,10 @@
 """Plays on a Dask cluster: the same tournament, with pairs of games as the tasks.
 
-The coordinator's ledger stays the only truth: a task's result is offered to it at once, the
-first write wins, and the result is released. Workers say what happens on Dask's event log, which
-is also how the coordinator knows that they live: a pair of which nothing has been heard for a
-while, on a worker that its scheduler has not heard of either, is given out again, to another.
+The coordinator's ledger stays the only truth: a pair's records are offered to it as they come,
+and the first write wins. Workers send what happens, the records included, over Dask's event log:
+a result that had to be fetched from the worker that holds it could wait for ever for one that
+froze meanwhile. A pair on a worker that the scheduler has not heard of for a while is given out
+again, to another.
 """
 
 import asyncio
@@ -33,7 +34,7 @@ from tournament.game import Emit
 from tournament.openings import Opening
 from tournament.records import GameRecord
 from tournament.rules import Termination
-from tournament.runner import Local, Record
+from tournament.runner import Local, Record, RunStoppedError
 from tournament.schedule import Pair, PairKey
 from tournament.settings import Settings
 from tournament.values import SettingsError, decode, encode
@@ -42,7 +43,7 @@ CONNECT_LIMIT = 10.0
 HEARTBEAT = 1.0
 # A worker that its scheduler has not heard of for so many seconds is taken for frozen.
 SILENCE = 15.0
-# A distributed.Future of a list of records.
+# A distributed.Future.
 Task = Any
 LIVE_EVENTS = {event_name(kind): kind for kind in (GameStarted, MovePlayed, SearchInfo)}
 
@@ -62,6 +63,7 @@ class Cluster:
         self._numbers = itertools.count(1)
         self._emit: Emit = _ignore
         self._shown: dict[str, int] = {}
+        self._arrivals: dict[str, asyncio.Future[list[str]]] = {}
         self._silent: set[str] = set()
         self._watching: asyncio.Task[None] | None = None
 
@@ -104,16 +106,22 @@ class Cluster:
 
     async def play(self, pair: Pair, opening: Opening, board: int, record: Record) -> None:
         """Have a pair played, by as many workers as it takes, and record it."""
-        self._shown[str(pair.key)] = board
-        futures: list[Task] = []
+        key = str(pair.key)
+        self._shown[key] = board
+        self._arrivals[key] = asyncio.get_running_loop().create_future()
+        tasks: list[Task] = []
         try:
-            results = await self._first_result(futures, pair, opening)
+            results = await self._first_result(tasks, pair, opening)
+        except OSError as error:
+            raise RunStoppedError(
+                f"cluster {self._client.scheduler.address}: its scheduler is gone: {error}"
+            ) from None
         finally:
-            del self._shown[str(pair.key)]
-            for future in futures:
-                if not future.done():
-                    await future.cancel(force=True)
-                future.release()
+            del self._shown[key], self._arrivals[key]
+            for task in tasks:
+                if not task.done():
+                    await task.cancel(force=True)
+                task.release()
         for result in results:
             record(decode(GameRecord, json.loads(result)))
 
@@ -124,26 +132,24 @@ class Cluster:
             await asyncio.gather(self._watching, return_exceptions=True)
         await self._client.close()
 
-    async def _first_result(self, futures: list[Task], pair: Pair, opening: Opening) -> list[str]:
-        """Return the games of the first of a pair's tasks to end; tasks are added to `futures`."""
-        futures.append(await self._submit(pair, opening))
-        given_up: set[str] = set()
+    async def _first_result(self, tasks: list[Task], pair: Pair, opening: Opening) -> list[str]:
+        """Return a pair's games, from the first worker that sends them; `tasks` takes its tasks."""
+        arrival = self._arrivals[str(pair.key)]
+        tasks.append(await self._submit(pair, opening))
         while True:
-            waiting = [asyncio.ensure_future(_finished(future)) for future in futures]
-            done, left = await asyncio.wait(
-                waiting, timeout=HEARTBEAT, return_when=asyncio.FIRST_COMPLETED
-            )
-            for task in left:
-                task.cancel()
-            for future, task in zip(futures, waiting, strict=True):
-                if task in done:
-                    return await self._result(future, pair, opening)
-            holders = await self._silent_holders(futures[-1]) if self._silent else set()
-            if holders - given_up:
-                given_up |= holders
+            await asyncio.wait([arrival], timeout=HEARTBEAT)
+            if arrival.done():
+                return arrival.result()
+            for task in tasks:
+                if task.status == "error":
+                    return self._lost(await task.exception(), pair, opening)
+                if task.status == "cancelled":
+                    raise OSError("the connection is closed")
+            holders = await self._silent_holders(tasks[-1])
+            if holders:
                 names = ", ".join(sorted(holders))
                 self._emit(Notice(f"worker {names} is silent: pair {pair.key} goes elsewhere"))
-                futures.append(await self._submit(pair, opening))
+                tasks.append(await self._submit(pair, opening))
 
     async def _submit(self, pair: Pair, opening: Opening) -> Task:
         job = {
@@ -153,29 +159,38 @@ class Cluster:
             "opening": encode(opening),
             "topic": self._run,
         }
-        alive = [worker for worker in await self._client.nthreads() if worker not in self._silent]
+        heard = await self._heard()
         return self._client.submit(
             play_pair,
             json.dumps(job),
             key=f"{self._run}-{pair.key}-{next(self._numbers)}",
-            workers=alive if alive and self._silent else None,
+            workers=heard or None,
+            # In case those that are heard of now are all gone when the task is to begin.
+            allow_other_workers=bool(heard),
             pure=False,
         )
 
-    async def _result(self, future: Task, pair: Pair, opening: Opening) -> list[str]:
-        try:
-            result: list[str] = await future
-        except KilledWorker as error:
-            return [
-                json.dumps(encode(lost_game(self._settings, pair.key, game, opening, str(error))))
-                for game in pair.games
-            ]
-        return result
+    async def _heard(self) -> list[str]:
+        """Return the workers that are not silent; none where all are heard of."""
+        if not self._silent:
+            return []
+        return [worker for worker in await self._client.nthreads() if worker not in self._silent]
 
-    async def _silent_holders(self, future: Task) -> set[str]:
-        """Return the silent workers that hold a task."""
+    def _lost(self, error: Exception, pair: Pair, opening: Opening) -> list[str]:
+        """Return the records of a pair whose workers all died; any other error is raised."""
+        if not isinstance(error, KilledWorker):
+            raise error
+        return [
+            json.dumps(encode(lost_game(self._settings, pair.key, game, opening, str(error))))
+            for game in pair.games
+        ]
+
+    async def _silent_holders(self, task: Task) -> set[str]:
+        """Return the silent workers that hold a task, if another could have it."""
+        if not await self._heard():
+            return set()
         holding = await self._client.processing()
-        return {name for name in self._silent if future.key in list(holding.get(name, ()))}
+        return {name for name in self._silent if task.key in list(holding.get(name, ()))}
 
     async def _watch(self) -> None:
         """Keep the set of silent workers up to date."""
@@ -192,6 +207,11 @@ class Cluster:
                 }
 
     def _hear(self, message: dict[str, Any]) -> None:
+        if "records" in message:
+            arrival = self._arrivals.get(message["pair"])
+            if arrival is not None and not arrival.done():
+                arrival.set_result(message["records"])
+            return
         # Dask adds entries of its own to the message.
         entries = dict(message.get("live", {}))
         kind = LIVE_EVENTS.get(entries.pop("event", ""))
@@ -201,15 +221,11 @@ class Cluster:
             self._emit(replace(event, board=board))
 
 
-async def _finished(future: Task) -> None:
-    with contextlib.suppress(Exception):
-        await future
-
-
-def play_pair(text: str) -> list[str]:
-    """Play a pair's games on a worker; return their records as JSON."""
+def play_pair(text: str) -> None:
+    """Play a pair's games on a worker; send their records as JSON."""
     job = json.loads(text)
-    return asyncio.run(_play_pair(job))
+    records = asyncio.run(_play_pair(job))
+    distributed.get_worker().log_event(job["topic"], {"pair": job["pair"], "records": records})
 
 
 async def _play_pair(job: dict[str, Any]) -> list[str]:

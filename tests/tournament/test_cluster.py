@@ -14,6 +14,7 @@ from tests.tournament.support import engine, play, play_with, settings
 from tournament.cluster import Cluster
 from tournament.events import GameFinished, MovePlayed, Notice, Status
 from tournament.rules import Termination
+from tournament.runner import RunStoppedError
 from tournament.settings import Adjudication, EngineSettings
 from tournament.values import SettingsError
 
@@ -107,6 +108,22 @@ async def test_workers_that_are_killed_and_frozen_cost_only_time(dask):
     assert finish.summary.comparison == alone.summary.comparison
     assert any(isinstance(event, MovePlayed) for event in events)
     assert any(isinstance(event, Notice) and "silent" in event.text for event in events)
+
+
+async def test_a_scheduler_that_dies_ends_the_run_with_a_message(dask):
+    chosen = settings(engine(), engine("no-info"), games=24, adjudication=Adjudication(maxmoves=12))
+    finished = asyncio.Event()
+
+    def listen(event):
+        if isinstance(event, GameFinished):
+            finished.set()
+
+    workplace = await connect(chosen, dask)
+    running = asyncio.create_task(play_with(chosen, workplace, listeners=[listen]))
+    await asyncio.wait_for(finished.wait(), 60)
+    dask.processes[0].kill()
+    with pytest.raises(RunStoppedError, match="scheduler is gone"):
+        await asyncio.wait_for(running, 120)
 
 
 async def test_a_pair_that_kills_its_workers_is_recorded_as_lost(dask, tmp_path):
