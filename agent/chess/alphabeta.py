@@ -81,7 +81,6 @@ from agent.chess.table import (
     data_evaluation,
     data_move,
     data_score,
-    fetch_early,
     probe,
     save,
 )
@@ -453,7 +452,6 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         frame.moved = moved_index(position, move)
         make(worker, ply, move)
         child = position_at(worker, ply + 1)
-        fetch_early(worker, child.key)
 
         # 14. Extension of the singular move, and of checks.
         gives_check = child.checkers != 0

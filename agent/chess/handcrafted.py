@@ -4,20 +4,16 @@ Every term has a weight for the middlegame and one for the endgame, in centipawn
 their mean, weighted by the pieces left on the board ("tapered"). The evaluation is linear in its
 weights: the attack on a king, which is worth more than its parts, is a table of weights too.
 
-Every term is added through `_term`. Given a trace, that notes too how often each weight counted,
-for each side, so that the weights can be fitted to positions; the evaluation of the search has
-none, and the compiler leaves the notes out.
-
 What is known of endings (`ending_knowledge`) comes last: how much of the endgame's part counts, and
 where a bare king is to be driven.
 
-It is also the model of an evaluator: a function of (worker, ply) that only reads.
+It is also the model of an evaluator: a function of (worker, ply) that changes nothing which the
+search knows of.
 """
 
 from typing import Any, NamedTuple
 
 import numba
-import numpy as np
 
 from agent.chess.attacks import (
     bishop_attacks,
@@ -30,7 +26,8 @@ from agent.chess.attacks import (
 )
 from agent.chess.ending_knowledge import DIFFICULT, FULL_SCALE, can_mate, drive, scale
 from agent.chess.geometry import king_attacks, knight_attacks
-from agent.chess.native import U64, count, first_square, last_square
+from agent.chess.native import U64, count, first_square
+from agent.chess.pawn_structure import structure
 from agent.chess.records import (
     BISHOP,
     KING,
@@ -44,8 +41,8 @@ from agent.chess.records import (
     position_at,
     worker_at,
 )
-from agent.chess.squares import beside, distance, fill_up, up
-from agent.chess.weights import WEIGHTS
+from agent.chess.squares import FILE_A, RANKS, beside, distance, fill_up, up
+from agent.chess.terms import PLACES, placed, term
 from agent.kernel import c_function, kernel
 
 
@@ -83,116 +80,40 @@ PHASE = (0, 1, 1, 2, 4, 0)
 FULL_PHASE = 24
 _FARTHEST = 5  # squares: kings farther from a passed pawn count as this far
 
-_FILE_A = U64(0x0101010101010101)
 _CENTRE_FILES = U64(0x3C3C3C3C3C3C3C3C)
 _DARK = U64(0xAA55AA55AA55AA55)
 _SPACE = (U64(0x00000000FFFFFF00), U64(0x00FFFFFF00000000))  # ranks 2 to 4
 _CAMP = (U64(0x000000FFFFFFFFFF), U64(0xFFFFFFFFFF000000))  # ranks 1 to 5
 _WEST = U64(0x0F0F0F0F0F0F0F0F)
 _CENTRE = U64(0x0000001818000000)
-_RANK = tuple(U64(0xFF << 8 * rank) for rank in range(8))
 
-# Each term's weights lie one after the other, in the order of `WEIGHTS`.
-_PLACES: dict[str, int] = {}
-_SIZE = 0
-for _name, _weights in WEIGHTS.items():
-    _PLACES[_name] = _SIZE
-    _SIZE += len(_weights.values)
-TERMS = _SIZE  # weights in all
-
-# A weight and its multiples as one number: the middlegame's in the lower half, the endgame's above.
-_PAIRS = np.array(
-    [mg + (eg << 32) for term in WEIGHTS.values() for mg, eg in term.values], dtype=np.int64
-)
-
-_TEMPO = _PLACES["tempo"]
-_MATERIAL = _PLACES["material"]
-_PLACEMENT = _PLACES["pawn_placement"]
-_PLACEMENT_SIZE = 32
-_MOBILITY = (0, *(_PLACES[f"{kind}_mobility"] for kind in ("knight", "bishop", "rook", "queen")))
-_DOUBLED = _PLACES["doubled"]
-_ISOLATED = _PLACES["isolated"]
-_BACKWARD = _PLACES["backward"]
-_SUPPORTED = _PLACES["supported"]
-_PHALANX = _PLACES["phalanx"]
-_PASSED = _PLACES["passed"]
-_PASSED_BLOCKED = _PLACES["passed_blocked"]
-_PASSED_FREE = _PLACES["passed_free"]
-_PASSED_OWN_KING = _PLACES["passed_own_king"]
-_PASSED_ENEMY_KING = _PLACES["passed_enemy_king"]
-_BISHOP_PAIR = _PLACES["bishop_pair"]
-_BISHOP_PAWNS = _PLACES["bishop_pawns"]
-_OUTPOST = _PLACES["outpost"]
-_BEHIND_PAWN = _PLACES["behind_pawn"]
-_ROOK_FILE = _PLACES["rook_file"]
-_ROOK_SEVENTH = _PLACES["rook_seventh"]
-_PAWN_THREAT = _PLACES["pawn_threat"]
-_MINOR_THREAT = _PLACES["minor_threat"]
-_ROOK_THREAT = _PLACES["rook_threat"]
-_HANGING = _PLACES["hanging"]
-_PUSH_THREAT = _PLACES["push_threat"]
-_SPACE_TERM = _PLACES["space"]
-_SHELTER = _PLACES["shelter"]
-_STORM = _PLACES["storm"]
-_KING_DANGER = _PLACES["king_danger"]
-_RESTRICTED = _PLACES["restricted"]
-_KING_WING = _PLACES["king_wing"]
-_ROOK_BEHIND = _PLACES["rook_behind"]
-_PASSED_SAFE = _PLACES["passed_safe"]
-_MINOR_FROM_KING = _PLACES["minor_from_king"]
-_LONG_DIAGONAL = _PLACES["long_diagonal"]
-_ROOK_AND_QUEEN = _PLACES["rook_and_queen"]
-
-
-@kernel
-def _term(trace: Any, side: int, index: int, n: int) -> int:
-    """Return `n` times the weight at `index`; note it in the trace of (side, weight), if any."""
-    if trace is not None:
-        trace[side, index] += n
-    return n * _PAIRS[index]
-
-
-@kernel
-def _placed(trace: Any, side: int, kind: int, square: int) -> int:
-    """Score a piece where it stands: material and placement."""
-    seen = square if side == 0 else square ^ 56
-    file = min(seen & 7, 7 - (seen & 7))
-    place = _PLACEMENT + _PLACEMENT_SIZE * kind + 4 * (seen >> 3) + file
-    score = _term(trace, side, place, 1)
-    return score if kind == KING else score + _term(trace, side, _MATERIAL + kind, 1)
-
-
-@kernel
-def _pawns(position: Position, side: int, trace: Any) -> tuple[int, Bits]:
-    """Score the side's pawns: placement and structure; return the passed pawns too."""
-    pawns = position.kinds[PAWN] & position.sides[side]
-    enemy_pawns = position.kinds[PAWN] & position.sides[1 - side]
-    own_attacks = up(beside(pawns), side)
-    enemy_attacks = up(beside(enemy_pawns), 1 - side)
-    enemy_front = fill_up(up(enemy_pawns, 1 - side), 1 - side)
-    behind_own = fill_up(up(pawns, 1 - side), 1 - side)
-    files = fill_up(fill_up(pawns, 0), 1)
-
-    isolated = pawns & ~beside(files)
-    stops = up(pawns, side) & ~fill_up(own_attacks, side) & enemy_attacks
-    backward = up(stops, 1 - side) & pawns & ~isolated
-    supported = pawns & own_attacks
-    phalanx = pawns & beside(pawns)
-    passed = pawns & ~enemy_front & ~fill_up(enemy_attacks, 1 - side) & ~behind_own
-
-    score = _term(trace, side, _DOUBLED, count(pawns & behind_own))
-    score += _term(trace, side, _ISOLATED, count(isolated & enemy_front))
-    score += _term(trace, side, _ISOLATED + 1, count(isolated & ~enemy_front))
-    score += _term(trace, side, _BACKWARD, count(backward & enemy_front))
-    score += _term(trace, side, _BACKWARD + 1, count(backward & ~enemy_front))
-    for rank in range(1, 7):
-        row = _RANK[rank if side == 0 else 7 - rank]
-        score += _term(trace, side, _SUPPORTED + rank, count(supported & row))
-        score += _term(trace, side, _PHALANX + rank, count(phalanx & row))
-    while pawns:
-        score += _placed(trace, side, PAWN, first_square(pawns))
-        pawns &= pawns - U64(1)
-    return score, passed
+_TEMPO = PLACES["tempo"]
+_MOBILITY = (0, *(PLACES[f"{kind}_mobility"] for kind in ("knight", "bishop", "rook", "queen")))
+_PASSED = PLACES["passed"]
+_PASSED_BLOCKED = PLACES["passed_blocked"]
+_PASSED_FREE = PLACES["passed_free"]
+_PASSED_OWN_KING = PLACES["passed_own_king"]
+_PASSED_ENEMY_KING = PLACES["passed_enemy_king"]
+_BISHOP_PAIR = PLACES["bishop_pair"]
+_BISHOP_PAWNS = PLACES["bishop_pawns"]
+_OUTPOST = PLACES["outpost"]
+_BEHIND_PAWN = PLACES["behind_pawn"]
+_ROOK_FILE = PLACES["rook_file"]
+_ROOK_SEVENTH = PLACES["rook_seventh"]
+_PAWN_THREAT = PLACES["pawn_threat"]
+_MINOR_THREAT = PLACES["minor_threat"]
+_ROOK_THREAT = PLACES["rook_threat"]
+_HANGING = PLACES["hanging"]
+_PUSH_THREAT = PLACES["push_threat"]
+_SPACE_TERM = PLACES["space"]
+_KING_DANGER = PLACES["king_danger"]
+_RESTRICTED = PLACES["restricted"]
+_KING_WING = PLACES["king_wing"]
+_ROOK_BEHIND = PLACES["rook_behind"]
+_PASSED_SAFE = PLACES["passed_safe"]
+_MINOR_FROM_KING = PLACES["minor_from_king"]
+_LONG_DIAGONAL = PLACES["long_diagonal"]
+_ROOK_AND_QUEEN = PLACES["rook_and_queen"]
 
 
 @kernel
@@ -230,40 +151,40 @@ def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
             else:
                 attacked = piece_attacks(kind, square, occupied)
                 by_queens |= attacked
-            score += _placed(trace, side, kind, square)
-            score += _term(trace, side, _MOBILITY[kind] + count(attacked & usable), 1)
+            score += placed(trace, side, kind, square)
+            score += term(trace, side, _MOBILITY[kind] + count(attacked & usable), 1)
             near = count(attacked & zone)
             if near:
                 units += near * _ATTACK_UNITS[kind]
                 attackers += 1
             if kind < ROOK:
                 away = distance(square, own_king)
-                score += _term(trace, side, _MINOR_FROM_KING + 8 * (kind - KNIGHT) + away, 1)
+                score += term(trace, side, _MINOR_FROM_KING + 8 * (kind - KNIGHT) + away, 1)
             if kind == BISHOP and count(bishop_attacks(square, pawns) & _CENTRE) > 1:
-                score += _term(trace, side, _LONG_DIAGONAL, 1)
+                score += term(trace, side, _LONG_DIAGONAL, 1)
             if kind == ROOK:
-                file = _FILE_A << U64(square & 7)
+                file = FILE_A << U64(square & 7)
                 if file & enemy & position.kinds[QUEEN]:
-                    score += _term(trace, side, _ROOK_AND_QUEEN, 1)
+                    score += term(trace, side, _ROOK_AND_QUEEN, 1)
                 if not file & pawns & own:
                     opened = 0 if file & pawns else 1
-                    score += _term(trace, side, _ROOK_FILE + opened, 1)
+                    score += term(trace, side, _ROOK_FILE + opened, 1)
 
     bishops = position.kinds[BISHOP] & own
     minors = bishops | (position.kinds[KNIGHT] & own)
     if count(bishops) >= 2:
-        score += _term(trace, side, _BISHOP_PAIR, 1)
+        score += term(trace, side, _BISHOP_PAIR, 1)
     dark, light = count(bishops & _DARK), count(bishops & ~_DARK)
     hindering = dark * count(pawns & own & _DARK) + light * count(pawns & own & ~_DARK)
-    score += _term(trace, side, _BISHOP_PAWNS, hindering)
-    score += _term(trace, side, _OUTPOST, count(position.kinds[KNIGHT] & own & holes))
-    score += _term(trace, side, _OUTPOST + 1, count(bishops & holes))
-    score += _term(trace, side, _BEHIND_PAWN, count(minors & up(pawns, 1 - side)))
-    seventh = _RANK[6] if side == 0 else _RANK[1]
-    eighth = _RANK[7] if side == 0 else _RANK[0]
+    score += term(trace, side, _BISHOP_PAWNS, hindering)
+    score += term(trace, side, _OUTPOST, count(position.kinds[KNIGHT] & own & holes))
+    score += term(trace, side, _OUTPOST + 1, count(bishops & holes))
+    score += term(trace, side, _BEHIND_PAWN, count(minors & up(pawns, 1 - side)))
+    seventh = RANKS[6] if side == 0 else RANKS[1]
+    eighth = RANKS[7] if side == 0 else RANKS[0]
     if has(eighth, enemy_king) or seventh & pawns & enemy:
         rooks = position.kinds[ROOK] & own & seventh
-        score += _term(trace, side, _ROOK_SEVENTH, count(rooks))
+        score += term(trace, side, _ROOK_SEVENTH, count(rooks))
     by_pieces = own_pawn_attacks | by_knights | by_bishops | by_rooks | by_queens
     reach = Reach(
         own_pawn_attacks,
@@ -277,39 +198,6 @@ def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
         attackers,
     )
     return score, reach
-
-
-@kernel
-def _king(position: Position, side: int, trace: Any) -> int:
-    """Score the side's king: placement, and the pawns of both sides before it."""
-    king = king_square(position, side)
-    own_pawns = position.kinds[PAWN] & position.sides[side]
-    enemy_pawns = position.kinds[PAWN] & position.sides[1 - side]
-    score = _placed(trace, side, KING, king)
-    rank = king >> 3
-    # What is level with the king or before it, as the side sees it.
-    before = fill_up(_RANK[rank], side)
-    centre = min(max(king & 7, 1), 6)
-    for file in range(centre - 1, centre + 2):
-        column = (_FILE_A << U64(file)) & before
-        own, enemy = column & own_pawns, column & enemy_pawns
-        own_rank = _nearest_rank(own, side)
-        enemy_rank = _nearest_rank(enemy, side)
-        other = 0 if file == king & 7 else 8
-        score += _term(trace, side, _SHELTER + other + own_rank, 1)
-        blocked = 8 if own_rank and enemy_rank == own_rank + 1 else 0
-        score += _term(trace, side, _STORM + blocked + enemy_rank, 1)
-    return score
-
-
-@kernel
-def _nearest_rank(pawns: Bits, side: int) -> int:
-    """Return the lowest rank of the pawns of one file as `side` sees it, 0 if there are none."""
-    if not pawns:
-        return 0
-    if side == 0:
-        return first_square(pawns) >> 3
-    return 7 - (last_square(pawns) >> 3)
 
 
 @kernel
@@ -330,31 +218,31 @@ def _threats(position: Position, side: int, trace: Any, reach: Reach, enemy_reac
     score = 0
     for kind in range(KNIGHT, KING):
         targets = position.kinds[kind] & enemy
-        score += _term(trace, side, _PAWN_THREAT + kind, count(targets & reach.pawns))
-        score += _term(trace, side, _MINOR_THREAT + kind, count(targets & by_minors))
+        score += term(trace, side, _PAWN_THREAT + kind, count(targets & reach.pawns))
+        score += term(trace, side, _MINOR_THREAT + kind, count(targets & by_minors))
         if kind < ROOK:
             targets &= loose
-        score += _term(trace, side, _ROOK_THREAT + kind, count(targets & reach.rooks))
+        score += term(trace, side, _ROOK_THREAT + kind, count(targets & reach.rooks))
     loose_pawns = loose & pawns
-    score += _term(trace, side, _MINOR_THREAT, count(loose_pawns & by_minors))
-    score += _term(trace, side, _ROOK_THREAT, count(loose_pawns & reach.rooks))
-    score += _term(trace, side, _HANGING, count(loose & enemy_pieces & reach.all))
+    score += term(trace, side, _MINOR_THREAT, count(loose_pawns & by_minors))
+    score += term(trace, side, _ROOK_THREAT, count(loose_pawns & reach.rooks))
+    score += term(trace, side, _HANGING, count(loose & enemy_pieces & reach.all))
 
     advanced = up(pawns & own, side) & ~(own | enemy) & ~enemy_reach.pawns
     advanced &= ~enemy_reach.all | reach.all
     pushed = up(beside(advanced), side) & enemy_pieces & ~reach.pawns
-    score += _term(trace, side, _PUSH_THREAT, count(pushed))
+    score += term(trace, side, _PUSH_THREAT, count(pushed))
 
     restricted = enemy_reach.all & ~enemy_reach.pawns & reach.all & ~own
-    score += _term(trace, side, _RESTRICTED, count(restricted))
+    score += term(trace, side, _RESTRICTED, count(restricted))
 
     wing = _wing(king_square(position, 1 - side)) & _CAMP[1 - side]
-    score += _term(trace, side, _KING_WING, count(wing & reach.all))
-    score += _term(trace, side, _KING_WING + 1, count(wing & reach.all & ~enemy_reach.all))
-    score += _term(trace, side, _KING_WING + 2, count(wing & enemy_reach.all))
+    score += term(trace, side, _KING_WING, count(wing & reach.all))
+    score += term(trace, side, _KING_WING + 1, count(wing & reach.all & ~enemy_reach.all))
+    score += term(trace, side, _KING_WING + 2, count(wing & enemy_reach.all))
 
     room = _SPACE[side] & _CENTRE_FILES & ~(pawns & own) & ~enemy_reach.pawns
-    return score + _term(trace, side, _SPACE_TERM, count(room))
+    return score + term(trace, side, _SPACE_TERM, count(room))
 
 
 @kernel
@@ -376,7 +264,7 @@ def _king_attack(
     units += _WEAK_UNITS * count(king_attacks(king) & reach.all & ~enemy_reach.pieces)
     step = min(units >> 1, _DANGERS - 1)
     queen = _DANGERS if position.kinds[QUEEN] & position.sides[side] else 0
-    return _term(trace, side, _KING_DANGER + queen + step, 1)
+    return term(trace, side, _KING_DANGER + queen + step, 1)
 
 
 @kernel
@@ -394,19 +282,19 @@ def _passed_pawns(
         rank = square >> 3 if side == 0 else 7 - (square >> 3)
         stop = square + 8 if side == 0 else square - 8
         path = fill_up(bit(stop), side)
-        score += _term(trace, side, _PASSED + rank, 1)
+        score += term(trace, side, _PASSED + rank, 1)
         if has(occupied, stop):
-            score += _term(trace, side, _PASSED_BLOCKED + rank, 1)
+            score += term(trace, side, _PASSED_BLOCKED + rank, 1)
         elif not has(enemy_reach.all, stop):
-            score += _term(trace, side, _PASSED_FREE + rank, 1)
+            score += term(trace, side, _PASSED_FREE + rank, 1)
         if not path & (enemy_reach.all | occupied):
-            score += _term(trace, side, _PASSED_SAFE + rank, 1)
+            score += term(trace, side, _PASSED_SAFE + rank, 1)
         rooks_behind = fill_up(bit(square), 1 - side) & position.kinds[ROOK]
-        score += _term(trace, side, _ROOK_BEHIND, min(count(rooks_behind & own), 1))
-        score += _term(trace, side, _ROOK_BEHIND + 1, min(count(rooks_behind & enemy), 1))
+        score += term(trace, side, _ROOK_BEHIND, min(count(rooks_behind & own), 1))
+        score += term(trace, side, _ROOK_BEHIND + 1, min(count(rooks_behind & enemy), 1))
         near, far = distance(own_king, stop), distance(enemy_king, stop)
-        score += _term(trace, side, _PASSED_OWN_KING + rank, min(near, _FARTHEST))
-        score += _term(trace, side, _PASSED_ENEMY_KING + rank, min(far, _FARTHEST))
+        score += term(trace, side, _PASSED_OWN_KING + rank, min(near, _FARTHEST))
+        score += term(trace, side, _PASSED_ENEMY_KING + rank, min(far, _FARTHEST))
     return score
 
 
@@ -420,23 +308,21 @@ def game_phase(position: Position) -> int:
 
 
 @kernel
-def judge(position: Position, trace: Any) -> Judgement:
-    """Evaluate for the side to move; fill the trace, unless it is None."""
+def judge(position: Position, trace: Any, worker: Any) -> Judgement:
+    """Evaluate for the side to move. One of two is None: a trace is filled, a worker remembers."""
     white_pieces, white = _pieces(position, 0, trace)
     black_pieces, black = _pieces(position, 1, trace)
-    white_pawns, white_passed = _pawns(position, 0, trace)
-    black_pawns, black_passed = _pawns(position, 1, trace)
-    score = white_pieces + white_pawns + _king(position, 0, trace)
-    score -= black_pieces + black_pawns + _king(position, 1, trace)
+    pawns = structure(position, trace, worker)
+    score = pawns.score + white_pieces - black_pieces
     score += _threats(position, 0, trace, white, black)
     score -= _threats(position, 1, trace, black, white)
     score += _king_attack(position, 0, trace, white, black)
     score -= _king_attack(position, 1, trace, black, white)
-    score += _passed_pawns(position, 0, trace, white_passed, black)
-    score -= _passed_pawns(position, 1, trace, black_passed, white)
+    score += _passed_pawns(position, 0, trace, pawns.white_passed, black)
+    score -= _passed_pawns(position, 1, trace, pawns.black_passed, white)
     if position.turn:
         score = -score
-    score += _term(trace, position.turn, _TEMPO, 1)
+    score += term(trace, position.turn, _TEMPO, 1)
 
     middlegame = ((score & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
     endgame = (score - middlegame) >> 32
@@ -459,7 +345,7 @@ def _rounded(dividend: int, divisor: int) -> int:
 @kernel
 def handcrafted(worker: Worker, ply: int) -> int:
     """Evaluate the position at `ply`: centipawns for the side to move."""
-    return judge(position_at(worker, ply), None).value
+    return judge(position_at(worker, ply), None, worker).value
 
 
 def _handcrafted_at(address: Any, ply: Any) -> Any:

@@ -41,6 +41,8 @@ _MAX_HISTORY = 1 << 14
 _BONUS = 16
 _MAX_BONUS = 1600
 _VICTIM_WEIGHT = 64  # a pawn's worth outweighs a third of the history's range
+_PLACE_BITS = 9  # hold the place of a move in its list
+_LAST_MOVE = (1 << _PLACE_BITS) - 1
 
 
 @kernel
@@ -89,7 +91,8 @@ def _score_noisy(worker: Worker, position: Position, frame: Frame) -> None:
         score = _VICTIM_WEIGHT * VALUES[position.board[to_square(move)]]
         if move & FLAG == PROMOTION:
             score += _VICTIM_WEIGHT * VALUES[promotion_kind(move)]
-        frame.scores[i] = score + worker.captures[_capture_index(position, move)]
+        score += worker.captures[_capture_index(position, move)]
+        frame.scores[i] = _rank(score, i)
 
 
 @kernel
@@ -123,24 +126,36 @@ def _score_quiets(worker: Worker, ply: int, first: int) -> None:
     for i in range(first, frame.count):
         move = frame.moves[i]
         if move == frame.killers[0]:
-            frame.scores[i] = _KILLER_SCORE + 1
+            score = _KILLER_SCORE + 1
         elif move == frame.killers[1]:
-            frame.scores[i] = _KILLER_SCORE
+            score = _KILLER_SCORE
         else:
-            frame.scores[i] = quiet_history(worker, ply, move)
+            score = quiet_history(worker, ply, move)
+        frame.scores[i] = _rank(score, i)
+
+
+@kernel
+def _rank(score: int, place: int) -> int:
+    """Join a move's score and its place in the list to one number: the highest is the best move.
+
+    Of equal scores the first in the list is best. To find one number a vector at a time is much
+    faster than to find its place.
+    """
+    return score << _PLACE_BITS | (_LAST_MOVE - place)
 
 
 @kernel
 def _pick_best(frame: Frame) -> int:
-    """Take the move with the highest score out of those not yet picked."""
-    best = frame.next
-    for i in range(frame.next + 1, frame.count):
-        if frame.scores[i] > frame.scores[best]:
-            best = i
+    """Take the move with the highest rank out of those not yet picked."""
+    first = frame.next
+    highest = frame.scores[first]
+    for i in range(first + 1, frame.count):
+        highest = max(highest, frame.scores[i])
+    best = _LAST_MOVE - (highest & _LAST_MOVE)
     move = frame.moves[best]
-    frame.moves[best] = frame.moves[frame.next]
-    frame.moves[frame.next] = move
-    frame.scores[best] = frame.scores[frame.next]
+    frame.moves[best] = frame.moves[first]
+    frame.moves[first] = move
+    frame.scores[best] = _rank(frame.scores[first] >> _PLACE_BITS, best)
     frame.next += 1
     return move
 

@@ -32,6 +32,7 @@ from agent.chess.records import (
     copy_position,
     position_at,
 )
+from agent.chess.table import fetch_early
 from agent.kernel import kernel
 
 # Where each part of Polyglot's list of random numbers begins.
@@ -42,7 +43,8 @@ _DARK = U64(0xAA55AA55AA55AA55)
 
 
 @kernel
-def _piece_key(side: int, kind: int, square: int) -> Bits:
+def piece_key(side: int, kind: int, square: int) -> Bits:
+    """Return the Zobrist key of a piece on a square."""
     return zobrist(64 * (2 * kind + 1 - side) + square)
 
 
@@ -62,7 +64,7 @@ def _castling_key(position: Position) -> Bits:
 
 @kernel
 def _toggle_keys(position: Position, side: int, kind: int, square: int) -> None:
-    key = _piece_key(side, kind, square)
+    key = piece_key(side, kind, square)
     position.key ^= key
     if kind == PAWN:
         position.pawn_key ^= key
@@ -228,6 +230,7 @@ def make(worker: Worker, ply: int, move: int) -> None:
     position.key ^= zobrist(TURN_KEY)
     position.move = move
     legal = jumped != NO_SQUARE and _set_en_passant(position, jumped)
+    fetch_early(worker, position.key)  # on its way while the checks are looked for
     _set_repetition_key(position, legal)
     _see_checks(position)
 

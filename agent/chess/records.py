@@ -21,6 +21,8 @@ NO_SQUARE = 64
 
 NO_MOVE = 0
 CORRECTIONS = 1 << 14  # entries, by the low bits of a key
+STRUCTURES = 1 << 12  # entries, by the low bits of a key
+STRUCTURE_WORDS = 4
 MOVED = 12 * 64 + 1  # pieces of both sides by target square, and NOTHING_MOVED
 NOTHING_MOVED = MOVED - 1
 FLAG = 3 << 14
@@ -111,6 +113,7 @@ worker_dtype = np.dtype(
         ("captures", np.int32, (12 * 64 * 7,)),  # noisy moves by piece, to and captured kind
         ("pawn_corrections", np.int32, (2 * CORRECTIONS,)),  # by side to move and pawn_key
         ("piece_corrections", np.int32, (2 * 2 * CORRECTIONS,)),  # by side to move and piece_keys
+        ("structures", U64, (STRUCTURE_WORDS * STRUCTURES,)),  # what `pawn_structure` remembers
         ("continuations", np.int16, (MOVED * MOVED,)),  # quiet moves by an earlier move
     ],
     align=True,

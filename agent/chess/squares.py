@@ -4,8 +4,9 @@ from agent.chess.native import U64
 from agent.chess.records import Bits
 from agent.kernel import kernel
 
-_FILE_A = U64(0x0101010101010101)
+FILE_A = U64(0x0101010101010101)
 _FILE_H = U64(0x8080808080808080)
+RANKS = tuple(U64(0xFF << 8 * rank) for rank in range(8))
 
 
 @kernel
@@ -29,7 +30,7 @@ def fill_up(bits: Bits, side: int) -> Bits:
 @kernel
 def beside(bits: Bits) -> Bits:
     """Return the squares left and right of each square."""
-    return (bits & ~_FILE_A) >> U64(1) | (bits & ~_FILE_H) << U64(1)
+    return (bits & ~FILE_A) >> U64(1) | (bits & ~_FILE_H) << U64(1)
 
 
 @kernel

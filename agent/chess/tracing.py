@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.ending_knowledge import FULL_SCALE
-from agent.chess.handcrafted import FULL_PHASE, TERMS, judge
+from agent.chess.handcrafted import FULL_PHASE, judge
 from agent.chess.packed import packed_type, unpack
 from agent.chess.records import Position, position_dtype
+from agent.chess.terms import TERMS
 from agent.kernel import entry
 
 _POSITION = numba.from_dtype(position_dtype)
@@ -56,7 +57,7 @@ def _trace(
     for i in range(len(positions)):
         unpack(positions[i], position)
         trace[:] = 0
-        judgement = judge(position, trace)
+        judgement = judge(position, trace, None)
         turn = position.turn
         for j in range(trace.shape[1]):
             counts[i, j] = trace[turn, j] - trace[1 - turn, j]

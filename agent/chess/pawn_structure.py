@@ -1,0 +1,137 @@
+"""Pawns and the kings behind them: their score, remembered while neither moves.
+
+Most moves change neither a pawn nor a king, so a worker keeps the scores it has met, in a table
+indexed by the low bits of a key of both (a "pawn hash table"; Slate and Atkin, 'Chess 4.5', 1977).
+"""
+
+from typing import Any, NamedTuple
+
+import numba
+
+from agent.chess.attacks import king_square
+from agent.chess.native import U64, count, first_square, last_square
+from agent.chess.position import piece_key
+from agent.chess.records import (
+    KING,
+    PAWN,
+    STRUCTURE_WORDS,
+    STRUCTURES,
+    Bits,
+    Position,
+)
+from agent.chess.squares import FILE_A, RANKS, beside, fill_up, up
+from agent.chess.terms import PLACES, placed, term
+from agent.kernel import kernel
+
+
+class Structure(NamedTuple):
+    """What pawns and kings are worth, for White less for Black, and the passed pawns of both."""
+
+    score: int  # a pair, as `term` makes it
+    white_passed: Bits
+    black_passed: Bits
+
+
+_DOUBLED = PLACES["doubled"]
+_ISOLATED = PLACES["isolated"]
+_BACKWARD = PLACES["backward"]
+_SUPPORTED = PLACES["supported"]
+_PHALANX = PLACES["phalanx"]
+_SHELTER = PLACES["shelter"]
+_STORM = PLACES["storm"]
+
+
+@kernel
+def structure(position: Position, trace: Any, worker: Any) -> Structure:
+    """Score pawns and kings; with a worker, through its table. One of trace and worker is None."""
+    if worker is None:
+        return _structure(position, trace)
+    key = position.pawn_key
+    for side in range(2):
+        key ^= piece_key(side, KING, king_square(position, side))
+    entry = (key & U64(STRUCTURES - 1)) * U64(STRUCTURE_WORDS)
+    words = worker.structures
+    if words[entry] != key:
+        found = _structure(position, trace)
+        words[entry] = key
+        words[entry + U64(1)] = U64(found.score)
+        words[entry + U64(2)] = found.white_passed
+        words[entry + U64(3)] = found.black_passed
+        return found
+    return Structure(
+        numba.int64(words[entry + U64(1)]), words[entry + U64(2)], words[entry + U64(3)]
+    )
+
+
+@kernel
+def _structure(position: Position, trace: Any) -> Structure:
+    white, white_passed = _pawns(position, 0, trace)
+    black, black_passed = _pawns(position, 1, trace)
+    score = white - black + _king(position, 0, trace) - _king(position, 1, trace)
+    return Structure(score, white_passed, black_passed)
+
+
+@kernel
+def _pawns(position: Position, side: int, trace: Any) -> tuple[int, Bits]:
+    """Score the side's pawns: placement and structure; return the passed pawns too."""
+    pawns = position.kinds[PAWN] & position.sides[side]
+    enemy_pawns = position.kinds[PAWN] & position.sides[1 - side]
+    own_attacks = up(beside(pawns), side)
+    enemy_attacks = up(beside(enemy_pawns), 1 - side)
+    enemy_front = fill_up(up(enemy_pawns, 1 - side), 1 - side)
+    behind_own = fill_up(up(pawns, 1 - side), 1 - side)
+    files = fill_up(fill_up(pawns, 0), 1)
+
+    isolated = pawns & ~beside(files)
+    stops = up(pawns, side) & ~fill_up(own_attacks, side) & enemy_attacks
+    backward = up(stops, 1 - side) & pawns & ~isolated
+    supported = pawns & own_attacks
+    phalanx = pawns & beside(pawns)
+    passed = pawns & ~enemy_front & ~fill_up(enemy_attacks, 1 - side) & ~behind_own
+
+    score = term(trace, side, _DOUBLED, count(pawns & behind_own))
+    score += term(trace, side, _ISOLATED, count(isolated & enemy_front))
+    score += term(trace, side, _ISOLATED + 1, count(isolated & ~enemy_front))
+    score += term(trace, side, _BACKWARD, count(backward & enemy_front))
+    score += term(trace, side, _BACKWARD + 1, count(backward & ~enemy_front))
+    for rank in range(1, 7):
+        row = RANKS[rank if side == 0 else 7 - rank]
+        score += term(trace, side, _SUPPORTED + rank, count(supported & row))
+        score += term(trace, side, _PHALANX + rank, count(phalanx & row))
+    while pawns:
+        score += placed(trace, side, PAWN, first_square(pawns))
+        pawns &= pawns - U64(1)
+    return score, passed
+
+
+@kernel
+def _king(position: Position, side: int, trace: Any) -> int:
+    """Score the side's king: placement, and the pawns of both sides before it."""
+    king = king_square(position, side)
+    own_pawns = position.kinds[PAWN] & position.sides[side]
+    enemy_pawns = position.kinds[PAWN] & position.sides[1 - side]
+    score = placed(trace, side, KING, king)
+    rank = king >> 3
+    # What is level with the king or before it, as the side sees it.
+    before = fill_up(RANKS[rank], side)
+    centre = min(max(king & 7, 1), 6)
+    for file in range(centre - 1, centre + 2):
+        column = (FILE_A << U64(file)) & before
+        own, enemy = column & own_pawns, column & enemy_pawns
+        own_rank = _nearest_rank(own, side)
+        enemy_rank = _nearest_rank(enemy, side)
+        other = 0 if file == king & 7 else 8
+        score += term(trace, side, _SHELTER + other + own_rank, 1)
+        blocked = 8 if own_rank and enemy_rank == own_rank + 1 else 0
+        score += term(trace, side, _STORM + blocked + enemy_rank, 1)
+    return score
+
+
+@kernel
+def _nearest_rank(pawns: Bits, side: int) -> int:
+    """Return the lowest rank of the pawns of one file as `side` sees it, 0 if there are none."""
+    if not pawns:
+        return 0
+    if side == 0:
+        return first_square(pawns) >> 3
+    return 7 - (last_square(pawns) >> 3)
