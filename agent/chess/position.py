@@ -170,15 +170,32 @@ def encode(position: Position, start: int, target: int, promotion: int) -> int:
 
 
 @kernel
+def _fetch_entry_early(
+    worker: Worker, position: Position, kind: int, captured: int, start: int, target: int
+) -> None:
+    """Have the table's entry on its way while the move is made.
+
+    The key is that of most moves: of those without castling, promotion and en passant.
+    """
+    side = position.turn
+    key = position.key ^ piece_key(side, kind, start) ^ piece_key(side, kind, target)
+    if captured != EMPTY:
+        key ^= piece_key(1 - side, captured, target)
+    fetch_early(worker, key ^ zobrist(TURN_KEY))
+
+
+@kernel
 def make(worker: Worker, ply: int, move: int) -> None:
     """Make a legal move: the position at `ply` stays, the one at `ply + 1` is the result."""
-    position = position_at(worker, ply + 1)
-    copy_position(position, position_at(worker, ply))
+    position = position_at(worker, ply)
     side = position.turn
     start, target, flag = from_square(move), to_square(move), move & FLAG
     kind = position.board[start]
     captured = position.board[target]
     jumped = NO_SQUARE
+    _fetch_entry_early(worker, position, kind, captured, start, target)
+    position = position_at(worker, ply + 1)
+    copy_position(position, position_at(worker, ply))
 
     if flag != CASTLING and (kind == PAWN or captured != EMPTY):
         position.halfmoves = 0
@@ -230,7 +247,6 @@ def make(worker: Worker, ply: int, move: int) -> None:
     position.key ^= zobrist(TURN_KEY)
     position.move = move
     legal = jumped != NO_SQUARE and _set_en_passant(position, jumped)
-    fetch_early(worker, position.key)  # on its way while the checks are looked for
     _set_repetition_key(position, legal)
     _see_checks(position)
 
