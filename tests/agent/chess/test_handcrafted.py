@@ -26,6 +26,20 @@ def test_colours_are_equal(search: KernelSearch, seed: int) -> None:
         assert search.evaluate(board) == search.evaluate(board.mirror()), board.fen()
 
 
+def test_what_is_remembered_is_what_would_be_counted() -> None:
+    rng = random.Random(1)
+    remembering = KernelSearch(megabytes=1)
+    board = chess.Board()
+    for _ in range(400):
+        moves = list(board.legal_moves)
+        if not moves or board.is_insufficient_material():
+            board.reset()
+            continue
+        board.push(rng.choice(moves))
+        forgetful = KernelSearch(megabytes=1)
+        assert remembering.evaluate(board) == forgetful.evaluate(board), board.fen()
+
+
 @pytest.mark.parametrize(
     ("better", "worse"),
     [
