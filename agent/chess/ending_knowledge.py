@@ -18,10 +18,15 @@ FULL_SCALE = 64  # all of the plus counts
 # Shares of a plus, of FULL_SCALE. Where no more than DIFFICULT is left, the middlegame does not
 # count, however many pieces are on the board.
 _DRAWN = 0
-_HARDLY = 4  # a fortress, or a rook against a minor piece
-DIFFICULT = 14  # a minor piece ahead, no pawns
-_BISHOPS_ALONE = 32  # opposite bishops and pawns, neither side with more pawns
-_PAWN_AHEAD = 12  # and for each pawn more
+_HARDLY = 3  # a fortress, or a rook against a minor piece
+DIFFICULT = 5  # a minor piece ahead, no pawns
+_AGAINST_PAWNS = 36  # more than a minor piece ahead, but only the other side has pawns
+_ONE_PAWN = 2  # and opposite bishops
+_MORE_PAWNS = 9  # for each pawn more of the stronger side
+_BISHOPS_AND_MORE = 44  # opposite bishops, other pieces too, and at most a pawn more
+_LAST_PAWN = 28  # even minor pieces, and one pawn to give one of them for
+_ONE_WING = 24  # even pieces, no more pawns, and all of these on one wing
+_ONE_WING_AHEAD = 40  # the same, a pawn ahead
 
 # Centipawns for each square, many enough to outweigh what else the evaluation sees.
 _EDGE = 20  # of a lone king's way from the centre
@@ -29,6 +34,8 @@ _CORNER = 130  # of its way to the right corner, which is 7 long
 _ON_THE_WAY = 4  # squares from where on that is a plus: no corner makes up for a queen
 _CLOSENESS = 40  # that the other king is nearer
 
+_MOST_MORE_PAWNS = 5
+_WEST = U64(0x0F0F0F0F0F0F0F0F)
 _FILE_A = U64(0x0101010101010101)
 _FILE_H = U64(0x8080808080808080)
 _DARK = U64(0xAA55AA55AA55AA55)
@@ -79,10 +86,29 @@ def scale(position: Position, strong: int) -> int:
         alone = own_pieces == own_bishops and enemy_pieces == enemy_bishops
         if alone and _is_blockaded(position, strong):
             return _DRAWN
-        if alone and (own_bishops & _DARK == 0) != (enemy_bishops & _DARK == 0):
-            ahead = max(count(own_pawns) - count(pawns & enemy), 0)
-            return min(_BISHOPS_ALONE + _PAWN_AHEAD * ahead, FULL_SCALE)
+        if (own_bishops & _DARK == 0) != (enemy_bishops & _DARK == 0):
+            if alone:
+                return _ONE_PAWN + _MORE_PAWNS * min(count(own_pawns) - 1, _MOST_MORE_PAWNS)
+            if count(own_pawns) - count(pawns & enemy) <= 1:
+                return _BISHOPS_AND_MORE
+    if pawns & _WEST == 0 or pawns & ~_WEST == 0:
+        return _scale_one_wing(position, strong)
     return FULL_SCALE
+
+
+@kernel
+def _scale_one_wing(position: Position, strong: int) -> int:
+    """Scale where all pawns stand on one wing: the king is near, and few of them are left."""
+    own, enemy = position.sides[strong], position.sides[1 - strong]
+    pawns = position.kinds[PAWN]
+    worth = _worth(position, strong)
+    if not worth or worth - _worth(position, 1 - strong) >= VALUES[PAWN]:
+        return FULL_SCALE
+    if is_single(pawns & own) and position.kinds[ROOK] | position.kinds[QUEEN] == 0:
+        has_pieces = enemy & (position.kinds[KNIGHT] | position.kinds[BISHOP]) != 0
+        return _LAST_PAWN if has_pieces else FULL_SCALE
+    ahead = count(pawns & own) - count(pawns & enemy)
+    return _ONE_WING if ahead <= 0 else _ONE_WING_AHEAD if ahead == 1 else FULL_SCALE
 
 
 @kernel
@@ -112,7 +138,7 @@ def _scale_without_pawns(position: Position, strong: int) -> int:
         return DIFFICULT if pawns_against else _DRAWN
     if own_worth == VALUES[QUEEN] and enemy_worth == VALUES[ROOK]:
         return _HARDLY if _is_rook_fortress(position, 1 - strong) else FULL_SCALE
-    return FULL_SCALE
+    return _AGAINST_PAWNS if pawns_against and enemy_worth else FULL_SCALE
 
 
 @kernel

@@ -61,8 +61,32 @@ def test_drawn_material(search: KernelSearch, fen: str) -> None:
         pytest.param(
             "8/3k4/8/4b3/4P3/4K3/6P1/5B2 w - - 0 1",
             "8/3k4/8/5b2/4P3/4K3/6P1/5B2 w - - 0 1",
-            0.9,
+            0.5,
             id="opposite bishops",
+        ),
+        pytest.param(
+            "3r2k1/5ppp/4b3/8/8/P3B3/5PPP/3R2K1 w - - 0 1",
+            "3r2k1/5ppp/4b3/8/8/P3N3/5PPP/3R2K1 w - - 0 1",
+            1.0,
+            id="opposite bishops and rooks",
+        ),
+        pytest.param(
+            "3r2k1/5ppp/8/8/8/4P3/5PPP/3R2K1 w - - 0 1",
+            "3r2k1/5ppp/8/8/8/P7/5PPP/3R2K1 w - - 0 1",
+            0.8,
+            id="all pawns on one wing",
+        ),
+        pytest.param(
+            "8/8/3kn3/8/4P3/4K3/8/5B2 w - - 0 1",
+            "8/8/3kn3/8/4P3/4K3/P7/5B2 w - - 0 1",
+            0.5,
+            id="last pawn",
+        ),
+        pytest.param(
+            "8/5ppp/3bk3/8/8/4K3/8/1R3B2 w - - 0 1",
+            "8/5ppp/3bk3/8/8/4K3/P7/1R3B2 w - - 0 1",
+            0.8,
+            id="pawns against a rook ahead",
         ),
         pytest.param(
             "8/8/8/3k4/3p4/8/8/KB6 w - - 0 1", "8/8/8/3k4/3p4/8/8/KR6 w - - 0 1", 0.1, id="KBKP"
