@@ -13,19 +13,17 @@ import numba
 
 from agent.chess.correction import corrected, learn
 from agent.chess.ending_tables import NO_SCORE, is_small, table_score
-from agent.chess.exchange import VALUES, wins_exchange
-from agent.chess.moves import ALL, generate, is_noisy, to_square
+from agent.chess.exchange import wins_exchange
+from agent.chess.moves import ALL, generate, is_noisy
 from agent.chess.native import U64, call_evaluator
 from agent.chess.ordering import moved_index, next_move, quiet_history, reward, start_picking
 from agent.chess.parameters import (
     PLY,
-    check_extension,
     double_margin,
     exchange_depth,
     futility_base,
     futility_depth,
     futility_margin,
-    internal_reduction_cut,
     internal_reduction_depth,
     late_pruning_base,
     late_pruning_depth,
@@ -35,11 +33,9 @@ from agent.chess.parameters import (
     null_move_reduction,
     null_move_share,
     null_verification_depth,
-    prob_cut_depth,
-    prob_cut_margin,
     quiet_exchange_margin,
-    quiet_futility,
     reduction,
+    reduction_cut,
     reduction_depth,
     reduction_history,
     reduction_late_move,
@@ -50,11 +46,9 @@ from agent.chess.parameters import (
     singular_depth,
     singular_margin,
     singular_table_plies,
-    upcoming,
 )
 from agent.chess.position import is_insufficient, is_repetition, make, make_null
 from agent.chess.records import (
-    FLAG,
     INFINITE,
     KING,
     MATE,
@@ -65,7 +59,6 @@ from agent.chess.records import (
     NO_MOVE,
     NOTHING_MOVED,
     PAWN,
-    PROMOTION,
     Position,
     Worker,
     frame_at,
@@ -188,7 +181,6 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
         if best >= beta:
             return best
         alpha = max(alpha, best)
-    hope = best + quiet_futility()
 
     # 3. Moves; in check all of them, else captures and promotions to a queen.
     start_picking(worker, ply, data_move(data))
@@ -197,14 +189,6 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
         move = next_move(worker, ply, not in_check)
         if move == NO_MOVE:
             break
-        if selective and not in_check and hope <= alpha and move & FLAG != PROMOTION:
-            promise = hope + VALUES[position.board[to_square(move)]]
-            if promise <= alpha:
-                best = max(best, promise)
-                continue
-            if not wins_exchange(position, move, 1):
-                best = max(best, hope)
-                continue
         make(worker, ply, move)
         score = -quiescence(worker, ply + 1, -beta, -alpha)
         if worker.stop:
@@ -224,12 +208,16 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
 
 
 @kernel
-def _reduced(worker: Worker, ply: int, move: int, depth: int, number: int, in_pv: bool) -> int:
+def _reduced(
+    worker: Worker, ply: int, move: int, depth: int, number: int, in_pv: bool, cut_node: bool
+) -> int:
     """Return by how many plies to reduce a late quiet move, the less the better its history."""
     total = reduction(depth, number)
     total -= quiet_history(worker, ply, move) * PLY // reduction_history()
     if in_pv:
         total -= reduction_pv()
+    if cut_node:
+        total += reduction_cut()
     return total // PLY
 
 
@@ -256,7 +244,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         return evaluate(worker, ply)
 
     # 3. Upcoming repetition: whoever can repeat has at least a draw.
-    if selective and alpha < _DRAW and upcoming() and can_repeat(worker, ply):
+    if selective and alpha < _DRAW and can_repeat(worker, ply):
         alpha = numba.int64(_DRAW)
         if alpha >= beta:
             return alpha
@@ -337,43 +325,17 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                 if verified >= beta:
                     return score
 
-        # 9. ProbCut: a capture that a shallow search finds far above beta will hold beta.
-        above = beta + prob_cut_margin() - 40 * improving
-        if (
-            depth >= prob_cut_depth()
-            and abs(beta) < MATE_BOUND
-            and not (data and data_depth(data) >= depth - 3 and data_score(data, ply) < above)
-        ):
-            start_picking(worker, ply, table_move)
-            while True:
-                move = next_move(worker, ply, True)
-                if move == NO_MOVE:
-                    break
-                if not wins_exchange(position, move, above - evaluation):
-                    continue
-                frame.moved = moved_index(position, move)
-                make(worker, ply, move)
-                score = -quiescence(worker, ply + 1, -above, 1 - above)
-                if score >= above:
-                    less = depth - 4
-                    score = -search(worker, ply + 1, less, -above, 1 - above, not cut_node)
-                if worker.stop:
-                    return 0
-                if score >= above:
-                    save(worker, key, ply, depth - 3, move, score, raw, LOWER)
-                    return score
-
-    # 10. Internal reduction: without a table move the order is poor, and depth is better spent
-    # when the position comes back with one.
+    # 9. Internal reduction: without a table move the order is poor, and depth is better spent
+    # when the position comes back with one. Where no move is expected to hold, order is no matter.
     if (
         selective
         and depth >= internal_reduction_depth()
         and table_move == NO_MOVE
-        and (in_pv or cut_node or not internal_reduction_cut())
+        and (in_pv or cut_node)
     ):
         depth -= 1
 
-    # 11. Singular extension: a table move that alone holds is searched deeper.
+    # 10. Singular extension: a table move that alone holds is searched deeper.
     extension = 0
     if (
         selective
@@ -401,7 +363,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         elif data_score(data, ply) >= beta:
             extension = -1
 
-    # 12. Moves.
+    # 11. Moves.
     start_picking(worker, ply, table_move)
     _forget_killers(worker, ply + 1)
     noisy_table_move = table_move != NO_MOVE and is_noisy(position, table_move)
@@ -415,7 +377,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         number += 1
         quiet = not is_noisy(position, move)
 
-        # 13. Pruning of moves: too late in the order, too far below alpha, or losing material.
+        # 12. Pruning of moves: too late in the order, too far below alpha, or losing material.
         if selective and ply > 0 and best > -MATE_BOUND and _has_pieces(position):
             reduced = max(depth - reduction(depth, number) // PLY, 0)
             if quiet:
@@ -445,34 +407,28 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         # The histories must be read before the move is made.
         reduce_by = 0
         if selective and quiet and number > reduction_late_move() and depth >= reduction_depth():
-            reduce_by = _reduced(worker, ply, move, depth, number, in_pv)
+            reduce_by = _reduced(worker, ply, move, depth, number, in_pv, cut_node)
             if noisy_table_move:
                 reduce_by += reduction_table_noisy() // PLY
-        good_check = selective and check_extension() == 1 and wins_exchange(position, move, 0)
         frame.moved = moved_index(position, move)
         make(worker, ply, move)
         child = position_at(worker, ply + 1)
 
-        # 14. Extension of the singular move, and of checks.
+        # 13. Extension of the singular move, and of checks.
         gives_check = child.checkers != 0
         next_depth = depth - 1
         if move == table_move and extension:
             next_depth += extension
-        elif (
-            selective
-            and gives_check
-            and check_extension()
-            and (check_extension() == 2 or good_check)
-        ):
+        elif selective and gives_check:
             next_depth += 1
 
-        # 15. Late move reduction: moves ordered late are searched shallower, and again if good.
+        # 14. Late move reduction: moves ordered late are searched shallower, and again if good.
         score = alpha + 1
         if reduce_by > 0 and not in_check and not gives_check:
             less = max(next_depth - reduce_by, 1)
             score = -search(worker, ply + 1, less, -alpha - 1, -alpha, _bool(True))
 
-        # 16. Principal variation: after the first move a null window shows that others are worse.
+        # 15. Principal variation: after the first move a null window shows that others are worse.
         if score > alpha and number > 1:
             score = -search(worker, ply + 1, next_depth, -alpha - 1, -alpha, not cut_node)
         elif number == 1 and not in_pv:
@@ -496,13 +452,13 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                         reward(worker, ply, move, depth)
                     break
 
-    # 17. Mate and stalemate; or no move beside the excluded one.
+    # 16. Mate and stalemate; or no move beside the excluded one.
     if number == 0:
         if excluded != NO_MOVE:
             return alpha
         return ply - MATE if in_check else _DRAW
 
-    # 18. Remember, and learn from what the evaluation missed.
+    # 17. Remember, and learn from what the evaluation missed.
     if selective and excluded == NO_MOVE:
         save(worker, key, ply, depth, best_move, best, raw, bound)
         if (
@@ -556,7 +512,7 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
                 and not in_check
                 and not gives_check
             ):
-                reduce_by = _reduced(worker, ply, move, depth, number, True)
+                reduce_by = _reduced(worker, ply, move, depth, number, True, False)
                 less = max(next_depth - max(reduce_by, 0), 1)
             score = -search(worker, child_ply, less, -alpha - 1, -alpha, _bool(True))
             if score > alpha and less < next_depth:

@@ -87,16 +87,9 @@ null_move_depth = _parameter("NullMoveDepth", 3, 1, 8)
 null_move_reduction = _parameter("NullMoveReduction", 3, 1, 6)
 null_move_share = _parameter("NullMoveShare", 3, 2, 8)
 null_move_margin = _parameter("NullMoveMargin", 200, 50, 500)
-null_verification_depth = _parameter("NullVerificationDepth", 99, 4, 99)
-
-# ProbCut.
-prob_cut_depth = _parameter("ProbCutDepth", 99, 3, 99)
-prob_cut_margin = _parameter("ProbCutMargin", 180, 50, 400)
+null_verification_depth = _parameter("NullVerificationDepth", 14, 4, 99)
 
 internal_reduction_depth = _parameter("InternalReductionDepth", 4, 2, 12)
-
-internal_reduction_cut = _parameter("InternalReductionCut", 0, 0, 1)
-check_extension = _parameter("CheckExtension", 2, 0, 2)
 
 # Singular extension.
 singular_depth = _parameter("SingularDepth", 6, 4, 99)
@@ -121,12 +114,7 @@ reduction_depth = _parameter("ReductionDepth", 3, 2, 6)
 reduction_late_move = _parameter("ReductionLateMove", 3, 1, 8)
 reduction_history = _parameter("ReductionHistory", 8000, 2000, 30000)
 reduction_pv = _parameter("ReductionPv", 1024, 0, 3072)
-reduction_table_noisy = _parameter("ReductionTableNoisy", 0, 0, 2048)
-
-# Quiescence.
-quiet_futility = _parameter("QuietFutility", 9999, 20, 9999)
-
-# Evaluation in the search.
-upcoming = _parameter("Upcoming", 0, 0, 1)
+reduction_cut = _parameter("ReductionCut", 1024, 0, 3072)
+reduction_table_noisy = _parameter("ReductionTableNoisy", 1024, 0, 2048)
 
 _fill_reductions()
