@@ -5,6 +5,8 @@ python benchmarks/nodes.py --seconds 5
 
 from report import KEMPELEN, POSITIONS, nodes_a_second, parser, show, stockfish
 
+from kempelen.console import warm_up
+
 
 def main() -> int:
     """Measure and compare; engines take turns on each position."""
@@ -12,6 +14,7 @@ def main() -> int:
     arguments.add_argument("--seconds", type=float, default=5.0, help="for each search")
     arguments.add_argument("--hash", type=int, default=64, help="MB of table for each engine")
     options = arguments.parse_args()
+    warm_up()
     other = stockfish()
     rows = []
     for fen in POSITIONS:

@@ -65,6 +65,7 @@ from agent.chess.records import (
     position_at,
 )
 from agent.chess.repetition import can_repeat
+from agent.chess.squares import EVERYWHERE
 from agent.chess.table import (
     EXACT,
     LOWER,
@@ -81,7 +82,6 @@ from agent.kernel import entry, kernel
 
 _int64 = numba.int64
 _bool = numba.boolean
-_EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 _DRAW = 0
 _FIFTY_MOVES = 100  # plies
 
@@ -114,7 +114,7 @@ def _is_draw(worker: Worker, ply: int) -> bool:
         return False
     if not position.checkers:
         return True
-    return generate(position, frame_at(worker, ply), 0, ALL, _EVERYWHERE, True) > 0
+    return generate(position, frame_at(worker, ply), 0, ALL, EVERYWHERE, True) > 0
 
 
 @kernel

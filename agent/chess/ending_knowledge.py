@@ -8,9 +8,9 @@ Source of the rules: the endgame manuals' common stock (Averbakh, 'Comprehensive
 
 from agent.chess.attacks import bit, is_single, king_square, pawn_attacks
 from agent.chess.exchange import VALUES
-from agent.chess.native import U64, count, first_square
+from agent.chess.native import count, first_square
 from agent.chess.records import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, Bits, Position
-from agent.chess.squares import distance
+from agent.chess.squares import DARK, FILE_A, FILE_H, WEST, distance
 from agent.kernel import kernel
 
 FULL_SCALE = 64  # all of the plus counts
@@ -35,10 +35,6 @@ _ON_THE_WAY = 4  # squares from where on that is a plus: no corner makes up for 
 _CLOSENESS = 40  # that the other king is nearer
 
 _MOST_MORE_PAWNS = 5
-_WEST = U64(0x0F0F0F0F0F0F0F0F)
-_FILE_A = U64(0x0101010101010101)
-_FILE_H = U64(0x8080808080808080)
-_DARK = U64(0xAA55AA55AA55AA55)
 
 
 @kernel
@@ -48,7 +44,7 @@ def can_mate(position: Position, side: int) -> bool:
     if (position.kinds[ROOK] | position.kinds[QUEEN]) & own:
         return True
     bishops, knights = position.kinds[BISHOP] & own, position.kinds[KNIGHT] & own
-    if bishops & _DARK and bishops & ~_DARK:
+    if bishops & DARK and bishops & ~DARK:
         return True
     return knights != 0 and (bishops != 0 or count(knights) > 2)
 
@@ -63,7 +59,7 @@ def drive(position: Position, strong: int) -> int:
     bishops, knights = position.kinds[BISHOP] & own, position.kinds[KNIGHT] & own
     if count(own) == 3 and bishops and knights:
         # Corners of one colour lie on a diagonal; the way along it from the middle is the goal.
-        along = abs(rank + file - 7) if bishops & _DARK else abs(rank - file)
+        along = abs(rank + file - 7) if bishops & DARK else abs(rank - file)
         return bonus + _CORNER * (along - _ON_THE_WAY)
     edge = max(3 - rank, rank - 4) + max(3 - file, file - 4)
     return bonus + _EDGE * edge
@@ -86,12 +82,12 @@ def scale(position: Position, strong: int) -> int:
         alone = own_pieces == own_bishops and enemy_pieces == enemy_bishops
         if alone and _is_blockaded(position, strong):
             return _DRAWN
-        if (own_bishops & _DARK == 0) != (enemy_bishops & _DARK == 0):
+        if (own_bishops & DARK == 0) != (enemy_bishops & DARK == 0):
             if alone:
                 return _ONE_PAWN + _MORE_PAWNS * min(count(own_pawns) - 1, _MOST_MORE_PAWNS)
             if count(own_pawns) - count(pawns & enemy) <= 1:
                 return _BISHOPS_AND_MORE
-    if pawns & _WEST == 0 or pawns & ~_WEST == 0:
+    if pawns & WEST == 0 or pawns & ~WEST == 0:
         return _scale_one_wing(position, strong)
     return FULL_SCALE
 
@@ -166,12 +162,12 @@ def _cannot_promote(position: Position, strong: int) -> bool:
     """
     pawns = position.kinds[PAWN]
     own_pawns = pawns & position.sides[strong]
-    if pawns & position.sides[1 - strong] or (own_pawns & ~_FILE_A and own_pawns & ~_FILE_H):
+    if pawns & position.sides[1 - strong] or (own_pawns & ~FILE_A and own_pawns & ~FILE_H):
         return False
-    file = 0 if own_pawns & _FILE_A else 7
+    file = 0 if own_pawns & FILE_A else 7
     corner = file + 56 if strong == 0 else file
     bishops = position.kinds[BISHOP] & position.sides[strong]
-    right = bishops & _DARK if bit(corner) & _DARK else bishops & ~_DARK
+    right = bishops & DARK if bit(corner) & DARK else bishops & ~DARK
     return right == 0 and distance(king_square(position, 1 - strong), corner) <= 1
 
 
@@ -189,4 +185,4 @@ def _is_blockaded(position: Position, strong: int) -> bool:
     if king & 7 != pawn & 7 or (king > pawn) != (strong == 0):
         return False
     bishop = position.kinds[BISHOP] & position.sides[strong]
-    return (bit(king) & _DARK == 0) != (bishop & _DARK == 0)
+    return (bit(king) & DARK == 0) != (bishop & DARK == 0)

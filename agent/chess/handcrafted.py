@@ -41,7 +41,7 @@ from agent.chess.records import (
     position_at,
     worker_at,
 )
-from agent.chess.squares import FILE_A, RANKS, beside, distance, fill_up, up
+from agent.chess.squares import DARK, FILE_A, RANKS, WEST, beside, distance, fill_up, up
 from agent.chess.terms import PLACES, placed, term
 from agent.kernel import c_function, kernel
 
@@ -81,10 +81,8 @@ FULL_PHASE = 24
 _FARTHEST = 5  # squares: kings farther from a passed pawn count as this far
 
 _CENTRE_FILES = U64(0x3C3C3C3C3C3C3C3C)
-_DARK = U64(0xAA55AA55AA55AA55)
 _SPACE = (U64(0x00000000FFFFFF00), U64(0x00FFFFFF00000000))  # ranks 2 to 4
 _CAMP = (U64(0x000000FFFFFFFFFF), U64(0xFFFFFFFFFF000000))  # ranks 1 to 5
-_WEST = U64(0x0F0F0F0F0F0F0F0F)
 _CENTRE = U64(0x0000001818000000)
 
 _TEMPO = PLACES["tempo"]
@@ -174,8 +172,8 @@ def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
     minors = bishops | (position.kinds[KNIGHT] & own)
     if count(bishops) >= 2:
         score += term(trace, side, _BISHOP_PAIR, 1)
-    dark, light = count(bishops & _DARK), count(bishops & ~_DARK)
-    hindering = dark * count(pawns & own & _DARK) + light * count(pawns & own & ~_DARK)
+    dark, light = count(bishops & DARK), count(bishops & ~DARK)
+    hindering = dark * count(pawns & own & DARK) + light * count(pawns & own & ~DARK)
     score += term(trace, side, _BISHOP_PAWNS, hindering)
     score += term(trace, side, _OUTPOST, count(position.kinds[KNIGHT] & own & holes))
     score += term(trace, side, _OUTPOST + 1, count(bishops & holes))
@@ -204,7 +202,7 @@ def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
 def _wing(square: int) -> Bits:
     """Return the files a to d, c to f or e to h, by which a square is nearest the middle of."""
     file = square & 7
-    return _WEST if file < 3 else _CENTRE_FILES if file < 5 else ~_WEST
+    return WEST if file < 3 else _CENTRE_FILES if file < 5 else ~WEST
 
 
 @kernel

@@ -31,7 +31,6 @@ from agent.chess.attacks import bit, king_square, pawn_attacks, piece_attacks
 from agent.chess.ending_tables import NO_SCORE, is_small, table_score
 from agent.chess.exchange import VALUES, wins_exchange
 from agent.chess.moves import ALL, from_square, generate, is_noisy, promotion_kind, to_square
-from agent.chess.native import U64
 from agent.chess.ordering import moved_index
 from agent.chess.position import is_insufficient, is_repetition, make
 from agent.chess.records import (
@@ -47,6 +46,7 @@ from agent.chess.records import (
     frame_at,
     position_at,
 )
+from agent.chess.squares import EVERYWHERE
 from agent.chess.tree import (
     DRAWN,
     EXHAUSTED,
@@ -78,7 +78,6 @@ from agent.chess.tree import (
 from agent.kernel import entry, kernel
 
 _int64 = numba.int64
-_EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 _FIFTY_MOVES = 100  # plies
 
 DEEPEST = MAX_PLY // 2  # plies from the root that the tree reaches; quiescence needs the rest
@@ -109,7 +108,7 @@ def _is_drawn(worker: Worker, ply: int) -> bool:
 @kernel
 def _has_moves(worker: Worker, ply: int) -> bool:
     position = position_at(worker, ply)
-    return generate(position, frame_at(worker, ply), 0, ALL, _EVERYWHERE, True) > 0
+    return generate(position, frame_at(worker, ply), 0, ALL, EVERYWHERE, True) > 0
 
 
 @kernel
@@ -144,7 +143,7 @@ def _promise(position: Position, move: int) -> int:
 def _weigh(worker: Worker, ply: int) -> float:
     """Generate the moves at `ply` and score them; return the sum of their weights."""
     position, frame = position_at(worker, ply), frame_at(worker, ply)
-    frame.count = generate(position, frame, 0, ALL, _EVERYWHERE, False)
+    frame.count = generate(position, frame, 0, ALL, EVERYWHERE, False)
     total = 0.0
     for i in range(frame.count):
         frame.scores[i] = _promise(position, frame.moves[i])

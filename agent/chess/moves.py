@@ -33,16 +33,14 @@ from agent.chess.records import (
     Frame,
     Position,
 )
+from agent.chess.squares import EVERYWHERE, FILE_A, FILE_H
 from agent.kernel import kernel
 
 # What to generate. Noisy moves are captures and promotions to a queen, quiet ones all others.
 NOISY, QUIET, ALL = 1, 2, 3
 
-_FILE_A = U64(0x0101010101010101)
-_FILE_H = U64(0x8080808080808080)
 _LAST_RANKS = U64(0xFF000000000000FF)
 _THIRD_RANK = (U64(0x0000000000FF0000), U64(0x0000FF0000000000))
-_EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 
 
 @kernel
@@ -172,8 +170,8 @@ def _pawn_moves(
         n = _add_promotions(frame, n, pushes & _LAST_RANKS, up, ROOK, KNIGHT, counting)
     if kinds & NOISY:
         n = _add_promotions(frame, n, pushes & _LAST_RANKS, up, QUEEN, QUEEN, counting)
-        left = _shift(pawns & ~_FILE_A, up - 1) & enemy & allowed
-        right = _shift(pawns & ~_FILE_H, up + 1) & enemy & allowed
+        left = _shift(pawns & ~FILE_A, up - 1) & enemy & allowed
+        right = _shift(pawns & ~FILE_H, up + 1) & enemy & allowed
         n = _add_pawn_targets(frame, n, left & ~_LAST_RANKS, up - 1, counting)
         n = _add_pawn_targets(frame, n, right & ~_LAST_RANKS, up + 1, counting)
         n = _add_promotions(frame, n, left & _LAST_RANKS, up - 1, QUEEN, KNIGHT, counting)
@@ -252,7 +250,7 @@ def generate(
             targets &= targets - U64(1)
         n = _add_targets(frame, n, king, safe, counting)
 
-    answers = _EVERYWHERE  # squares that a piece other than the king may go to
+    answers = EVERYWHERE  # squares that a piece other than the king may go to
     if position.checkers:
         if position.checkers & (position.checkers - U64(1)):
             return n

@@ -30,12 +30,12 @@ from agent.chess.records import (
     frame_at,
     position_at,
 )
+from agent.chess.squares import EVERYWHERE
 from agent.kernel import kernel
 
 # Stages of picking; quiescence ends after WINNING.
 TABLE_MOVE, START_NOISY, WINNING, START_QUIET, QUIETS, LOSING = range(6)
 
-_EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 _KILLER_SCORE = 1 << 20  # above every history
 _MAX_HISTORY = 1 << 14
 _BONUS = 16
@@ -181,7 +181,7 @@ def next_move(worker: Worker, ply: int, only_noisy: bool) -> int:
         if frame.table_move and (not only_noisy or is_noisy(position, frame.table_move)):
             return frame.table_move
     if frame.stage == START_NOISY:
-        frame.count = generate(position, frame, 0, NOISY, _EVERYWHERE, False)
+        frame.count = generate(position, frame, 0, NOISY, EVERYWHERE, False)
         _score_noisy(worker, position, frame)
         frame.stage = WINNING
     if frame.stage == WINNING:
@@ -201,7 +201,7 @@ def next_move(worker: Worker, ply: int, only_noisy: bool) -> int:
         _start_losing(frame)
     if frame.stage == START_QUIET:
         first = frame.count
-        frame.count = generate(position, frame, first, QUIET, _EVERYWHERE, False)
+        frame.count = generate(position, frame, first, QUIET, EVERYWHERE, False)
         _score_quiets(worker, ply, first)
         frame.stage = QUIETS
     if frame.stage == QUIETS:

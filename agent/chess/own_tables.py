@@ -13,13 +13,12 @@ from agent.chess.ending_tables import (
     look_up,
 )
 from agent.chess.moves import ALL, generate
-from agent.chess.native import U64
 from agent.chess.position import make
 from agent.chess.records import NO_SQUARE, Worker, frame_at, position_at
 from agent.chess.rules import Game
+from agent.chess.squares import EVERYWHERE
 from agent.kernel import entry
 
-_EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 _int64 = numba.int64
 
 
@@ -36,7 +35,7 @@ def _value(worker: Worker, ply: int, by_moves: int) -> int:
         return look_up(worker.tables, position)
     won, lost, drawn = BROKEN, DRAWN, False
     next_ply, from_table = ply + 1, by_moves - by_moves  # a literal would break the cached code
-    n = generate(position, frame, 0, ALL, _EVERYWHERE, False)
+    n = generate(position, frame, 0, ALL, EVERYWHERE, False)
     for i in range(n):
         make(worker, ply, numba.int64(frame.moves[i]))
         value = _value(worker, next_ply, from_table)

@@ -32,6 +32,7 @@ from agent.chess.records import (
     copy_position,
     position_at,
 )
+from agent.chess.squares import DARK
 from agent.chess.table import fetch_early
 from agent.kernel import kernel
 
@@ -39,7 +40,6 @@ from agent.kernel import kernel
 _CASTLING_KEYS, _EN_PASSANT_KEYS, TURN_KEY = 768, 772, 780
 
 _FIRST_RANK = (U64(0x00000000000000FF), U64(0xFF00000000000000))
-_DARK = U64(0xAA55AA55AA55AA55)
 
 
 @kernel
@@ -291,7 +291,7 @@ def is_insufficient(position: Position) -> bool:
     if count(position.sides[0] | position.sides[1]) <= 3:
         return True
     bishops = kinds[BISHOP]
-    return kinds[KNIGHT] == 0 and (bishops & _DARK == 0 or bishops & ~_DARK == 0)
+    return kinds[KNIGHT] == 0 and (bishops & DARK == 0 or bishops & ~DARK == 0)
 
 
 @kernel

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.moves import ALL, generate
-from agent.chess.native import U64
 from agent.chess.position import advance, encode, is_insufficient, is_repetition, make, refresh
 from agent.chess.records import (
     CASTLING,
@@ -20,9 +19,9 @@ from agent.chess.records import (
     position_at,
     worker_dtype,
 )
+from agent.chess.squares import EVERYWHERE
 from agent.kernel import entry
 
-_EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 _TERMINATIONS = (
     None,
     chess.Termination.CHECKMATE,
@@ -48,14 +47,14 @@ def _load(worker: Worker, moves: npt.NDArray[np.int32]) -> None:
 @entry(_int64(Worker))
 def _legal(worker: Worker) -> int:
     """Write the legal moves of the root position to frame 0 and return their number."""
-    return generate(position_at(worker, 0), frame_at(worker, 0), 0, ALL, _EVERYWHERE, False)
+    return generate(position_at(worker, 0), frame_at(worker, 0), 0, ALL, EVERYWHERE, False)
 
 
 @entry(_int64(Worker))
 def _outcome(worker: Worker) -> int:
     """Return the place in `_TERMINATIONS` of what ended the game at the root."""
     position, frame = position_at(worker, 0), frame_at(worker, 0)
-    if generate(position, frame, 0, ALL, _EVERYWHERE, True) == 0:
+    if generate(position, frame, 0, ALL, EVERYWHERE, True) == 0:
         return 1 if position.checkers else 2
     if is_insufficient(position):
         return 3
@@ -69,8 +68,8 @@ def _perft(worker: Worker, ply: int, depth: int) -> int:
     """Count the leaves `depth` plies below `ply`; the last ply is counted, not played."""
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     if depth <= 1:
-        return generate(position, frame, 0, ALL, _EVERYWHERE, True) if depth == 1 else 1
-    n = generate(position, frame, 0, ALL, _EVERYWHERE, False)
+        return generate(position, frame, 0, ALL, EVERYWHERE, True) if depth == 1 else 1
+    n = generate(position, frame, 0, ALL, EVERYWHERE, False)
     leaves = 0
     next_ply, less = ply + 1, depth - 1
     for i in range(n):

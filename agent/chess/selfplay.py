@@ -30,6 +30,7 @@ from agent.chess.records import (
 )
 from agent.chess.rules import Game
 from agent.chess.search import Table
+from agent.chess.squares import EVERYWHERE
 from agent.chess.table import GENERATIONS
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.kernel import entry, kernel
@@ -37,7 +38,6 @@ from agent.packed import BLACK_TO_MOVE, packed_dtype
 from agent.selfplay import OpeningsError, Rules
 
 _int64 = numba.int64
-_EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 _FIFTY_MOVES = 100  # plies
 _HARD_LIMIT = 20  # times the soft limit of nodes
 _REJECTED = -1
@@ -95,7 +95,7 @@ def _aspirate(worker: Worker, depth: int, last_score: int) -> int:
 def _think(worker: Worker, play: Any) -> None:
     """Search the root position, which has a legal move: sets play.move, score and depth."""
     root, frame = position_at(worker, 0), frame_at(worker, 0)
-    worker.root_count = generate(root, frame, 0, ALL, _EVERYWHERE, False)
+    worker.root_count = generate(root, frame, 0, ALL, EVERYWHERE, False)
     for i in range(worker.root_count):
         worker.root_moves[i] = frame.moves[i]
         worker.root_nodes[i] = 0
@@ -118,7 +118,7 @@ def _think(worker: Worker, play: Any) -> None:
 def _outcome(worker: Worker) -> int:
     """Return 0 as long as the game goes on, 1 where it is drawn, 2 where the mover is mated."""
     position = position_at(worker, 0)
-    if generate(position, frame_at(worker, 0), 0, ALL, _EVERYWHERE, True) == 0:
+    if generate(position, frame_at(worker, 0), 0, ALL, EVERYWHERE, True) == 0:
         return 2 if position.checkers else 1
     if is_insufficient(position) or is_repetition(worker, 0):
         return 1
@@ -130,7 +130,7 @@ def _play_randomly(worker: Worker, play: Any, plies: int) -> bool:
     """Make random moves; return False if the game ended."""
     for _ in range(plies):
         position, frame = position_at(worker, 0), frame_at(worker, 0)
-        n = generate(position, frame, 0, ALL, _EVERYWHERE, False)
+        n = generate(position, frame, 0, ALL, EVERYWHERE, False)
         if n == 0:
             return False
         advance(worker, _int64(frame.moves[_random_below(play, n)]))

@@ -4,8 +4,11 @@ from agent.chess.native import U64
 from agent.chess.records import Bits
 from agent.kernel import kernel
 
+EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 FILE_A = U64(0x0101010101010101)
-_FILE_H = U64(0x8080808080808080)
+FILE_H = U64(0x8080808080808080)
+WEST = U64(0x0F0F0F0F0F0F0F0F)
+DARK = U64(0xAA55AA55AA55AA55)
 RANKS = tuple(U64(0xFF << 8 * rank) for rank in range(8))
 
 
@@ -30,7 +33,7 @@ def fill_up(bits: Bits, side: int) -> Bits:
 @kernel
 def beside(bits: Bits) -> Bits:
     """Return the squares left and right of each square."""
-    return (bits & ~FILE_A) >> U64(1) | (bits & ~_FILE_H) << U64(1)
+    return (bits & ~FILE_A) >> U64(1) | (bits & ~FILE_H) << U64(1)
 
 
 @kernel
