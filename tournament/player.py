@@ -62,68 +62,12 @@ class Player(Protocol):
         """Stop for good and leave nothing behind; never raises."""
 
 
-class UciPlayer:
-    """A program that speaks UCI, or our own agent in this process, with its options set."""
-
-    def __init__(self, settings: EngineSettings, *, chess960: bool, log: IoLog | None) -> None:
-        def inside() -> InsideEngine:
-            return InsideEngine(settings.name, log)
-
-        self._settings = settings
-        self._chess960 = chess960
-        self._engine = UciEngine(
-            settings.command,
-            settings.arguments,
-            directory=settings.directory,
-            environment=settings.environment,
-            start_limit=settings.start_limit,
-            ready_limit=settings.ready_limit,
-            quit_limit=settings.quit_limit,
-            log=log,
-            converse=inside if settings.protocol is EngineProtocol.AGENT else None,
-        )
-
-    async def start(self) -> None:
-        """Start the program and set its options; a book of its own is switched off."""
-        await self._engine.start()
-        options = dict(self._settings.options)
-        chosen = {name.lower() for name in options}
-        if "ownbook" in self._engine.options and "ownbook" not in chosen:
-            options["OwnBook"] = False
-        if self._chess960:
-            options["UCI_Chess960"] = True
-        await self._engine.configure(options)
-
-    @property
-    def options(self) -> Mapping[str, Option]:
-        """The options that the program declares, by their lower-case names, once started."""
-        return self._engine.options
-
-    async def configure(self, options: Mapping[str, int]) -> None:
-        """Set options between games."""
-        await self._engine.configure(options)
-
-    async def new_game(self) -> None:
-        """Send ucinewgame."""
-        await self._engine.new_game()
-
-    async def search(
-        self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
-    ) -> Answer:
-        """Ask for a move."""
-        return await self._engine.search(request, limit, on_info)
-
-    async def close(self) -> None:
-        """Quit, or kill."""
-        await self._engine.close()
-
-
 class ProgramPlayer:
-    """A program that speaks xboard's protocol or GTP, with its options set."""
+    """A program, or our own agent in this process, with its options set."""
 
     def __init__(
         self,
-        engine: XBoardEngine | GtpEngine,
+        engine: UciEngine | XBoardEngine | GtpEngine,
         options: Mapping[str, str | int | float | bool],
     ) -> None:
         self._engine = engine
@@ -147,6 +91,41 @@ class ProgramPlayer:
     async def close(self) -> None:
         """Quit, or kill."""
         await self._engine.close()
+
+
+class UciPlayer(ProgramPlayer):
+    """One that speaks UCI."""
+
+    _engine: UciEngine
+
+    def __init__(self, settings: EngineSettings, *, chess960: bool, log: IoLog | None) -> None:
+        def inside() -> InsideEngine:
+            return InsideEngine(settings.name, log)
+
+        converse = inside if settings.protocol is EngineProtocol.AGENT else None
+        engine = UciEngine(converse=converse, **_process_settings(settings, log))
+        super().__init__(engine, settings.options)
+        self._chess960 = chess960
+
+    async def start(self) -> None:
+        """Start the program and set its options; a book of its own is switched off."""
+        await self._engine.start()
+        options = dict(self._options)
+        chosen = {name.lower() for name in options}
+        if "ownbook" in self._engine.options and "ownbook" not in chosen:
+            options["OwnBook"] = False
+        if self._chess960:
+            options["UCI_Chess960"] = True
+        await self._engine.configure(options)
+
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """The options that the program declares, by their lower-case names, once started."""
+        return self._engine.options
+
+    async def configure(self, options: Mapping[str, int]) -> None:
+        """Set options between games."""
+        await self._engine.configure(options)
 
 
 class MqttPlayer:

@@ -80,12 +80,8 @@ async def connect(chosen, dask, workers=2, **options):
     raise TimeoutError("the workers do not come")
 
 
-def moves_of(records):
-    return {(r.pair, r.game): (r.result, [m.move for m in r.moves]) for r in records}
-
-
-async def test_workers_that_are_killed_and_frozen_cost_only_time(dask):
-    chosen = settings(engine(), engine("no-info"), games=24, adjudication=Adjudication(maxmoves=12))
+async def begin(chosen, workplace):
+    """Start a tournament; return it, and the list of its events, when a game is finished."""
     events = []
     finished = asyncio.Event()
 
@@ -94,9 +90,18 @@ async def test_workers_that_are_killed_and_frozen_cost_only_time(dask):
         if isinstance(event, GameFinished):
             finished.set()
 
-    workplace = await connect(chosen, dask, silence=3)
     running = asyncio.create_task(play_with(chosen, workplace, listeners=[listen]))
     await asyncio.wait_for(finished.wait(), 60)
+    return running, events
+
+
+def moves_of(records):
+    return {(r.pair, r.game): (r.result, [m.move for m in r.moves]) for r in records}
+
+
+async def test_workers_that_are_killed_and_frozen_cost_only_time(dask):
+    chosen = settings(engine(), engine("no-info"), games=24, adjudication=Adjudication(maxmoves=12))
+    running, events = await begin(chosen, await connect(chosen, dask, silence=3))
     dask.workers[0].kill()
     dask.workers[1].send_signal(signal.SIGSTOP)
     dask.add_worker()
@@ -112,15 +117,7 @@ async def test_workers_that_are_killed_and_frozen_cost_only_time(dask):
 
 async def test_a_scheduler_that_dies_ends_the_run_with_a_message(dask):
     chosen = settings(engine(), engine("no-info"), games=24, adjudication=Adjudication(maxmoves=12))
-    finished = asyncio.Event()
-
-    def listen(event):
-        if isinstance(event, GameFinished):
-            finished.set()
-
-    workplace = await connect(chosen, dask)
-    running = asyncio.create_task(play_with(chosen, workplace, listeners=[listen]))
-    await asyncio.wait_for(finished.wait(), 60)
+    running, _ = await begin(chosen, await connect(chosen, dask))
     dask.processes[0].kill()
     with pytest.raises(RunStoppedError, match="scheduler is gone"):
         await asyncio.wait_for(running, 120)
