@@ -5,7 +5,8 @@ asked of it has a limit of time.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol, TypeVar
@@ -132,6 +133,28 @@ class Engine:
             raise EngineUnresponsiveError(f"no {word} within {limit:.3g} s") from None
         except EngineDiedError:
             raise await self._died() from None
+
+    @asynccontextmanager
+    async def _searching(self, limit: float, word: str) -> AsyncIterator[None]:
+        """Be SEARCHING for the time of a block, `limit` seconds at most; then IDLE, if all is well.
+
+        A search that the block leaves unanswered is interrupted.
+        """
+        self.state = State.SEARCHING
+        try:
+            async with asyncio.timeout(limit):
+                yield
+        except TimeoutError:
+            raise EngineTimeoutError(f"no {word} within {limit:.3g} s") from None
+        except EngineDiedError:
+            raise await self._died() from None
+        finally:
+            if self.state is State.SEARCHING:
+                self._interrupt()
+                self.state = State.IDLE
+
+    def _interrupt(self) -> None:
+        """Tell the engine to answer now, where the protocol has a word for it."""
 
     async def _died(self) -> EngineDiedError:
         """Return the error with the process's own reason, which takes time off every limit."""

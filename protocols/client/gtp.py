@@ -5,14 +5,13 @@ first. What the engine says of the moves of others is not asked: a refusal is it
 Source: 'Specification of the Go Text Protocol, version 2, draft 2' by Gunnar Farnebäck.
 """
 
-import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.limits import SideClock
-from protocols.client.engine import Engine, EngineOptionError, EngineTimeoutError, State
-from protocols.client.process import EngineDiedError, EngineError
+from protocols.client.engine import Engine, EngineOptionError, State
+from protocols.client.process import EngineError
 from protocols.client.uci import Answer, InfoCallback, SearchRequest
 from protocols.gtp.values import COLOURS
 
@@ -81,19 +80,10 @@ class GtpEngine(Engine):
         if own is not None:
             left = self._seconds(own.time)
             await self._ask(f"time_left {colour} {left} {request.moves_to_go or 0}")
-        self.state = State.SEARCHING
-        started = time.perf_counter()
-        self._send(f"genmove {colour}")
-        try:
-            async with asyncio.timeout(limit):
-                move = await self._read_answer("genmove")
-        except TimeoutError:
-            raise EngineTimeoutError(f"no move within {limit:.3g} s") from None
-        except EngineDiedError:
-            raise await self._died() from None
-        finally:
-            if self.state is State.SEARCHING:
-                self.state = State.IDLE
+        async with self._searching(limit, "move"):
+            started = time.perf_counter()
+            self._send(f"genmove {colour}")
+            move = await self._read_answer("genmove")
         elapsed = time.perf_counter() - started
         self._played = [*request.moves, move]
         return Answer(move.lower(), None, None, elapsed)

@@ -5,7 +5,6 @@ its clock, so that a late or second `bestmove` of an earlier search cannot be ta
 answer to this one; unknown lines are skipped; numbers that are none are ignored.
 """
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +13,8 @@ from agent.limits import Cp, Info, Mate, Score, SideClock
 from protocols.client.engine import (
     Engine,
     EngineOptionError,
-    EngineTimeoutError,
     State,
 )
-from protocols.client.process import EngineDiedError
 
 # Live reports are for people: more often than this, an engine's lines are not even parsed.
 INFO_INTERVAL = 0.2
@@ -165,20 +162,12 @@ class UciEngine(Engine):
         """
         self._expect_idle()
         await self._ready(self.ready_limit, before=request.position_line() + "\n")
-        self.state = State.SEARCHING
-        self._send(request.go_line())
-        started = time.perf_counter()
-        try:
-            async with asyncio.timeout(limit):
-                return await self._read_answer(started, on_info)
-        except TimeoutError:
-            raise EngineTimeoutError(f"no bestmove within {limit:.3g} s") from None
-        except EngineDiedError:
-            raise await self._died() from None
-        finally:
-            if self.state is State.SEARCHING:
-                self._send("stop")
-                self.state = State.IDLE
+        async with self._searching(limit, "bestmove"):
+            self._send(request.go_line())
+            return await self._read_answer(time.perf_counter(), on_info)
+
+    def _interrupt(self) -> None:
+        self._send("stop")
 
     async def _ready(self, limit: float, *, before: str = "") -> None:
         self._send(f"{before}isready")
