@@ -27,6 +27,7 @@ _BISHOPS_AND_MORE = 44  # opposite bishops, other pieces too, and at most a pawn
 _LAST_PAWN = 28  # even minor pieces, and one pawn to give one of them for
 _ONE_WING = 24  # even pieces, no more pawns, and all of these on one wing
 _ONE_WING_AHEAD = 40  # the same, a pawn ahead
+_BY_PAWNS = (42, 56, 60, 62, FULL_SCALE)  # anything else, with one pawn, two, ... to win with
 
 # Centipawns for each square, many enough to outweigh what else the evaluation sees.
 _EDGE = 20  # of a lone king's way from the centre
@@ -89,7 +90,7 @@ def scale(position: Position, strong: int) -> int:
                 return _BISHOPS_AND_MORE
     if pawns & WEST == 0 or pawns & ~WEST == 0:
         return _scale_one_wing(position, strong)
-    return FULL_SCALE
+    return _BY_PAWNS[min(count(own_pawns), len(_BY_PAWNS)) - 1]
 
 
 @kernel

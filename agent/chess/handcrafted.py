@@ -41,7 +41,17 @@ from agent.chess.records import (
     position_at,
     worker_at,
 )
-from agent.chess.squares import DARK, FILE_A, RANKS, WEST, beside, distance, fill_up, up
+from agent.chess.squares import (
+    CENTRE_FILES,
+    DARK,
+    FILE_A,
+    RANKS,
+    beside,
+    distance,
+    fill_up,
+    up,
+    wing_of,
+)
 from agent.chess.terms import PLACES, placed, term
 from agent.kernel import c_function, kernel
 
@@ -56,6 +66,7 @@ class Reach(NamedTuple):
     queens: Bits
     pieces: Bits  # all of them, without the king
     all: Bits
+    holes: Bits  # where no pawn can drive its pieces away, and its own defend them
     units: int
     attackers: int
 
@@ -80,9 +91,9 @@ PHASE = (0, 1, 1, 2, 4, 0)
 FULL_PHASE = 24
 _FARTHEST = 5  # squares: kings farther from a passed pawn count as this far
 
-_CENTRE_FILES = U64(0x3C3C3C3C3C3C3C3C)
 _SPACE = (U64(0x00000000FFFFFF00), U64(0x00FFFFFF00000000))  # ranks 2 to 4
 _CAMP = (U64(0x000000FFFFFFFFFF), U64(0xFFFFFFFFFF000000))  # ranks 1 to 5
+_OUTPOST_RANKS = (U64(0x0000FFFFFF000000), U64(0x000000FFFFFF0000))  # ranks 4 to 6
 _CENTRE = U64(0x0000001818000000)
 
 _TEMPO = PLACES["tempo"]
@@ -112,6 +123,9 @@ _PASSED_SAFE = PLACES["passed_safe"]
 _MINOR_FROM_KING = PLACES["minor_from_king"]
 _LONG_DIAGONAL = PLACES["long_diagonal"]
 _ROOK_AND_QUEEN = PLACES["rook_and_queen"]
+_KING_THREAT = PLACES["king_threat"]
+_DOUBLE_ATTACK = PLACES["double_attack"]
+_OUTPOST_REACHABLE = PLACES["outpost_reachable"]
 
 
 @kernel
@@ -192,6 +206,7 @@ def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
         by_queens,
         by_pieces,
         by_pieces | king_attacks(king_square(position, side)),
+        holes,
         units,
         attackers,
     )
@@ -199,10 +214,12 @@ def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
 
 
 @kernel
-def _wing(square: int) -> Bits:
-    """Return the files a to d, c to f or e to h, by which a square is nearest the middle of."""
-    file = square & 7
-    return WEST if file < 3 else _CENTRE_FILES if file < 5 else ~WEST
+def _attacked_twice(reach: Reach) -> Bits:
+    """Return the squares that pieces of two kinds attack."""
+    minors = reach.knights | reach.bishops
+    majors = reach.rooks | reach.queens
+    twice = (reach.knights & reach.bishops) | (reach.rooks & reach.queens) | (minors & majors)
+    return twice | (reach.pawns & (minors | majors))
 
 
 @kernel
@@ -225,6 +242,13 @@ def _threats(position: Position, side: int, trace: Any, reach: Reach, enemy_reac
     score += term(trace, side, _MINOR_THREAT, count(loose_pawns & by_minors))
     score += term(trace, side, _ROOK_THREAT, count(loose_pawns & reach.rooks))
     score += term(trace, side, _HANGING, count(loose & enemy_pieces & reach.all))
+    by_king = king_attacks(king_square(position, side))
+    score += term(trace, side, _KING_THREAT, min(count(loose & by_king), 1))
+    twice = _attacked_twice(reach) & enemy & ~enemy_reach.pawns
+    score += term(trace, side, _DOUBLE_ATTACK, count(twice))
+    reachable = reach.holes & _OUTPOST_RANKS[side] & ~own
+    score += term(trace, side, _OUTPOST_REACHABLE, min(count(reachable & reach.knights), 1))
+    score += term(trace, side, _OUTPOST_REACHABLE + 1, min(count(reachable & reach.bishops), 1))
 
     advanced = up(pawns & own, side) & ~(own | enemy) & ~enemy_reach.pawns
     advanced &= ~enemy_reach.all | reach.all
@@ -234,12 +258,12 @@ def _threats(position: Position, side: int, trace: Any, reach: Reach, enemy_reac
     restricted = enemy_reach.all & ~enemy_reach.pawns & reach.all & ~own
     score += term(trace, side, _RESTRICTED, count(restricted))
 
-    wing = _wing(king_square(position, 1 - side)) & _CAMP[1 - side]
+    wing = wing_of(king_square(position, 1 - side)) & _CAMP[1 - side]
     score += term(trace, side, _KING_WING, count(wing & reach.all))
     score += term(trace, side, _KING_WING + 1, count(wing & reach.all & ~enemy_reach.all))
     score += term(trace, side, _KING_WING + 2, count(wing & enemy_reach.all))
 
-    room = _SPACE[side] & _CENTRE_FILES & ~(pawns & own) & ~enemy_reach.pawns
+    room = _SPACE[side] & CENTRE_FILES & ~(pawns & own) & ~enemy_reach.pawns
     return score + term(trace, side, _SPACE_TERM, count(room))
 
 
@@ -247,19 +271,19 @@ def _threats(position: Position, side: int, trace: Any, reach: Reach, enemy_reac
 def _king_attack(
     position: Position, side: int, trace: Any, reach: Reach, enemy_reach: Reach
 ) -> int:
-    """Score the side's attack on the enemy king, if it has more than one piece in it."""
-    if reach.attackers < 2:
-        return 0
+    """Score the side's attack on the enemy king: safe checks, and two pieces or more beside it."""
     king = king_square(position, 1 - side)
     occupied = position.sides[0] | position.sides[1]
     safe = ~position.sides[side] & ~enemy_reach.all
     diagonals, lines = bishop_attacks(king, occupied) & safe, rook_attacks(king, occupied) & safe
-    units = reach.units
-    units += _CHECK_UNITS[KNIGHT] * count(knight_attacks(king) & safe & reach.knights)
-    units += _CHECK_UNITS[BISHOP] * count(diagonals & reach.bishops)
-    units += _CHECK_UNITS[ROOK] * count(lines & reach.rooks)
-    units += _CHECK_UNITS[QUEEN] * count((diagonals | lines) & reach.queens)
-    units += _WEAK_UNITS * count(king_attacks(king) & reach.all & ~enemy_reach.pieces)
+    by_knights = count(knight_attacks(king) & safe & reach.knights)
+    by_bishops, by_rooks = count(diagonals & reach.bishops), count(lines & reach.rooks)
+    by_queens = count((diagonals | lines) & reach.queens)
+    units = _CHECK_UNITS[KNIGHT] * by_knights + _CHECK_UNITS[BISHOP] * by_bishops
+    units += _CHECK_UNITS[ROOK] * by_rooks + _CHECK_UNITS[QUEEN] * by_queens
+    if reach.attackers > 1:
+        weak = king_attacks(king) & reach.all & ~enemy_reach.pieces
+        units += reach.units + _WEAK_UNITS * count(weak)
     step = min(units >> 1, _DANGERS - 1)
     queen = _DANGERS if position.kinds[QUEEN] & position.sides[side] else 0
     return term(trace, side, _KING_DANGER + queen + step, 1)

@@ -19,7 +19,7 @@ from agent.chess.records import (
     Bits,
     Position,
 )
-from agent.chess.squares import FILE_A, RANKS, beside, fill_up, up
+from agent.chess.squares import FILE_A, RANKS, beside, distance, fill_up, up, wing_of
 from agent.chess.terms import PLACES, placed, term
 from agent.kernel import kernel
 
@@ -39,6 +39,8 @@ _SUPPORTED = PLACES["supported"]
 _PHALANX = PLACES["phalanx"]
 _SHELTER = PLACES["shelter"]
 _STORM = PLACES["storm"]
+_PAWNLESS_WING = PLACES["pawnless_wing"]
+_KING_PAWN_DISTANCE = PLACES["king_pawn_distance"]
 
 
 @kernel
@@ -124,7 +126,19 @@ def _king(position: Position, side: int, trace: Any) -> int:
         score += term(trace, side, _SHELTER + other + own_rank, 1)
         blocked = 8 if own_rank and enemy_rank == own_rank + 1 else 0
         score += term(trace, side, _STORM + blocked + enemy_rank, 1)
-    return score
+    if not wing_of(king) & position.kinds[PAWN]:
+        score += term(trace, side, _PAWNLESS_WING, 1)
+    return score + term(trace, side, _KING_PAWN_DISTANCE, _way_to(own_pawns, king))
+
+
+@kernel
+def _way_to(squares: Bits, square: int) -> int:
+    """Return the distance to the nearest of some squares, 0 if there are none."""
+    nearest = 8 if squares else 0
+    while squares:
+        nearest = min(nearest, distance(first_square(squares), square))
+        squares &= squares - U64(1)
+    return nearest
 
 
 @kernel

@@ -7,6 +7,7 @@ from agent.kernel import kernel
 EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 FILE_A = U64(0x0101010101010101)
 FILE_H = U64(0x8080808080808080)
+CENTRE_FILES = U64(0x3C3C3C3C3C3C3C3C)
 WEST = U64(0x0F0F0F0F0F0F0F0F)
 DARK = U64(0xAA55AA55AA55AA55)
 RANKS = tuple(U64(0xFF << 8 * rank) for rank in range(8))
@@ -40,3 +41,10 @@ def beside(bits: Bits) -> Bits:
 def distance(a: int, b: int) -> int:
     """Return the number of king's moves between two squares."""
     return max(abs((a >> 3) - (b >> 3)), abs((a & 7) - (b & 7)))
+
+
+@kernel
+def wing_of(square: int) -> Bits:
+    """Return the files a to d, c to f or e to h, by which a square is nearest the middle of."""
+    file = square & 7
+    return WEST if file < 3 else CENTRE_FILES if file < 5 else ~WEST
