@@ -1,0 +1,209 @@
+"""What a change of search or evaluation is worth: two source trees play at fixed nodes.
+
+    python benchmarks/duel.py . HEAD --games 4000 --nodes 1500
+
+A tree is a folder or a git revision of this repository. Each side is a process that loads its own
+tree's kernel and makes a whole move in one call of it, so that games are some twenty times as
+fast as those of `kempelen match`, which go over UCI. A pair of games with colours swapped begins
+from the same random opening, one that the first side holds for level. Draws and lost games are
+adjudicated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from queue import SimpleQueue
+
+import chess
+from report import parser, show
+
+from tournament.statistics import strength
+
+REPOSITORY = Path(__file__).parent.parent
+SIDE = Path(__file__).with_name("duel_side.py")
+REQUEST, REPLY = struct.Struct("<i100s"), struct.Struct("<iii")  # see duel_side
+OPENING_PLIES = 8
+LEVEL = 90  # centipawns: openings that the first side finds less level are not played
+LONGEST = 400  # plies; a longer game is a draw
+WON, WON_PLIES = 700, 6  # centipawns that both sides see for so long
+DRAWN, DRAWN_PLIES, DRAWN_FROM = 8, 12, 70
+ONGOING, DRAW, MATED = range(3)
+
+
+class Side:
+    """One source tree, playing."""
+
+    def __init__(self, tree: Path, nodes: int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(SIDE), str(nodes)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=tree,
+            env=os.environ | {"PYTHONPATH": str(tree)},
+        )
+        self._read()  # the kernel is there
+
+    def begin(self, fen: str) -> None:
+        """Forget the last game and set up a position."""
+        self._ask(-1, fen)
+
+    def answer(self, move: int) -> tuple[int, int, int]:
+        """Make the other side's move (0: none), and one's own: how the game stands, it, its score.
+
+        Moves are the kernel's numbers, scores centipawns for who moved.
+        """
+        return self._ask(move)
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.communicate()
+
+    def _ask(self, number: int, text: str = "") -> tuple[int, int, int]:
+        assert self._process.stdin is not None
+        self._process.stdin.write(REQUEST.pack(number, text.encode()))
+        self._process.stdin.flush()
+        return self._read()
+
+    def _read(self) -> tuple[int, int, int]:
+        assert self._process.stdout is not None
+        data = self._process.stdout.read(REPLY.size)
+        if len(data) < REPLY.size:
+            raise EOFError("one side died; its message is above")
+        state, move, score = REPLY.unpack(data)
+        return state, move, score
+
+
+def play(white: Side, black: Side, board: chess.Board) -> int:
+    """Play a game from a position; return White's result, 1, 0 or -1."""
+    sides = (black, white)
+    for side in sides:
+        side.begin(board.fen())
+    turn, move, lead, level = board.turn, 0, 0, 0
+    for ply in range(LONGEST):
+        state, move, score = sides[turn].answer(move)
+        if state == DRAW:
+            return 0
+        sign = 1 if turn else -1
+        if state == MATED:
+            return -sign
+        ahead = sign * score
+        if ahead >= WON:
+            lead = max(lead, 0) + 1
+        elif ahead <= -WON:
+            lead = min(lead, 0) - 1
+        else:
+            lead = 0
+        if abs(lead) >= WON_PLIES:
+            return 1 if lead > 0 else -1
+        level = level + 1 if abs(ahead) <= DRAWN and ply >= DRAWN_FROM else 0
+        if level >= DRAWN_PLIES:
+            return 0
+        turn = not turn
+    return 0
+
+
+def openings(judge: Side, seed: str) -> Iterator[chess.Board]:
+    """Make random openings without end that a side holds for level."""
+    generator = random.Random(seed)
+    while True:
+        board = chess.Board()
+        for _ in range(OPENING_PLIES + generator.randrange(2)):
+            moves = list(board.legal_moves)
+            if not moves:
+                break
+            board.push(generator.choice(moves))
+        if board.is_game_over() or board.is_check():
+            continue
+        judge.begin(board.fen())
+        _, _, score = judge.answer(0)
+        if abs(score) <= LEVEL:
+            yield board
+
+
+def play_pairs(
+    trees: tuple[Path, Path], nodes: int, pairs: int, seed: str, results: SimpleQueue[int | None]
+) -> None:
+    """Play pairs of games; put the first side's points of each, in halves; None if a side dies."""
+    first, second = (Side(tree, nodes) for tree in trees)
+    try:
+        for _, board in zip(range(pairs), openings(first, seed), strict=False):
+            results.put(2 + play(first, second, board) - play(second, first, board))
+    except (EOFError, BrokenPipeError):
+        results.put(None)
+    first.close()
+    second.close()
+
+
+def tree_of(name: str, folder: Path) -> Path:
+    """Return the folder of a source tree, checking out a revision into `folder`."""
+    if Path(name).is_dir():
+        return Path(name).absolute()
+    archive = subprocess.run(
+        ["git", "-C", str(REPOSITORY), "archive", name], stdout=subprocess.PIPE, check=False
+    )
+    if archive.returncode:
+        raise SystemExit(f"duel: {name} is neither a folder nor a revision of {REPOSITORY}")
+    folder.mkdir()
+    subprocess.run(["tar", "-x", "-C", str(folder)], input=archive.stdout, check=True)
+    return folder
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Play and report."""
+    results: SimpleQueue[int | None] = SimpleQueue()
+    counts = Counter[int]()
+    pairs = max(arguments.games // 2, 1)
+    with tempfile.TemporaryDirectory() as name:
+        trees = (
+            tree_of(arguments.new, Path(name) / "new"),
+            tree_of(arguments.old, Path(name) / "old"),
+        )
+        for tree in dict.fromkeys(trees):
+            Side(tree, arguments.nodes).close()  # compiles once, not in every process
+        for number in range(arguments.processes):
+            share = pairs // arguments.processes + (number < pairs % arguments.processes)
+            task = (trees, arguments.nodes, share, f"{arguments.seed}/{number}", results)
+            threading.Thread(target=play_pairs, args=task, daemon=True).start()
+        for done in range(1, pairs + 1):
+            points = results.get()
+            if points is None:
+                raise SystemExit("duel: a side died; its message is above")
+            counts[points] += 1
+            if sys.stderr.isatty():
+                print(f"\r{2 * done} of {2 * pairs} games", end="", file=sys.stderr)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    by_pairs = [counts[points] for points in range(5)]
+    found = strength(by_pairs)
+    elo = f"{found.elo.value:+.0f} +- {found.elo.error:.0f}"
+    columns = ("new against old", "games", "pairs by points 0, 1/2, ... 2", "Elo")
+    row = (
+        f"{arguments.new} : {arguments.old}",
+        2 * pairs,
+        "-".join(map(str, by_pairs)),
+        elo,
+    )
+    show(f"{arguments.nodes} nodes a move", columns, [row], arguments.json)
+    return 0
+
+
+if __name__ == "__main__":
+    options = parser(__doc__)
+    options.add_argument("new", help="folder or git revision")
+    options.add_argument("old", help="folder or git revision to compare with")
+    options.add_argument("--games", type=int, default=2000)
+    options.add_argument("--nodes", type=int, default=2000, help="soft limit of each move")
+    options.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    options.add_argument("--seed", default="1")
+    sys.exit(main(options.parse_args()))

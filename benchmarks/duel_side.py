@@ -1,0 +1,73 @@
+"""One side of `duel.py`: makes moves with the kernel of the tree that it is started in.
+
+Standard input has requests: a number of 4 bytes and a text of 100; -1 begins a game from the FEN,
+another number is the other side's move (0: none), to be made and answered. Standard output has a
+reply to each, and one at the start: how the game stands (1 drawn, 2 the mover is mated, else 0),
+the move, and its score in centipawns.
+"""
+
+import struct
+import sys
+from typing import Any
+
+import chess
+import numba
+import numpy as np
+
+from agent.chess.evaluators import make_evaluator
+from agent.chess.position import advance
+from agent.chess.records import Worker
+from agent.chess.rules import Game
+from agent.chess.search import Table
+from agent.chess.selfplay import _outcome, _Play, _play_dtype, _think
+from agent.evaluation import HANDCRAFTED
+from agent.kernel import entry
+
+REQUEST, REPLY = struct.Struct("<i100s"), struct.Struct("<iii")
+BEGIN = -1
+TABLE_NODES = 2500  # a megabyte of table for so many nodes a move
+
+
+@entry(numba.int64(Worker, _Play))
+def answer(worker: Worker, play: Any) -> int:
+    """Make play.move, if there is one; unless that ends the game, find a move and make it."""
+    if play.move:
+        advance(worker, play.move)
+    outcome = _outcome(worker)
+    if outcome == 0:
+        _think(worker, play)
+        advance(worker, play.move)
+    return numba.int64(outcome)
+
+
+def main(nodes: int) -> None:
+    """Serve until standard input ends."""
+    play = np.zeros(1, _play_dtype)[0]
+    play["nodes"] = nodes
+    table = Table(2 + nodes // TABLE_NODES)
+    evaluator = make_evaluator(HANDCRAFTED, False, lambda: None)
+    game = Game()
+    reply = REPLY.pack(0, 0, 0)
+    while True:
+        sys.stdout.buffer.write(reply)
+        sys.stdout.buffer.flush()
+        request = sys.stdin.buffer.read(REQUEST.size)
+        if len(request) < REQUEST.size:
+            return
+        number, text = REQUEST.unpack(request)
+        if number == BEGIN:
+            table.clear()
+            game = Game()
+            game.load(chess.Board(text.rstrip(b"\0").decode()))
+            game.worker["selective"] = 1
+            game.worker["evaluate"] = evaluator.address
+            game.worker["table"] = table.address
+            game.worker["table_clusters"] = table.clusters
+            continue
+        play["move"] = number
+        state = answer(game.worker, play)
+        reply = REPLY.pack(state, int(play["move"]), int(play["score"]))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
