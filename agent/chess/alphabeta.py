@@ -16,7 +16,14 @@ from agent.chess.ending_tables import NO_SCORE, is_small, table_score
 from agent.chess.exchange import wins_exchange
 from agent.chess.moves import ALL, generate, is_noisy
 from agent.chess.native import U64, call_evaluator
-from agent.chess.ordering import moved_index, next_move, quiet_history, reward, start_picking
+from agent.chess.ordering import (
+    is_killer,
+    moved_index,
+    next_move,
+    quiet_history,
+    reward,
+    start_picking,
+)
 from agent.chess.parameters import (
     PLY,
     double_margin,
@@ -24,6 +31,8 @@ from agent.chess.parameters import (
     futility_base,
     futility_depth,
     futility_margin,
+    history_depth,
+    history_margin,
     internal_reduction_depth,
     late_pruning_base,
     late_pruning_depth,
@@ -38,6 +47,7 @@ from agent.chess.parameters import (
     reduction_cut,
     reduction_depth,
     reduction_history,
+    reduction_killer,
     reduction_late_move,
     reduction_pv,
     reduction_table_noisy,
@@ -218,6 +228,8 @@ def _reduced(
         total -= reduction_pv()
     if cut_node:
         total += reduction_cut()
+    if is_killer(frame_at(worker, ply), move):
+        total -= reduction_killer()
     return total // PLY
 
 
@@ -377,7 +389,8 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         number += 1
         quiet = not is_noisy(position, move)
 
-        # 12. Pruning of moves: too late in the order, too far below alpha, or losing material.
+        # 12. Pruning of moves: too late in the order, too far below alpha, of poor history, or
+        # losing material.
         if selective and ply > 0 and best > -MATE_BOUND and _has_pieces(position):
             reduced = max(depth - reduction(depth, number) // PLY, 0)
             if quiet:
@@ -394,6 +407,12 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                     and evaluation + futility_base() + futility_margin() * reduced <= alpha
                 ):
                     frame.skip_quiets = 1
+                    continue
+                if (
+                    reduced <= history_depth()
+                    and not is_killer(frame, move)
+                    and quiet_history(worker, ply, move) < -history_margin() * (reduced + 1)
+                ):
                     continue
                 if reduced <= exchange_depth() and not wins_exchange(
                     position, move, -quiet_exchange_margin() * reduced

@@ -18,6 +18,7 @@ from agent.chess.moves import (
     to_square,
 )
 from agent.chess.native import U64
+from agent.chess.parameters import history_bonus, history_most_bonus
 from agent.chess.records import (
     FLAG,
     MOVED,
@@ -38,8 +39,6 @@ TABLE_MOVE, START_NOISY, WINNING, START_QUIET, QUIETS, LOSING = range(6)
 
 _KILLER_SCORE = 1 << 20  # above every history
 _MAX_HISTORY = 1 << 14
-_BONUS = 16
-_MAX_BONUS = 1600
 _VICTIM_WEIGHT = 64  # a pawn's worth outweighs a third of the history's range
 _PLACE_BITS = 9  # hold the place of a move in its list
 _LAST_MOVE = (1 << _PLACE_BITS) - 1
@@ -118,6 +117,12 @@ def quiet_history(worker: Worker, ply: int, move: int) -> int:
         + worker.continuations[_before(worker, ply, 1) + moved]
         + worker.continuations[_before(worker, ply, 2) + moved]
     )
+
+
+@kernel
+def is_killer(frame: Frame, move: int) -> bool:
+    """Tell whether a quiet move cut off a sibling node lately."""
+    return move == frame.killers[0] or move == frame.killers[1]
 
 
 @kernel
@@ -247,7 +252,7 @@ def reward(worker: Worker, ply: int, move: int, depth: int) -> None:
     The moves tried before it, which did not cut off, lose history.
     """
     position, frame = position_at(worker, ply), frame_at(worker, ply)
-    bonus = min(_BONUS * depth * depth + 2 * _BONUS * depth, _MAX_BONUS)
+    bonus = min(history_bonus() * depth * (depth + 2), history_most_bonus())
     quiet = not is_noisy(position, move)
     if quiet:
         if frame.killers[0] != move:

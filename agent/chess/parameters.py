@@ -79,42 +79,49 @@ def reduction(depth: int, number: int) -> int:
 
 
 # Reverse futility.
-reverse_futility_depth = _parameter("ReverseFutilityDepth", 8, 1, 14)
-reverse_futility_margin = _parameter("ReverseFutilityMargin", 75, 20, 200)
+reverse_futility_depth = _parameter("ReverseFutilityDepth", 9, 1, 14)
+reverse_futility_margin = _parameter("ReverseFutilityMargin", 46, 20, 200)
 
 # Null move.
 null_move_depth = _parameter("NullMoveDepth", 3, 1, 8)
-null_move_reduction = _parameter("NullMoveReduction", 3, 1, 6)
+null_move_reduction = _parameter("NullMoveReduction", 4, 1, 6)
 null_move_share = _parameter("NullMoveShare", 3, 2, 8)
-null_move_margin = _parameter("NullMoveMargin", 200, 50, 500)
+null_move_margin = _parameter("NullMoveMargin", 150, 50, 500)
 null_verification_depth = _parameter("NullVerificationDepth", 14, 4, 99)
 
-internal_reduction_depth = _parameter("InternalReductionDepth", 4, 2, 12)
+internal_reduction_depth = _parameter("InternalReductionDepth", 5, 2, 12)
 
 # Singular extension.
-singular_depth = _parameter("SingularDepth", 6, 4, 99)
+singular_depth = _parameter("SingularDepth", 7, 4, 99)
 singular_table_plies = _parameter("SingularTablePlies", 3, 1, 6)
 singular_margin = _parameter("SingularMargin", 16, 4, 64)  # eighths of a centipawn per ply
-double_margin = _parameter("DoubleMargin", 20, 0, 100)
+double_margin = _parameter("DoubleMargin", 17, 0, 100)
 
 # Pruning of moves.
 late_pruning_depth = _parameter("LatePruningDepth", 8, 1, 16)
-late_pruning_base = _parameter("LatePruningBase", 3, 1, 10)
-futility_depth = _parameter("FutilityDepth", 8, 1, 14)
-futility_base = _parameter("FutilityBase", 90, 0, 300)
-futility_margin = _parameter("FutilityMargin", 70, 20, 200)
+late_pruning_base = _parameter("LatePruningBase", 4, 1, 10)
+futility_depth = _parameter("FutilityDepth", 9, 1, 14)
+futility_base = _parameter("FutilityBase", 70, 0, 300)
+futility_margin = _parameter("FutilityMargin", 76, 20, 200)
+history_depth = _parameter("HistoryDepth", 4, 1, 14)
+history_margin = _parameter("HistoryMargin", 4000, 1000, 30000)
 exchange_depth = _parameter("ExchangeDepth", 8, 1, 14)
-quiet_exchange_margin = _parameter("QuietExchangeMargin", 50, 10, 150)
-noisy_exchange_margin = _parameter("NoisyExchangeMargin", 90, 20, 250)
+quiet_exchange_margin = _parameter("QuietExchangeMargin", 79, 10, 150)
+noisy_exchange_margin = _parameter("NoisyExchangeMargin", 105, 20, 250)
 
 # Late move reductions.
-reduction_base = _parameter("ReductionBase", 60, 0, 200)
-reduction_divisor = _parameter("ReductionDivisor", 220, 120, 400)
+reduction_base = _parameter("ReductionBase", 73, 0, 200)
+reduction_divisor = _parameter("ReductionDivisor", 232, 120, 400)
 reduction_depth = _parameter("ReductionDepth", 3, 2, 6)
 reduction_late_move = _parameter("ReductionLateMove", 3, 1, 8)
-reduction_history = _parameter("ReductionHistory", 8000, 2000, 30000)
-reduction_pv = _parameter("ReductionPv", 1024, 0, 3072)
-reduction_cut = _parameter("ReductionCut", 1024, 0, 3072)
-reduction_table_noisy = _parameter("ReductionTableNoisy", 1024, 0, 2048)
+reduction_history = _parameter("ReductionHistory", 9400, 2000, 30000)
+reduction_pv = _parameter("ReductionPv", 1000, 0, 3072)
+reduction_cut = _parameter("ReductionCut", 1124, 0, 3072)
+reduction_killer = _parameter("ReductionKiller", 600, 0, 3072)
+reduction_table_noisy = _parameter("ReductionTableNoisy", 1160, 0, 2048)
+
+# Histories.
+history_bonus = _parameter("HistoryBonus", 22, 4, 64)
+history_most_bonus = _parameter("HistoryMostBonus", 1650, 400, 4000)
 
 _fill_reductions()
