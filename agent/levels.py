@@ -26,17 +26,23 @@ if TYPE_CHECKING:
 FULL = 20.0  # the skill that plays as well as it can
 
 LINES = 4  # moves to choose from
-_FEWEST_NODES = 200
-_DOUBLING = 0.6  # doublings of the nodes from one skill to the next
+_FEWEST_NODES = 40
+_DOUBLING = 0.7  # doublings of the nodes from one skill to the next
 _MOST_OVERSHOOT = 4  # times its nodes, a level is cut short
-_TEMPERATURE = 80.0  # centipawns at skill 0
+_TEMPERATURE = 110.0  # centipawns at skill 0
 _MARGIN = 2.0  # temperatures that a move may be worse than the best
 _MATE = 2500  # centipawns that a mate counts as, less what keeps a nearer one ahead
 _MATE_STEP = 10
 
 # Skill and Elo on the scale of Stockfish's UCI_Elo, as `benchmarks/levels.py` measures them; the
 # last, play without a limit, depends on the time it is given.
-CALIBRATION = ((0.0, 1495), (4.0, 1810), (8.0, 1870), (12.0, 1890), (FULL, 2350))
+CALIBRATION = (
+    (0.0, 1040),
+    (4.0, 1575),
+    (8.0, 1830),
+    (12.0, 1965),
+    (FULL, 2350),
+)
 LEAST_ELO, MOST_ELO = 1350, CALIBRATION[-1][1]
 
 
