@@ -219,16 +219,16 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
 
 @kernel
 def _reduced(
-    worker: Worker, ply: int, move: int, depth: int, number: int, in_pv: bool, cut_node: bool
+    depth: int, number: int, history: int, killer: bool, in_pv: bool, cut_node: bool
 ) -> int:
     """Return by how many plies to reduce a late quiet move, the less the better its history."""
     total = reduction(depth, number)
-    total -= quiet_history(worker, ply, move) * PLY // reduction_history()
+    total -= history * PLY // reduction_history()
     if in_pv:
         total -= reduction_pv()
     if cut_node:
         total += reduction_cut()
-    if is_killer(frame_at(worker, ply), move):
+    if killer:
         total -= reduction_killer()
     return total // PLY
 
@@ -388,6 +388,9 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
             continue
         number += 1
         quiet = not is_noisy(position, move)
+        # The histories must be read before the move is made.
+        history = quiet_history(worker, ply, move) if quiet else _int64(0)
+        killer = is_killer(frame, move)
 
         # 12. Pruning of moves: too late in the order, too far below alpha, of poor history, or
         # losing material.
@@ -410,8 +413,8 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                     continue
                 if (
                     reduced <= history_depth()
-                    and not is_killer(frame, move)
-                    and quiet_history(worker, ply, move) < -history_margin() * (reduced + 1)
+                    and not killer
+                    and history < -history_margin() * (reduced + 1)
                 ):
                     continue
                 if reduced <= exchange_depth() and not wins_exchange(
@@ -423,10 +426,9 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
             ):
                 continue
 
-        # The histories must be read before the move is made.
         reduce_by = 0
         if selective and quiet and number > reduction_late_move() and depth >= reduction_depth():
-            reduce_by = _reduced(worker, ply, move, depth, number, in_pv, cut_node)
+            reduce_by = _reduced(depth, number, history, killer, in_pv, cut_node)
             if noisy_table_move:
                 reduce_by += reduction_table_noisy() // PLY
         frame.moved = moved_index(position, move)
@@ -531,7 +533,8 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
                 and not in_check
                 and not gives_check
             ):
-                reduce_by = _reduced(worker, ply, move, depth, number, True, False)
+                history = quiet_history(worker, ply, move)
+                reduce_by = _reduced(depth, number, history, is_killer(frame, move), True, False)
                 less = max(next_depth - max(reduce_by, 0), 1)
             score = -search(worker, child_ply, less, -alpha - 1, -alpha, _bool(True))
             if score > alpha and less < next_depth:
