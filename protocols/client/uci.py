@@ -10,11 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.limits import Cp, Info, Mate, Score, SideClock
-from protocols.client.engine import (
-    Engine,
-    EngineOptionError,
-    State,
-)
+from protocols.client.engine import Engine, EngineOptionError, State
 
 # Live reports are for people: more often than this, an engine's lines are not even parsed.
 INFO_INTERVAL = 0.2
