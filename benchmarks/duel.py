@@ -31,7 +31,8 @@ from tournament.statistics import strength
 
 REPOSITORY = Path(__file__).parent.parent
 SIDE = Path(__file__).with_name("duel_side.py")
-REQUEST, REPLY = struct.Struct("<i100s"), struct.Struct("<iii")  # see duel_side
+REQUEST, REPLY = struct.Struct("<i100s"), struct.Struct("<iii")  # as duel_side has them
+BEGIN = -1
 OPENING_PLIES = 8
 LEVEL = 90  # centipawns: openings that the first side finds less level are not played
 LONGEST = 400  # plies; a longer game is a draw
@@ -55,7 +56,7 @@ class Side:
 
     def begin(self, fen: str) -> None:
         """Forget the last game and set up a position."""
-        self._ask(-1, fen)
+        self._ask(BEGIN, fen)
 
     def answer(self, move: int) -> tuple[int, int, int]:
         """Make the other side's move (0: none), and one's own: how the game stands, it, its score.
