@@ -13,52 +13,71 @@ import numba
 
 from agent.chess.correction import corrected, learn
 from agent.chess.ending_tables import NO_SCORE, is_small, table_score
-from agent.chess.exchange import wins_exchange
-from agent.chess.moves import ALL, generate, is_noisy
+from agent.chess.exchange import VALUES, wins_exchange
+from agent.chess.moves import ALL, generate, is_noisy, to_square
 from agent.chess.native import U64, call_evaluator
 from agent.chess.ordering import (
+    MAX_HISTORY,
+    capture_history,
     is_killer,
     moved_index,
     next_move,
     quiet_history,
     reward,
+    reward_last,
     start_picking,
 )
 from agent.chess.parameters import (
     PLY,
+    deeper_margin,
     double_margin,
     exchange_depth,
     futility_base,
     futility_depth,
+    futility_history,
     futility_margin,
     history_depth,
     history_margin,
     internal_reduction_depth,
     late_pruning_base,
     late_pruning_depth,
+    late_pruning_improving,
+    late_pruning_square,
     noisy_exchange_margin,
+    null_entry_margin,
     null_move_depth,
     null_move_margin,
     null_move_reduction,
     null_move_share,
     null_verification_depth,
+    quiescence_margin,
     quiet_exchange_margin,
+    razor_base,
+    razor_square,
     reduction,
     reduction_cut,
+    reduction_cutoffs,
     reduction_depth,
     reduction_history,
     reduction_killer,
     reduction_late_move,
+    reduction_noisy,
+    reduction_noisy_history,
+    reduction_not_improving,
     reduction_pv,
     reduction_table_noisy,
     reverse_futility_depth,
+    reverse_futility_improving,
     reverse_futility_margin,
     singular_depth,
     singular_margin,
     singular_table_plies,
+    table_margin,
+    table_plies,
 )
 from agent.chess.position import is_insufficient, is_repetition, make, make_null
 from agent.chess.records import (
+    FLAG,
     INFINITE,
     KING,
     MATE,
@@ -94,6 +113,7 @@ _int64 = numba.int64
 _bool = numba.boolean
 _DRAW = 0
 _FIFTY_MOVES = 100  # plies
+_MANY_CUTOFFS = 3  # of the replies to earlier moves
 
 
 @kernel
@@ -139,10 +159,12 @@ def _extend_pv(worker: Worker, ply: int, move: int) -> None:
 
 
 @kernel
-def _forget_killers(worker: Worker, ply: int) -> None:
+def _forget_siblings(worker: Worker, ply: int) -> None:
+    """Forget what nodes at `ply` below another parent noted for their siblings."""
     frame = frame_at(worker, ply)
     frame.killers[0] = NO_MOVE
     frame.killers[1] = NO_MOVE
+    frame.cutoffs = 0
 
 
 @kernel
@@ -183,11 +205,13 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
     # 2. Standing pat: whoever is not in check may leave it at that.
     best = ply - MATE
     raw = NO_EVALUATION
+    standing = best
     if not in_check:
         raw = data_evaluation(data) if data else NO_EVALUATION
         if raw == NO_EVALUATION:
             raw = evaluate(worker, ply)
-        best = corrected(worker, ply, raw) if selective else raw
+        standing = corrected(worker, ply, raw) if selective else raw
+        best = standing
         if best >= beta:
             return best
         alpha = max(alpha, best)
@@ -199,6 +223,12 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
         move = next_move(worker, ply, not in_check)
         if move == NO_MOVE:
             break
+        # What would not reach alpha if the captured piece were free is left out.
+        if selective and not in_check and move & FLAG == 0:
+            free = standing + VALUES[position.board[to_square(move)]] + quiescence_margin()
+            if free <= alpha:
+                best = max(best, free)
+                continue
         make(worker, ply, move)
         score = -quiescence(worker, ply + 1, -beta, -alpha)
         if worker.stop:
@@ -218,19 +248,34 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
 
 
 @kernel
-def _reduced(
-    depth: int, number: int, history: int, killer: bool, in_pv: bool, cut_node: bool
-) -> int:
-    """Return by how many plies to reduce a late quiet move, the less the better its history."""
-    total = reduction(depth, number)
-    total -= history * PLY // reduction_history()
+def _most_moves(depth: int, improving: bool) -> int:
+    """Return how many moves late pruning leaves of a node."""
+    sixteenths = 16 * late_pruning_base() + late_pruning_square() * depth * depth
+    return sixteenths * (16 if improving else late_pruning_improving()) // 256
+
+
+@kernel
+def _node_reduction(in_pv: bool, cut_node: bool, improving: bool) -> int:
+    """Return by how many 1024ths of a ply every late move of such a node is reduced."""
+    total = 0
     if in_pv:
         total -= reduction_pv()
     if cut_node:
         total += reduction_cut()
+    if not improving:
+        total += reduction_not_improving()
+    return total
+
+
+@kernel
+def _move_reduction(depth: int, number: int, quiet: bool, killer: bool, history: int) -> int:
+    """Return by how many 1024ths of a ply to reduce a late move: less if its history is good."""
+    total = reduction(depth, number)
+    if not quiet:
+        return total + reduction_noisy() - history * PLY // reduction_noisy_history()
     if killer:
         total -= reduction_killer()
-    return total // PLY
+    return total - history * PLY // reduction_history()
 
 
 @entry(_int64(Worker, _int64, _int64, _int64, _int64, numba.boolean))
@@ -301,18 +346,30 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
 
     if selective and not in_pv and not in_check and excluded == NO_MOVE:
         # 7. Reverse futility: so far above beta that no quick reply brings it below.
+        margin = reverse_futility_margin() * depth
+        if improving:
+            margin -= reverse_futility_improving()
         if (
             depth <= reverse_futility_depth()
-            and evaluation - reverse_futility_margin() * (depth - improving) >= beta
+            and evaluation - margin >= beta
             and beta > -MATE_BOUND
             and evaluation < MATE_BOUND
         ):
             return evaluation
 
-        # 8. Null move: if even passing holds beta, some move will.
+        # 8. Razoring: so far below alpha that only captures might help.
+        margin = razor_base() + razor_square() * depth * depth
+        if evaluation + margin <= alpha and alpha < MATE_BOUND:
+            score = quiescence(worker, ply, alpha, beta)
+            if worker.stop:
+                return 0
+            if score <= alpha:
+                return score
+
+        # 9. Null move: if even passing holds beta, some move will.
         if (
             depth >= null_move_depth()
-            and evaluation >= beta
+            and evaluation >= beta + null_entry_margin()
             and position.move != NO_MOVE
             and ply >= worker.null_from
             and _has_pieces(position)
@@ -337,7 +394,18 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                 if verified >= beta:
                     return score
 
-    # 9. Internal reduction: without a table move the order is poor, and depth is better spent
+        # 10. ProbCut without a search: an entry of the table, not quite as deep, is far above beta.
+        if (
+            data
+            and data_depth(data) >= depth - table_plies()
+            and data_bound(data) != UPPER
+            and data_score(data, ply) >= beta + table_margin()
+            and data_score(data, ply) < MATE_BOUND
+            and beta > -MATE_BOUND
+        ):
+            return beta + table_margin()
+
+    # 11. Internal reduction: without a table move the order is poor, and depth is better spent
     # when the position comes back with one. Where no move is expected to hold, order is no matter.
     if (
         selective
@@ -347,7 +415,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     ):
         depth -= 1
 
-    # 10. Singular extension: a table move that alone holds is searched deeper.
+    # 12. Singular extension: a table move that alone holds is searched deeper.
     extension = 0
     if (
         selective
@@ -375,10 +443,12 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         elif data_score(data, ply) >= beta:
             extension = -1
 
-    # 11. Moves.
+    # 13. Moves.
     start_picking(worker, ply, table_move)
-    _forget_killers(worker, ply + 1)
+    _forget_siblings(worker, ply + 1)
+    node_reduction = _node_reduction(in_pv, cut_node, improving)
     noisy_table_move = table_move != NO_MOVE and is_noisy(position, table_move)
+    most = _most_moves(depth, improving)
     best, best_move, bound, number = -INFINITE, NO_MOVE, UPPER, 0
     while True:
         move = next_move(worker, ply, False)
@@ -389,26 +459,23 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         number += 1
         quiet = not is_noisy(position, move)
         # The histories must be read before the move is made.
-        history = quiet_history(worker, ply, move) if quiet else _int64(0)
+        if quiet:
+            history = quiet_history(worker, ply, move)
+        else:
+            history = capture_history(worker, position, move)
         killer = is_killer(frame, move)
 
-        # 12. Pruning of moves: too late in the order, too far below alpha, of poor history, or
+        # 14. Pruning of moves: too late in the order, too far below alpha, of poor history, or
         # losing material.
         if selective and ply > 0 and best > -MATE_BOUND and _has_pieces(position):
             reduced = max(depth - reduction(depth, number) // PLY, 0)
             if quiet:
-                if (
-                    depth <= late_pruning_depth()
-                    and not in_pv
-                    and number > (late_pruning_base() + depth * depth) // (1 if improving else 2)
-                ):
+                if depth <= late_pruning_depth() and not in_pv and number > most:
                     frame.skip_quiets = 1
                     continue
-                if (
-                    reduced <= futility_depth()
-                    and not in_check
-                    and evaluation + futility_base() + futility_margin() * reduced <= alpha
-                ):
+                margin = futility_base() + futility_margin() * reduced
+                margin += futility_history() * history // MAX_HISTORY
+                if reduced <= futility_depth() and not in_check and evaluation + margin <= alpha:
                     frame.skip_quiets = 1
                     continue
                 if (
@@ -427,15 +494,18 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                 continue
 
         reduce_by = 0
-        if selective and quiet and number > reduction_late_move() and depth >= reduction_depth():
-            reduce_by = _reduced(depth, number, history, killer, in_pv, cut_node)
-            if noisy_table_move:
-                reduce_by += reduction_table_noisy() // PLY
+        if selective and number > reduction_late_move() and depth >= reduction_depth():
+            total = node_reduction + _move_reduction(depth, number, quiet, killer, history)
+            if noisy_table_move and quiet:
+                total += reduction_table_noisy()
+            if frame_at(worker, ply + 1).cutoffs >= _MANY_CUTOFFS:
+                total += reduction_cutoffs()
+            reduce_by = total // PLY
         frame.moved = moved_index(position, move)
         make(worker, ply, move)
         child = position_at(worker, ply + 1)
 
-        # 13. Extension of the singular move, and of checks.
+        # 15. Extension of the singular move, and of checks.
         gives_check = child.checkers != 0
         next_depth = depth - 1
         if move == table_move and extension:
@@ -443,13 +513,16 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         elif selective and gives_check:
             next_depth += 1
 
-        # 14. Late move reduction: moves ordered late are searched shallower, and again if good.
+        # 16. Late move reduction: moves ordered late are searched shallower, and again if good,
+        # then deeper still if very good.
         score = alpha + 1
         if reduce_by > 0 and not in_check and not gives_check:
             less = max(next_depth - reduce_by, 1)
             score = -search(worker, ply + 1, less, -alpha - 1, -alpha, _bool(True))
+            if score > best + deeper_margin() and score > alpha and less < next_depth:
+                next_depth += 1
 
-        # 15. Principal variation: after the first move a null window shows that others are worse.
+        # 17. Principal variation: after the first move a null window shows that others are worse.
         if score > alpha and number > 1:
             score = -search(worker, ply + 1, next_depth, -alpha - 1, -alpha, not cut_node)
         elif number == 1 and not in_pv:
@@ -469,19 +542,22 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                     _extend_pv(worker, ply, move)
                 if score >= beta:
                     bound = LOWER
+                    frame.cutoffs += 1
                     if selective:
                         reward(worker, ply, move, depth)
                     break
 
-    # 16. Mate and stalemate; or no move beside the excluded one.
+    # 18. Mate and stalemate; or no move beside the excluded one.
     if number == 0:
         if excluded != NO_MOVE:
             return alpha
         return ply - MATE if in_check else _DRAW
 
-    # 17. Remember, and learn from what the evaluation missed.
+    # 19. Remember, and learn from what the evaluation missed.
     if selective and excluded == NO_MOVE:
         save(worker, key, ply, depth, best_move, best, raw, bound)
+        if bound == UPPER and depth > 1 and ply > 0:
+            reward_last(worker, ply, depth)
         if (
             not in_check
             and (best_move == NO_MOVE or not is_noisy(position, best_move))
@@ -507,7 +583,7 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
     worker.root_depth = depth
     worker.null_from = 0
     frame.pv_length = 0
-    _forget_killers(worker, child_ply)
+    _forget_siblings(worker, child_ply)
     in_check = position.checkers != 0
     frame.evaluation = NO_EVALUATION
     if worker.selective and not in_check:
@@ -534,8 +610,9 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
                 and not gives_check
             ):
                 history = quiet_history(worker, ply, move)
-                reduce_by = _reduced(depth, number, history, is_killer(frame, move), True, False)
-                less = max(next_depth - max(reduce_by, 0), 1)
+                total = _node_reduction(_bool(True), _bool(False), _bool(True))
+                total += _move_reduction(depth, number, quiet, is_killer(frame, move), history)
+                less = max(next_depth - max(total // PLY, 0), 1)
             score = -search(worker, child_ply, less, -alpha - 1, -alpha, _bool(True))
             if score > alpha and less < next_depth:
                 score = -search(worker, child_ply, next_depth, -alpha - 1, -alpha, _bool(True))

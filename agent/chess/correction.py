@@ -7,13 +7,14 @@ evaluated, the evaluation of the next such position is shifted that way.
 import numba
 
 from agent.chess.native import U64
+from agent.chess.parameters import correction_pawn, correction_piece
 from agent.chess.records import CORRECTIONS, MAX_EVALUATION, Bits, Position, Worker, position_at
 from agent.kernel import kernel
 
 _MASK = U64(CORRECTIONS - 1)
 _MAX_ENTRY = 1024
 _MAX_STEP = 256
-_UNITS = 24  # of an entry for one centipawn, with pawns counting twice
+_UNITS = 1536  # of an entry times its weight for one centipawn
 
 
 @kernel
@@ -36,9 +37,9 @@ def corrected(worker: Worker, ply: int, evaluation: int) -> int:
     """Return the static evaluation, shifted by what was learned."""
     position = position_at(worker, ply)
     total = (
-        2 * worker.pawn_corrections[_pawn_index(position)]
-        + worker.piece_corrections[_piece_index(position, 0)]
-        + worker.piece_corrections[_piece_index(position, 1)]
+        correction_pawn() * worker.pawn_corrections[_pawn_index(position)]
+        + correction_piece() * worker.piece_corrections[_piece_index(position, 0)]
+        + correction_piece() * worker.piece_corrections[_piece_index(position, 1)]
     )
     value = evaluation + total // _UNITS
     return min(max(value, -MAX_EVALUATION), MAX_EVALUATION)

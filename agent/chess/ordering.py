@@ -18,7 +18,14 @@ from agent.chess.moves import (
     to_square,
 )
 from agent.chess.native import U64
-from agent.chess.parameters import history_bonus, history_most_bonus
+from agent.chess.parameters import (
+    continuation_one,
+    continuation_two,
+    history_bonus,
+    history_malus,
+    history_most_bonus,
+    history_reply,
+)
 from agent.chess.records import (
     FLAG,
     MOVED,
@@ -37,8 +44,9 @@ from agent.kernel import kernel
 # Stages of picking; quiescence ends after WINNING.
 TABLE_MOVE, START_NOISY, WINNING, START_QUIET, QUIETS, LOSING = range(6)
 
+MAX_HISTORY = 1 << 14
 _KILLER_SCORE = 1 << 20  # above every history
-_MAX_HISTORY = 1 << 14
+_SHARES = 64  # weights of histories, and shares of a bonus, are given in 64ths
 _VICTIM_WEIGHT = 64  # a pawn's worth outweighs a third of the history's range
 _PLACE_BITS = 9  # hold the place of a move in its list
 _LAST_MOVE = (1 << _PLACE_BITS) - 1
@@ -83,6 +91,12 @@ def _capture_index(position: Position, move: int) -> int:
 
 
 @kernel
+def capture_history(worker: Worker, position: Position, move: int) -> int:
+    """Return how well such a capture did, of that kind of piece by that piece on that square."""
+    return worker.captures[_capture_index(position, move)]
+
+
+@kernel
 def _score_noisy(worker: Worker, position: Position, frame: Frame) -> None:
     """Order captures by the most valuable victim, and by what such captures did elsewhere."""
     for i in range(frame.count):
@@ -90,7 +104,7 @@ def _score_noisy(worker: Worker, position: Position, frame: Frame) -> None:
         score = _VICTIM_WEIGHT * VALUES[position.board[to_square(move)]]
         if move & FLAG == PROMOTION:
             score += _VICTIM_WEIGHT * VALUES[promotion_kind(move)]
-        score += worker.captures[_capture_index(position, move)]
+        score += capture_history(worker, position, move)
         frame.scores[i] = _rank(score, i)
 
 
@@ -112,11 +126,11 @@ def quiet_history(worker: Worker, ply: int, move: int) -> int:
     """Return how well a quiet move did: anywhere, and after the last two moves."""
     position = position_at(worker, ply)
     moved = moved_index(position, move)
-    return (
-        worker.history[history_index(position.turn, move)]
-        + worker.continuations[_before(worker, ply, 1) + moved]
-        + worker.continuations[_before(worker, ply, 2) + moved]
+    after = (
+        continuation_one() * worker.continuations[_before(worker, ply, 1) + moved]
+        + continuation_two() * worker.continuations[_before(worker, ply, 2) + moved]
     )
+    return worker.history[history_index(position.turn, move)] + after // _SHARES
 
 
 @kernel
@@ -225,7 +239,7 @@ def next_move(worker: Worker, ply: int, only_noisy: bool) -> int:
 @kernel
 def _moved_towards(value: int, bonus: int) -> int:
     """Move a history value towards +- its maximum, the less the nearer it is ("gravity")."""
-    return value + bonus - value * abs(bonus) // _MAX_HISTORY
+    return value + bonus - value * abs(bonus) // MAX_HISTORY
 
 
 @kernel
@@ -246,13 +260,19 @@ def _adjust_capture(worker: Worker, position: Position, move: int, bonus: int) -
 
 
 @kernel
+def _bonus(depth: int) -> int:
+    """Return by how much the history of a move rises that cut off a search of that depth."""
+    return min(history_bonus() * depth * (depth + 2), history_most_bonus())
+
+
+@kernel
 def reward(worker: Worker, ply: int, move: int, depth: int) -> None:
     """Note that `move` cut off: its history rises, and a quiet move becomes a killer.
 
     The moves tried before it, which did not cut off, lose history.
     """
     position, frame = position_at(worker, ply), frame_at(worker, ply)
-    bonus = min(history_bonus() * depth * (depth + 2), history_most_bonus())
+    bonus = _bonus(depth)
     quiet = not is_noisy(position, move)
     if quiet:
         if frame.killers[0] != move:
@@ -261,6 +281,7 @@ def reward(worker: Worker, ply: int, move: int, depth: int) -> None:
         _adjust_quiet(worker, ply, move, bonus)
     else:
         _adjust_capture(worker, position, move, bonus)
+    malus = bonus * history_malus() // _SHARES
     # Captures set aside and not yet looked at lie from `untried` to `losing`.
     late = frame.stage == LOSING
     untried = frame.next if late else 0
@@ -269,6 +290,14 @@ def reward(worker: Worker, ply: int, move: int, depth: int) -> None:
         if tried == move or untried <= i < frame.losing:
             continue
         if is_noisy(position, tried):
-            _adjust_capture(worker, position, tried, -bonus)
+            _adjust_capture(worker, position, tried, -malus)
         elif quiet:
-            _adjust_quiet(worker, ply, tried, -bonus)
+            _adjust_quiet(worker, ply, tried, -malus)
+
+
+@kernel
+def reward_last(worker: Worker, ply: int, depth: int) -> None:
+    """Note that no move at `ply` did any good: the quiet move that led here rises in history."""
+    move = position_at(worker, ply).move
+    if move != NO_MOVE and not is_noisy(position_at(worker, ply - 1), move):
+        _adjust_quiet(worker, ply - 1, move, _bonus(depth) * history_reply() // _SHARES)

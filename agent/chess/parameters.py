@@ -80,48 +80,74 @@ def reduction(depth: int, number: int) -> int:
 
 # Reverse futility.
 reverse_futility_depth = _parameter("ReverseFutilityDepth", 9, 1, 14)
-reverse_futility_margin = _parameter("ReverseFutilityMargin", 46, 20, 200)
+reverse_futility_margin = _parameter("ReverseFutilityMargin", 51, 20, 200)
+reverse_futility_improving = _parameter("ReverseFutilityImproving", 30, 0, 200)
+
+# Razoring.
+razor_base = _parameter("RazorBase", 417, 0, 2000)
+razor_square = _parameter("RazorSquare", 182, 10, 800)
 
 # Null move.
 null_move_depth = _parameter("NullMoveDepth", 3, 1, 8)
 null_move_reduction = _parameter("NullMoveReduction", 4, 1, 6)
 null_move_share = _parameter("NullMoveShare", 3, 2, 8)
-null_move_margin = _parameter("NullMoveMargin", 150, 50, 500)
+null_move_margin = _parameter("NullMoveMargin", 101, 50, 500)
+null_entry_margin = _parameter("NullEntryMargin", 39, -100, 200)
 null_verification_depth = _parameter("NullVerificationDepth", 14, 4, 99)
 
-internal_reduction_depth = _parameter("InternalReductionDepth", 5, 2, 12)
+# What the table says of the node.
+table_plies = _parameter("TablePlies", 4, 1, 8)
+table_margin = _parameter("TableMargin", 362, 50, 1500)
+internal_reduction_depth = _parameter("InternalReductionDepth", 7, 2, 12)
 
 # Singular extension.
 singular_depth = _parameter("SingularDepth", 7, 4, 99)
 singular_table_plies = _parameter("SingularTablePlies", 3, 1, 6)
-singular_margin = _parameter("SingularMargin", 16, 4, 64)  # eighths of a centipawn per ply
-double_margin = _parameter("DoubleMargin", 17, 0, 100)
+singular_margin = _parameter("SingularMargin", 13, 4, 64)  # eighths of a centipawn per ply
+double_margin = _parameter("DoubleMargin", 16, 0, 100)
 
 # Pruning of moves.
 late_pruning_depth = _parameter("LatePruningDepth", 8, 1, 16)
 late_pruning_base = _parameter("LatePruningBase", 4, 1, 10)
+late_pruning_square = _parameter("LatePruningSquare", 27, 4, 48)  # sixteenths of a move
+late_pruning_improving = _parameter("LatePruningImproving", 9, 2, 16)  # sixteenths, if it is not
 futility_depth = _parameter("FutilityDepth", 9, 1, 14)
-futility_base = _parameter("FutilityBase", 70, 0, 300)
-futility_margin = _parameter("FutilityMargin", 76, 20, 200)
-history_depth = _parameter("HistoryDepth", 4, 1, 14)
-history_margin = _parameter("HistoryMargin", 4000, 1000, 30000)
+futility_base = _parameter("FutilityBase", 52, 0, 300)
+futility_margin = _parameter("FutilityMargin", 109, 20, 300)
+futility_history = _parameter("FutilityHistory", 42, 0, 300)  # at a full history
+history_depth = _parameter("HistoryDepth", 5, 1, 14)
+history_margin = _parameter("HistoryMargin", 4397, 1000, 30000)
 exchange_depth = _parameter("ExchangeDepth", 8, 1, 14)
-quiet_exchange_margin = _parameter("QuietExchangeMargin", 79, 10, 150)
-noisy_exchange_margin = _parameter("NoisyExchangeMargin", 105, 20, 250)
+quiet_exchange_margin = _parameter("QuietExchangeMargin", 98, 10, 150)
+noisy_exchange_margin = _parameter("NoisyExchangeMargin", 101, 20, 250)
+quiescence_margin = _parameter("QuiescenceMargin", 212, 50, 3000)
 
 # Late move reductions.
-reduction_base = _parameter("ReductionBase", 73, 0, 200)
-reduction_divisor = _parameter("ReductionDivisor", 232, 120, 400)
+reduction_base = _parameter("ReductionBase", 84, 0, 200)
+reduction_divisor = _parameter("ReductionDivisor", 239, 120, 400)
 reduction_depth = _parameter("ReductionDepth", 3, 2, 6)
 reduction_late_move = _parameter("ReductionLateMove", 3, 1, 8)
-reduction_history = _parameter("ReductionHistory", 9400, 2000, 30000)
-reduction_pv = _parameter("ReductionPv", 1000, 0, 3072)
-reduction_cut = _parameter("ReductionCut", 1124, 0, 3072)
-reduction_killer = _parameter("ReductionKiller", 600, 0, 3072)
-reduction_table_noisy = _parameter("ReductionTableNoisy", 1160, 0, 2048)
+reduction_history = _parameter("ReductionHistory", 7977, 2000, 30000)
+reduction_pv = _parameter("ReductionPv", 855, 0, 3072)
+reduction_cut = _parameter("ReductionCut", 1552, 0, 3072)
+reduction_killer = _parameter("ReductionKiller", 278, 0, 3072)
+reduction_not_improving = _parameter("ReductionNotImproving", 204, -1024, 2048)
+reduction_table_noisy = _parameter("ReductionTableNoisy", 1204, 0, 2048)
+reduction_noisy = _parameter("ReductionNoisy", -1502, -6000, 2048)
+reduction_noisy_history = _parameter("ReductionNoisyHistory", 5535, 2000, 60000)
+reduction_cutoffs = _parameter("ReductionCutoffs", 200, -1024, 3072)
+deeper_margin = _parameter("DeeperMargin", 80, 10, 400)
 
 # Histories.
-history_bonus = _parameter("HistoryBonus", 22, 4, 64)
-history_most_bonus = _parameter("HistoryMostBonus", 1650, 400, 4000)
+history_bonus = _parameter("HistoryBonus", 26, 4, 64)
+history_most_bonus = _parameter("HistoryMostBonus", 2238, 400, 4000)
+history_malus = _parameter("HistoryMalus", 93, 10, 160)  # in 64ths of the bonus, as what follows
+history_reply = _parameter("HistoryReply", 32, 0, 128)
+continuation_one = _parameter("ContinuationOne", 69, 0, 160)
+continuation_two = _parameter("ContinuationTwo", 47, 0, 160)
+
+# Corrections.
+correction_pawn = _parameter("CorrectionPawn", 50, 0, 400)
+correction_piece = _parameter("CorrectionPiece", 112, 0, 300)
 
 _fill_reductions()

@@ -76,6 +76,7 @@ frame_dtype = np.dtype(
         ("evaluation", np.int64),  # static, NO_EVALUATION in check
         ("excluded", np.int64),  # the move that a singular search leaves out, else NO_MOVE
         ("moved", np.int64),  # piece and target of the move made here, NOTHING_MOVED if none
+        ("cutoffs", np.int64),  # at this ply since the node before it was entered
         ("killers", np.int32, (2,)),
         ("pv_length", np.int32),
         ("pv", np.int32, (MAX_PLY,)),
