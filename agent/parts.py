@@ -8,6 +8,7 @@ PARTS = {
         "agent.chess.rules",
         "agent.chess.own_tables",
         "agent.chess.handcrafted",
+        "agent.chess.quiescence",
         "agent.chess.alphabeta",
     ),
     MCTS: ("agent.chess.tree", "agent.chess.mcts"),

@@ -9,13 +9,14 @@ With `worker.selective` off nothing is pruned, reduced, extended or taken from t
 value is that of plain minimax with the same quiescence, which the tests compare.
 """
 
-import numba
+from numba import boolean, int64
 
 from agent.chess.correction import corrected, learn
 from agent.chess.ending_tables import NO_SCORE, is_small, table_score
-from agent.chess.exchange import VALUES, wins_exchange
-from agent.chess.moves import ALL, generate, is_noisy, to_square
-from agent.chess.native import U64, call_evaluator
+from agent.chess.exchange import wins_exchange
+from agent.chess.moves import is_noisy
+from agent.chess.native import U64
+from agent.chess.node import DRAW, evaluate, extend_pv, is_drawn, visit
 from agent.chess.ordering import (
     MAX_HISTORY,
     capture_history,
@@ -50,7 +51,6 @@ from agent.chess.parameters import (
     null_move_reduction,
     null_move_share,
     null_verification_depth,
-    quiescence_margin,
     quiet_exchange_margin,
     razor_base,
     razor_square,
@@ -75,14 +75,13 @@ from agent.chess.parameters import (
     table_margin,
     table_plies,
 )
-from agent.chess.position import is_insufficient, is_repetition, make, make_null
+from agent.chess.position import make, make_null
+from agent.chess.quiescence import quiescence
 from agent.chess.records import (
-    FLAG,
     INFINITE,
     KING,
     MATE,
     MATE_BOUND,
-    MAX_EVALUATION,
     MAX_PLY,
     NO_EVALUATION,
     NO_MOVE,
@@ -94,7 +93,6 @@ from agent.chess.records import (
     position_at,
 )
 from agent.chess.repetition import can_repeat
-from agent.chess.squares import EVERYWHERE
 from agent.chess.table import (
     EXACT,
     LOWER,
@@ -106,56 +104,11 @@ from agent.chess.table import (
     data_score,
     probe,
     save,
+    settles,
 )
 from agent.kernel import entry, kernel
 
-_int64 = numba.int64
-_bool = numba.boolean
-_DRAW = 0
-_FIFTY_MOVES = 100  # plies
 _MANY_CUTOFFS = 3  # of the replies to earlier moves
-
-
-@kernel
-def evaluate(worker: Worker, ply: int) -> int:
-    """Call the worker's evaluation; keep what it says apart from mates."""
-    value = call_evaluator(worker.evaluate, worker, ply)
-    return min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
-
-
-@kernel
-def _visit(worker: Worker, ply: int) -> None:
-    """Count a node and see whether it was the last."""
-    worker.nodes += 1
-    if worker.nodes >= worker.node_limit:
-        worker.stop = 1
-    if ply > worker.seldepth:
-        worker.seldepth = ply
-    frame_at(worker, ply).pv_length = 0
-
-
-@kernel
-def _is_draw(worker: Worker, ply: int) -> bool:
-    """Tell whether the rules end the game here without a mate or stalemate."""
-    position = position_at(worker, ply)
-    if is_insufficient(position) or is_repetition(worker, ply):
-        return True
-    if position.halfmoves < _FIFTY_MOVES:
-        return False
-    if not position.checkers:
-        return True
-    return generate(position, frame_at(worker, ply), 0, ALL, EVERYWHERE, True) > 0
-
-
-@kernel
-def _extend_pv(worker: Worker, ply: int, move: int) -> None:
-    """Make `move`, followed by the child's principal variation, the one at `ply`."""
-    frame, child = frame_at(worker, ply), frame_at(worker, ply + 1)
-    frame.pv[0] = move
-    length = min(child.pv_length, MAX_PLY - 1)
-    for i in range(length):
-        frame.pv[i + 1] = child.pv[i]
-    frame.pv_length = length + 1
 
 
 @kernel
@@ -172,79 +125,6 @@ def _has_pieces(position: Position) -> bool:
     """Tell whether the side to move has more than king and pawns: zugzwang is then unlikely."""
     own = position.sides[position.turn]
     return own & ~(position.kinds[PAWN] | position.kinds[KING]) != 0
-
-
-@entry(_int64(Worker, _int64, _int64, _int64))
-def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
-    """Search captures and queen promotions until the position is quiet; in check, every move."""
-    _visit(worker, ply)
-    if worker.stop:
-        return 0
-    if _is_draw(worker, ply):
-        return _DRAW
-    position = position_at(worker, ply)
-    if worker.tables and is_small(position):
-        score = table_score(worker, ply, position)
-        if score != NO_SCORE:
-            return score
-    if ply >= MAX_PLY:
-        return evaluate(worker, ply)
-    selective = worker.selective != 0
-    in_pv = beta - alpha > 1
-    in_check = position.checkers != 0
-    key = position.key
-
-    # 1. Transposition table.
-    data = probe(worker, key) if selective else U64(0)
-    if data and not in_pv:
-        score = data_score(data, ply)
-        bound = data_bound(data)
-        if bound == EXACT or bound == (LOWER if score >= beta else UPPER):
-            return score
-
-    # 2. Standing pat: whoever is not in check may leave it at that.
-    best = ply - MATE
-    raw = NO_EVALUATION
-    standing = best
-    if not in_check:
-        raw = data_evaluation(data) if data else NO_EVALUATION
-        if raw == NO_EVALUATION:
-            raw = evaluate(worker, ply)
-        standing = corrected(worker, ply, raw) if selective else raw
-        best = standing
-        if best >= beta:
-            return best
-        alpha = max(alpha, best)
-
-    # 3. Moves; in check all of them, else captures and promotions to a queen.
-    start_picking(worker, ply, data_move(data))
-    best_move, bound = NO_MOVE, UPPER
-    while True:
-        move = next_move(worker, ply, not in_check)
-        if move == NO_MOVE:
-            break
-        # What would not reach alpha if the captured piece were free is left out.
-        if selective and not in_check and move & FLAG == 0:
-            free = standing + VALUES[position.board[to_square(move)]] + quiescence_margin()
-            if free <= alpha:
-                best = max(best, free)
-                continue
-        make(worker, ply, move)
-        score = -quiescence(worker, ply + 1, -beta, -alpha)
-        if worker.stop:
-            return 0
-        if score > best:
-            best = score
-            if score > alpha:
-                alpha = score
-                best_move = move
-                _extend_pv(worker, ply, move)
-                if score >= beta:
-                    bound = LOWER
-                    break
-    if selective:
-        save(worker, key, ply, 0, best_move, best, raw, bound)
-    return best
 
 
 @kernel
@@ -278,20 +158,20 @@ def _move_reduction(depth: int, number: int, quiet: bool, killer: bool, history:
     return total - history * PLY // reduction_history()
 
 
-@entry(_int64(Worker, _int64, _int64, _int64, _int64, numba.boolean))
+@entry(int64(Worker, int64, int64, int64, int64, boolean))
 def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node: bool) -> int:
     """Search to `depth` plies; see the module's contract. cut_node: a cut-off is expected."""
     # 1. Horizon.
     if depth <= 0:
         return quiescence(worker, ply, alpha, beta)
-    _visit(worker, ply)
+    visit(worker, ply)
     if worker.stop:
         return 0
 
     # 2. Draws, endgame tables, and the end of the stack.
     selective = worker.selective != 0
-    if _is_draw(worker, ply):
-        return _DRAW
+    if is_drawn(worker, ply):
+        return DRAW
     position = position_at(worker, ply)
     if worker.tables and is_small(position):
         score = table_score(worker, ply, position)
@@ -301,8 +181,8 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         return evaluate(worker, ply)
 
     # 3. Upcoming repetition: whoever can repeat has at least a draw.
-    if selective and alpha < _DRAW and can_repeat(worker, ply):
-        alpha = numba.int64(_DRAW)
+    if selective and alpha < DRAW and can_repeat(worker, ply):
+        alpha = int64(DRAW)
         if alpha >= beta:
             return alpha
 
@@ -321,15 +201,14 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     # 5. Transposition table.
     data = probe(worker, key) if selective else U64(0)
     table_move = data_move(data)
-    if data and not in_pv and excluded == NO_MOVE and data_depth(data) >= depth:
-        score = data_score(data, ply)
-        bound = data_bound(data)
-        if (
-            bound == EXACT
-            or (bound == LOWER and score >= beta)
-            or (bound == UPPER and score <= alpha)
-        ):
-            return score
+    if (
+        data
+        and not in_pv
+        and excluded == NO_MOVE
+        and data_depth(data) >= depth
+        and settles(data, ply, beta)
+    ):
+        return data_score(data, ply)
 
     # 6. Static evaluation, and whether it has improved since our last move.
     raw = NO_EVALUATION
@@ -387,7 +266,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                     return score
                 # Zugzwang threatens deep searches: verify without passing.
                 worker.null_from = ply + 3 * less // 4
-                verified = search(worker, ply, less, beta - 1, beta, _bool(False))
+                verified = search(worker, ply, less, beta - 1, beta, boolean(False))
                 worker.null_from = 0
                 if worker.stop:
                     return 0
@@ -518,7 +397,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         score = alpha + 1
         if reduce_by > 0 and not in_check and not gives_check:
             less = max(next_depth - reduce_by, 1)
-            score = -search(worker, ply + 1, less, -alpha - 1, -alpha, _bool(True))
+            score = -search(worker, ply + 1, less, -alpha - 1, -alpha, boolean(True))
             if score > best + deeper_margin() and score > alpha and less < next_depth:
                 next_depth += 1
 
@@ -528,7 +407,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         elif number == 1 and not in_pv:
             score = -search(worker, ply + 1, next_depth, -beta, -alpha, not cut_node)
         if in_pv and (number == 1 or score > alpha):
-            score = -search(worker, ply + 1, next_depth, -beta, -alpha, _bool(False))
+            score = -search(worker, ply + 1, next_depth, -beta, -alpha, boolean(False))
         if worker.stop:
             return 0
 
@@ -539,7 +418,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                 best_move = move
                 bound = EXACT
                 if in_pv:
-                    _extend_pv(worker, ply, move)
+                    extend_pv(worker, ply, move)
                 if score >= beta:
                     bound = LOWER
                     frame.cutoffs += 1
@@ -551,7 +430,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     if number == 0:
         if excluded != NO_MOVE:
             return alpha
-        return ply - MATE if in_check else _DRAW
+        return ply - MATE if in_check else DRAW
 
     # 19. Remember, and learn from what the evaluation missed.
     if selective and excluded == NO_MOVE:
@@ -568,7 +447,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     return best
 
 
-@entry(_int64(Worker, _int64, _int64, _int64))
+@entry(int64(Worker, int64, int64, int64))
 def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
     """Search the root moves from `root_first` on; the best goes to that place in the list.
 
@@ -589,7 +468,7 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
     if worker.selective and not in_check:
         frame.evaluation = corrected(worker, ply, evaluate(worker, ply))
     for index in range(worker.root_first, worker.root_count):
-        move = numba.int64(worker.root_moves[index])
+        move = int64(worker.root_moves[index])
         number = index - worker.root_first + 1
         worker.root_current = index
         before = worker.nodes
@@ -610,14 +489,14 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
                 and not gives_check
             ):
                 history = quiet_history(worker, ply, move)
-                total = _node_reduction(_bool(True), _bool(False), _bool(True))
+                total = _node_reduction(boolean(True), boolean(False), boolean(True))
                 total += _move_reduction(depth, number, quiet, is_killer(frame, move), history)
                 less = max(next_depth - max(total // PLY, 0), 1)
-            score = -search(worker, child_ply, less, -alpha - 1, -alpha, _bool(True))
+            score = -search(worker, child_ply, less, -alpha - 1, -alpha, boolean(True))
             if score > alpha and less < next_depth:
-                score = -search(worker, child_ply, next_depth, -alpha - 1, -alpha, _bool(True))
+                score = -search(worker, child_ply, next_depth, -alpha - 1, -alpha, boolean(True))
         if number == 1 or score > alpha:
-            score = -search(worker, child_ply, next_depth, -beta, -alpha, _bool(False))
+            score = -search(worker, child_ply, next_depth, -beta, -alpha, boolean(False))
         if worker.stop:
             break
         worker.root_nodes[index] += worker.nodes - before
@@ -627,7 +506,7 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
                 best_index = index
                 worker.best_move = move
                 worker.best_score = score
-                _extend_pv(worker, ply, move)
+                extend_pv(worker, ply, move)
                 if score > alpha:
                     alpha = score
                     bound = EXACT

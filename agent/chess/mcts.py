@@ -26,13 +26,14 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.alphabeta import quiescence
 from agent.chess.attacks import bit, king_square, pawn_attacks, piece_attacks
 from agent.chess.ending_tables import NO_SCORE, is_small, table_score
 from agent.chess.exchange import VALUES, wins_exchange
 from agent.chess.moves import ALL, from_square, generate, is_noisy, promotion_kind, to_square
+from agent.chess.node import has_moves, is_drawn
 from agent.chess.ordering import moved_index
-from agent.chess.position import is_insufficient, is_repetition, make
+from agent.chess.position import make
+from agent.chess.quiescence import quiescence
 from agent.chess.records import (
     FLAG,
     INFINITE,
@@ -78,7 +79,6 @@ from agent.chess.tree import (
 from agent.kernel import entry, kernel
 
 _int64 = numba.int64
-_FIFTY_MOVES = 100  # plies
 
 DEEPEST = MAX_PLY // 2  # plies from the root that the tree reaches; quiescence needs the rest
 ABANDONED = 2.0  # no value
@@ -92,23 +92,6 @@ _SAFE_CHECK = 700
 _FLIGHT = 500  # of a piece that a pawn attacks
 _FIRST_TRY = 1e6  # of a root move without visits: above every bound
 _TAKEN = -(1 << 30)  # the move has a node already
-
-
-@kernel
-def _is_drawn(worker: Worker, ply: int) -> bool:
-    """Tell whether the rules end the game below the root without a mate or stalemate."""
-    position = position_at(worker, ply)
-    if is_insufficient(position) or is_repetition(worker, ply):
-        return True
-    if position.halfmoves < _FIFTY_MOVES:
-        return False
-    return not position.checkers or _has_moves(worker, ply)
-
-
-@kernel
-def _has_moves(worker: Worker, ply: int) -> bool:
-    position = position_at(worker, ply)
-    return generate(position, frame_at(worker, ply), 0, ALL, EVERYWHERE, True) > 0
 
 
 @kernel
@@ -238,7 +221,7 @@ def _select(worker: Worker, tree: Tree, path: npt.NDArray[np.int64]) -> int:
         if ply > 0:
             if new or proof_of(tree, node) != UNKNOWN:
                 return ply
-            if ply >= DEEPEST or _is_drawn(worker, ply):
+            if ply >= DEEPEST or is_drawn(worker, ply):
                 return ply
         child = _best_child(tree, node)
         if child == NO_NODE:
@@ -260,7 +243,7 @@ def _expand(worker: Worker, tree: Tree, path: npt.NDArray[np.int64], ply: int) -
         tree.state = SOLVED
         return ply
     leaf = visits_of(tree, node) <= 1 or proof_of(tree, node) != UNKNOWN or ply >= DEEPEST
-    if leaf or untried_prior(tree, node) == EXHAUSTED or _is_drawn(worker, ply):
+    if leaf or untried_prior(tree, node) == EXHAUSTED or is_drawn(worker, ply):
         return ply
     if not lock(tree, node):
         return ply
@@ -296,10 +279,10 @@ def _simulate(worker: Worker, tree: Tree, node: int, ply: int) -> float:
     proof = proof_of(tree, node)
     if proof != UNKNOWN:
         return _value_of_proof(proof)
-    if ply > 0 and _is_drawn(worker, ply):
+    if ply > 0 and is_drawn(worker, ply):
         return 0.0
     position = position_at(worker, ply)
-    if not position.checkers and not _has_moves(worker, ply):
+    if not position.checkers and not has_moves(worker, ply):
         set_proof(tree, node, DRAWN)
         return 0.0
     score = _int64(NO_SCORE)

@@ -91,6 +91,13 @@ def data_bound(data: Bits) -> int:
 
 
 @kernel
+def settles(data: Bits, ply: int, beta: int) -> bool:
+    """Tell whether an entry, deep enough, says if the node is worth beta, which is all asked."""
+    bound = data_bound(data)
+    return bound == EXACT or bound == (LOWER if data_score(data, ply) >= beta else UPPER)
+
+
+@kernel
 def _data_generation(data: Bits) -> int:
     return _signed(data >> U64(58))
 

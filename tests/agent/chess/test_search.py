@@ -91,7 +91,7 @@ def test_unpruned_search_equals_plain_alpha_beta(evaluation: Evaluation, depth: 
     ],
 )
 def test_mates_are_exact(fen: str, moves: int) -> None:
-    info = last_info(KernelSearch(), chess.Board(fen), Limits(depth=12))
+    info = last_info(KernelSearch(), chess.Board(fen), Limits(depth=14))
     assert info.score == Mate(moves)
     board = chess.Board(fen)
     for move in info.pv:

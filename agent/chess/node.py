@@ -1,0 +1,57 @@
+"""What every node of a search needs: draws by the rules, the evaluation, the best line."""
+
+from agent.chess.moves import ALL, generate
+from agent.chess.native import call_evaluator
+from agent.chess.position import is_insufficient, is_repetition
+from agent.chess.records import MAX_EVALUATION, MAX_PLY, Worker, frame_at, position_at
+from agent.chess.squares import EVERYWHERE
+from agent.kernel import kernel
+
+DRAW = 0  # centipawns
+_FIFTY_MOVES = 100  # plies
+
+
+@kernel
+def evaluate(worker: Worker, ply: int) -> int:
+    """Call the worker's evaluation; keep what it says apart from mates."""
+    value = call_evaluator(worker.evaluate, worker, ply)
+    return min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
+
+
+@kernel
+def visit(worker: Worker, ply: int) -> None:
+    """Count a node and see whether it was the last."""
+    worker.nodes += 1
+    if worker.nodes >= worker.node_limit:
+        worker.stop = 1
+    if ply > worker.seldepth:
+        worker.seldepth = ply
+    frame_at(worker, ply).pv_length = 0
+
+
+@kernel
+def has_moves(worker: Worker, ply: int) -> bool:
+    """Tell whether there is a legal move. Overwrites the frame's move list."""
+    return generate(position_at(worker, ply), frame_at(worker, ply), 0, ALL, EVERYWHERE, True) > 0
+
+
+@kernel
+def is_drawn(worker: Worker, ply: int) -> bool:
+    """Tell whether the rules end the game here without a mate or stalemate."""
+    position = position_at(worker, ply)
+    if is_insufficient(position) or is_repetition(worker, ply):
+        return True
+    if position.halfmoves < _FIFTY_MOVES:
+        return False
+    return not position.checkers or has_moves(worker, ply)
+
+
+@kernel
+def extend_pv(worker: Worker, ply: int, move: int) -> None:
+    """Make `move`, followed by the child's principal variation, the one at `ply`."""
+    frame, child = frame_at(worker, ply), frame_at(worker, ply + 1)
+    frame.pv[0] = move
+    length = min(child.pv_length, MAX_PLY - 1)
+    for i in range(length):
+        frame.pv[i + 1] = child.pv[i]
+    frame.pv_length = length + 1

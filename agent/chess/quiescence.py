@@ -1,0 +1,99 @@
+"""The end of every line of search: captures until the position is quiet (heuristic continuation).
+
+What the static evaluation says is worth something only where no capture is about to change it.
+The contract is that of `agent.chess.alphabeta`.
+"""
+
+from numba import int64
+
+from agent.chess.correction import corrected
+from agent.chess.ending_tables import NO_SCORE, is_small, table_score
+from agent.chess.exchange import VALUES
+from agent.chess.moves import to_square
+from agent.chess.native import U64
+from agent.chess.node import DRAW, evaluate, extend_pv, is_drawn, visit
+from agent.chess.ordering import next_move, start_picking
+from agent.chess.parameters import quiescence_margin
+from agent.chess.position import make
+from agent.chess.records import FLAG, MATE, MAX_PLY, NO_EVALUATION, NO_MOVE, Worker, position_at
+from agent.chess.table import (
+    LOWER,
+    UPPER,
+    data_evaluation,
+    data_move,
+    data_score,
+    probe,
+    save,
+    settles,
+)
+from agent.kernel import entry
+
+
+@entry(int64(Worker, int64, int64, int64))
+def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
+    """Search captures and queen promotions until the position is quiet; in check, every move."""
+    visit(worker, ply)
+    if worker.stop:
+        return 0
+    if is_drawn(worker, ply):
+        return DRAW
+    position = position_at(worker, ply)
+    if worker.tables and is_small(position):
+        score = table_score(worker, ply, position)
+        if score != NO_SCORE:
+            return score
+    if ply >= MAX_PLY:
+        return evaluate(worker, ply)
+    selective = worker.selective != 0
+    in_pv = beta - alpha > 1
+    in_check = position.checkers != 0
+    key = position.key
+
+    # 1. Transposition table.
+    data = probe(worker, key) if selective else U64(0)
+    if data and not in_pv and settles(data, ply, beta):
+        return data_score(data, ply)
+
+    # 2. Standing pat: whoever is not in check may leave it at that.
+    best = ply - MATE
+    raw = NO_EVALUATION
+    standing = best
+    if not in_check:
+        raw = data_evaluation(data) if data else NO_EVALUATION
+        if raw == NO_EVALUATION:
+            raw = evaluate(worker, ply)
+        standing = corrected(worker, ply, raw) if selective else raw
+        best = standing
+        if best >= beta:
+            return best
+        alpha = max(alpha, best)
+
+    # 3. Moves; in check all of them, else captures and promotions to a queen.
+    start_picking(worker, ply, data_move(data))
+    best_move, bound = NO_MOVE, UPPER
+    while True:
+        move = next_move(worker, ply, not in_check)
+        if move == NO_MOVE:
+            break
+        # What would not reach alpha if the captured piece were free is left out.
+        if selective and not in_check and move & FLAG == 0:
+            free = standing + VALUES[position.board[to_square(move)]] + quiescence_margin()
+            if free <= alpha:
+                best = max(best, free)
+                continue
+        make(worker, ply, move)
+        score = -quiescence(worker, ply + 1, -beta, -alpha)
+        if worker.stop:
+            return 0
+        if score > best:
+            best = score
+            if score > alpha:
+                alpha = score
+                best_move = move
+                extend_pv(worker, ply, move)
+                if score >= beta:
+                    bound = LOWER
+                    break
+    if selective:
+        save(worker, key, ply, 0, best_move, best, raw, bound)
+    return best
