@@ -41,7 +41,7 @@ CALIBRATION = (
     (4.0, 1575),
     (8.0, 1830),
     (12.0, 1965),
-    (FULL, 2380),
+    (FULL, 2390),
 )
 LEAST_ELO, MOST_ELO = 1350, CALIBRATION[-1][1]
 
