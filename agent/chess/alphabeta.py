@@ -12,11 +12,11 @@ value is that of plain minimax with the same quiescence, which the tests compare
 from numba import boolean, int64
 
 from agent.chess.correction import corrected, learn
-from agent.chess.ending_tables import NO_SCORE, is_small, table_score
+from agent.chess.ending_tables import NO_SCORE
 from agent.chess.exchange import wins_exchange
 from agent.chess.moves import is_noisy
 from agent.chess.native import U64
-from agent.chess.node import DRAW, evaluate, extend_pv, is_drawn, visit
+from agent.chess.node import DRAW, evaluate, evaluation_once, extend_pv, score_unsearched, visit
 from agent.chess.ordering import (
     MAX_HISTORY,
     capture_history,
@@ -42,7 +42,7 @@ from agent.chess.parameters import (
     internal_reduction_depth,
     late_pruning_base,
     late_pruning_depth,
-    late_pruning_improving,
+    late_pruning_not_improving,
     late_pruning_square,
     noisy_exchange_margin,
     null_entry_margin,
@@ -82,7 +82,6 @@ from agent.chess.records import (
     KING,
     MATE,
     MATE_BOUND,
-    MAX_PLY,
     NO_EVALUATION,
     NO_MOVE,
     NOTHING_MOVED,
@@ -99,7 +98,6 @@ from agent.chess.table import (
     UPPER,
     data_bound,
     data_depth,
-    data_evaluation,
     data_move,
     data_score,
     probe,
@@ -131,7 +129,7 @@ def _has_pieces(position: Position) -> bool:
 def _most_moves(depth: int, improving: bool) -> int:
     """Return how many moves late pruning leaves of a node."""
     sixteenths = 16 * late_pruning_base() + late_pruning_square() * depth * depth
-    return sixteenths * (16 if improving else late_pruning_improving()) // 256
+    return sixteenths * (16 if improving else late_pruning_not_improving()) // 256
 
 
 @kernel
@@ -169,16 +167,11 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         return 0
 
     # 2. Draws, endgame tables, and the end of the stack.
-    selective = worker.selective != 0
-    if is_drawn(worker, ply):
-        return DRAW
+    score = score_unsearched(worker, ply)
+    if score != NO_SCORE:
+        return score
     position = position_at(worker, ply)
-    if worker.tables and is_small(position):
-        score = table_score(worker, ply, position)
-        if score != NO_SCORE:
-            return score
-    if ply >= MAX_PLY:
-        return evaluate(worker, ply)
+    selective = worker.selective != 0
 
     # 3. Upcoming repetition: whoever can repeat has at least a draw.
     if selective and alpha < DRAW and can_repeat(worker, ply):
@@ -216,9 +209,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     if excluded != NO_MOVE:
         evaluation = frame.evaluation
     elif not in_check and selective:
-        raw = data_evaluation(data) if data else NO_EVALUATION
-        if raw == NO_EVALUATION:
-            raw = evaluate(worker, ply)
+        raw = evaluation_once(worker, ply, data)
         evaluation = corrected(worker, ply, raw)
     frame.evaluation = evaluation
     improving = not in_check and ply >= 2 and evaluation > frame_at(worker, ply - 2).evaluation

@@ -1,10 +1,20 @@
 """What every node of a search needs: draws by the rules, the evaluation, the best line."""
 
+from agent.chess.ending_tables import NO_SCORE, is_small, table_score
 from agent.chess.moves import ALL, generate
 from agent.chess.native import call_evaluator
 from agent.chess.position import is_insufficient, is_repetition
-from agent.chess.records import MAX_EVALUATION, MAX_PLY, Worker, frame_at, position_at
+from agent.chess.records import (
+    MAX_EVALUATION,
+    MAX_PLY,
+    NO_EVALUATION,
+    Bits,
+    Worker,
+    frame_at,
+    position_at,
+)
 from agent.chess.squares import EVERYWHERE
+from agent.chess.table import data_evaluation
 from agent.kernel import kernel
 
 DRAW = 0  # centipawns
@@ -16,6 +26,13 @@ def evaluate(worker: Worker, ply: int) -> int:
     """Call the worker's evaluation; keep what it says apart from mates."""
     value = call_evaluator(worker.evaluate, worker, ply)
     return min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
+
+
+@kernel
+def evaluation_once(worker: Worker, ply: int, data: Bits) -> int:
+    """Return the evaluation that the node's table entry (0: none) keeps, else evaluate."""
+    value = data_evaluation(data) if data else NO_EVALUATION
+    return evaluate(worker, ply) if value == NO_EVALUATION else value
 
 
 @kernel
@@ -44,6 +61,22 @@ def is_drawn(worker: Worker, ply: int) -> bool:
     if position.halfmoves < _FIFTY_MOVES:
         return False
     return not position.checkers or has_moves(worker, ply)
+
+
+@kernel
+def score_unsearched(worker: Worker, ply: int) -> int:
+    """Return the score of a node that needs no search, else NO_SCORE.
+
+    It is drawn, an endgame table knows it, or it lies at the end of the stack.
+    """
+    if is_drawn(worker, ply):
+        return DRAW
+    position = position_at(worker, ply)
+    if worker.tables and is_small(position):
+        score = table_score(worker, ply, position)
+        if score != NO_SCORE:
+            return score
+    return evaluate(worker, ply) if ply >= MAX_PLY else NO_SCORE
 
 
 @kernel

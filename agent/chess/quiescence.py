@@ -7,19 +7,18 @@ The contract is that of `agent.chess.alphabeta`.
 from numba import int64
 
 from agent.chess.correction import corrected
-from agent.chess.ending_tables import NO_SCORE, is_small, table_score
+from agent.chess.ending_tables import NO_SCORE
 from agent.chess.exchange import VALUES
 from agent.chess.moves import to_square
 from agent.chess.native import U64
-from agent.chess.node import DRAW, evaluate, extend_pv, is_drawn, visit
+from agent.chess.node import evaluation_once, extend_pv, score_unsearched, visit
 from agent.chess.ordering import next_move, start_picking
 from agent.chess.parameters import quiescence_margin
 from agent.chess.position import make
-from agent.chess.records import FLAG, MATE, MAX_PLY, NO_EVALUATION, NO_MOVE, Worker, position_at
+from agent.chess.records import FLAG, MATE, NO_EVALUATION, NO_MOVE, Worker, position_at
 from agent.chess.table import (
     LOWER,
     UPPER,
-    data_evaluation,
     data_move,
     data_score,
     probe,
@@ -35,15 +34,10 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
     visit(worker, ply)
     if worker.stop:
         return 0
-    if is_drawn(worker, ply):
-        return DRAW
+    score = score_unsearched(worker, ply)
+    if score != NO_SCORE:
+        return score
     position = position_at(worker, ply)
-    if worker.tables and is_small(position):
-        score = table_score(worker, ply, position)
-        if score != NO_SCORE:
-            return score
-    if ply >= MAX_PLY:
-        return evaluate(worker, ply)
     selective = worker.selective != 0
     in_pv = beta - alpha > 1
     in_check = position.checkers != 0
@@ -59,9 +53,7 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
     raw = NO_EVALUATION
     standing = best
     if not in_check:
-        raw = data_evaluation(data) if data else NO_EVALUATION
-        if raw == NO_EVALUATION:
-            raw = evaluate(worker, ply)
+        raw = evaluation_once(worker, ply, data)
         standing = corrected(worker, ply, raw) if selective else raw
         best = standing
         if best >= beta:

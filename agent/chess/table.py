@@ -92,7 +92,7 @@ def data_bound(data: Bits) -> int:
 
 @kernel
 def settles(data: Bits, ply: int, beta: int) -> bool:
-    """Tell whether an entry, deep enough, says if the node is worth beta, which is all asked."""
+    """Tell whether an entry that is deep enough answers a null window below beta."""
     bound = data_bound(data)
     return bound == EXACT or bound == (LOWER if data_score(data, ply) >= beta else UPPER)
 
