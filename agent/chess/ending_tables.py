@@ -34,7 +34,17 @@ from agent.chess.ending_index import (
     layout_size,
 )
 from agent.chess.native import U64, count, first_square, load, load_byte
-from agent.chess.records import KING, MATE, NO_SQUARE, PAWN, QUEEN, Bits, Position, Worker
+from agent.chess.records import (
+    FIFTY_MOVES,
+    KING,
+    MATE,
+    NO_SQUARE,
+    PAWN,
+    QUEEN,
+    Bits,
+    Position,
+    Worker,
+)
 from agent.kernel import kernel
 
 SUFFIX = ".dtm"
@@ -43,7 +53,6 @@ UNKNOWN = -1  # no table
 NO_SCORE = MATE + 2  # beyond every score
 TABLE_PIECES = MAX_PIECES
 
-_FIFTY_MOVES = 100  # plies
 _ALWAYS_DRAWN = 1  # in place of the address of a table
 
 _MAGIC = b"KEMPDTM\n"
@@ -251,7 +260,7 @@ def table_score(worker: Worker, ply: int, position: Position) -> int:
     if position.castling or position.en_passant != NO_SQUARE:
         return NO_SCORE
     value = look_up(worker.tables, position)
-    if value == UNKNOWN or position.halfmoves + value - 1 > _FIFTY_MOVES:
+    if value == UNKNOWN or position.halfmoves + value - 1 > FIFTY_MOVES:
         return NO_SCORE
     worker.table_hits += 1
     if value == DRAWN:

@@ -5,6 +5,7 @@ from agent.chess.moves import ALL, generate
 from agent.chess.native import call_evaluator
 from agent.chess.position import is_insufficient, is_repetition
 from agent.chess.records import (
+    FIFTY_MOVES,
     MAX_EVALUATION,
     MAX_PLY,
     NO_EVALUATION,
@@ -18,7 +19,6 @@ from agent.chess.table import data_evaluation
 from agent.kernel import kernel
 
 DRAW = 0  # centipawns
-_FIFTY_MOVES = 100  # plies
 
 
 @kernel
@@ -58,7 +58,7 @@ def is_drawn(worker: Worker, ply: int) -> bool:
     position = position_at(worker, ply)
     if is_insufficient(position) or is_repetition(worker, ply):
         return True
-    if position.halfmoves < _FIFTY_MOVES:
+    if position.halfmoves < FIFTY_MOVES:
         return False
     return not position.checkers or has_moves(worker, ply)
 

@@ -28,6 +28,7 @@ NOTHING_MOVED = MOVED - 1
 FLAG = 3 << 14
 PROMOTION, EN_PASSANT, CASTLING = 1 << 14, 2 << 14, 3 << 14
 
+FIFTY_MOVES = 100  # plies without a capture or pawn move: a draw
 MAX_PLY = 128  # plies from the root that a search can reach
 MAX_MOVES = 448  # 218 is the most in a legal position; made-up ones with 16 queens have more
 MAX_PAST = 256  # game positions kept for repetition

@@ -21,6 +21,7 @@ from agent.chess.native import U64, multiply_high
 from agent.chess.packed import pack, packed_type
 from agent.chess.position import advance, is_insufficient, is_repetition
 from agent.chess.records import (
+    FIFTY_MOVES,
     INFINITE,
     MATE_BOUND,
     MAX_PLY,
@@ -38,7 +39,6 @@ from agent.packed import BLACK_TO_MOVE, packed_dtype
 from agent.selfplay import OpeningsError, Rules
 
 _int64 = numba.int64
-_FIFTY_MOVES = 100  # plies
 _HARD_LIMIT = 20  # times the soft limit of nodes
 _REJECTED = -1
 _ATTEMPTS = 1000  # to find an opening that does not end or decide the game
@@ -122,7 +122,7 @@ def _outcome(worker: Worker) -> int:
         return 2 if position.checkers else 1
     if is_insufficient(position) or is_repetition(worker, 0):
         return 1
-    return 1 if position.halfmoves >= _FIFTY_MOVES else 0
+    return 1 if position.halfmoves >= FIFTY_MOVES else 0
 
 
 @kernel
