@@ -13,8 +13,8 @@ from numba import boolean, int64
 
 from agent.chess.correction import corrected, learn
 from agent.chess.ending_tables import NO_SCORE
-from agent.chess.exchange import wins_exchange
-from agent.chess.moves import is_noisy
+from agent.chess.exchange import VALUES, wins_exchange
+from agent.chess.moves import is_noisy, to_square
 from agent.chess.native import U64
 from agent.chess.node import DRAW, evaluate, evaluation_once, extend_pv, score_unsearched, visit
 from agent.chess.ordering import (
@@ -25,11 +25,13 @@ from agent.chess.ordering import (
     next_move,
     quiet_history,
     reward,
+    reward_gain,
     reward_last,
     start_picking,
 )
 from agent.chess.parameters import (
     PLY,
+    check_exchange_margin,
     deeper_margin,
     double_margin,
     exchange_depth,
@@ -37,15 +39,22 @@ from agent.chess.parameters import (
     futility_depth,
     futility_history,
     futility_margin,
+    hindsight_margin,
+    hindsight_plies,
     history_depth,
     history_margin,
     internal_reduction_depth,
+    internal_reduction_plies,
     late_pruning_base,
     late_pruning_depth,
     late_pruning_not_improving,
     late_pruning_square,
     noisy_exchange_margin,
+    noisy_futility_base,
+    noisy_futility_depth,
+    noisy_futility_margin,
     null_entry_margin,
+    null_most_lead,
     null_move_depth,
     null_move_margin,
     null_move_reduction,
@@ -55,8 +64,8 @@ from agent.chess.parameters import (
     razor_base,
     razor_square,
     reduction,
+    reduction_check,
     reduction_cut,
-    reduction_cutoffs,
     reduction_depth,
     reduction_history,
     reduction_killer,
@@ -66,6 +75,7 @@ from agent.chess.parameters import (
     reduction_not_improving,
     reduction_pv,
     reduction_table_noisy,
+    reduction_was_pv,
     reverse_futility_depth,
     reverse_futility_improving,
     reverse_futility_margin,
@@ -78,6 +88,7 @@ from agent.chess.parameters import (
 from agent.chess.position import make, make_null
 from agent.chess.quiescence import quiescence
 from agent.chess.records import (
+    EMPTY,
     INFINITE,
     KING,
     MATE,
@@ -100,13 +111,12 @@ from agent.chess.table import (
     data_depth,
     data_move,
     data_score,
+    data_was_pv,
     probe,
     save,
     settles,
 )
 from agent.kernel import entry, kernel
-
-_MANY_CUTOFFS = 3  # of the replies to earlier moves
 
 
 @kernel
@@ -115,7 +125,6 @@ def _forget_siblings(worker: Worker, ply: int) -> None:
     frame = frame_at(worker, ply)
     frame.killers[0] = NO_MOVE
     frame.killers[1] = NO_MOVE
-    frame.cutoffs = 0
 
 
 @kernel
@@ -126,6 +135,18 @@ def _has_pieces(position: Position) -> bool:
 
 
 @kernel
+def _in_hindsight(worker: Worker, ply: int, depth: int) -> int:
+    """Learn from what the last move did to the evaluation; return the depth that it deserves."""
+    evaluation, parent = frame_at(worker, ply).evaluation, frame_at(worker, ply - 1)
+    if ply == 0 or parent.evaluation == NO_EVALUATION:
+        return depth
+    gain = -evaluation - parent.evaluation  # for the side that moved
+    reward_gain(worker, ply, gain)
+    poor = parent.reduced >= hindsight_plies() and gain < -hindsight_margin()
+    return depth - 1 if poor and depth >= 2 else depth
+
+
+@kernel
 def _most_moves(depth: int, improving: bool) -> int:
     """Return how many moves late pruning leaves of a node."""
     sixteenths = 16 * late_pruning_base() + late_pruning_square() * depth * depth
@@ -133,11 +154,13 @@ def _most_moves(depth: int, improving: bool) -> int:
 
 
 @kernel
-def _node_reduction(in_pv: bool, cut_node: bool, improving: bool) -> int:
+def _node_reduction(in_pv: bool, was_pv: bool, cut_node: bool, improving: bool) -> int:
     """Return by how many 1024ths of a ply every late move of such a node is reduced."""
     total = 0
     if in_pv:
         total -= reduction_pv()
+    if was_pv:
+        total -= reduction_was_pv()
     if cut_node:
         total += reduction_cut()
     if not improving:
@@ -194,6 +217,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     # 5. Transposition table.
     data = probe(worker, key) if selective else U64(0)
     table_move = data_move(data)
+    was_pv = in_pv or (data != 0 and data_was_pv(data))
     if (
         data
         and not in_pv
@@ -214,8 +238,12 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     frame.evaluation = evaluation
     improving = not in_check and ply >= 2 and evaluation > frame_at(worker, ply - 2).evaluation
 
+    # 7. Hindsight: a move that was reduced and then proves poor may be searched shallower still.
+    if selective and not in_check and excluded == NO_MOVE:
+        depth = _in_hindsight(worker, ply, depth)
+
     if selective and not in_pv and not in_check and excluded == NO_MOVE:
-        # 7. Reverse futility: so far above beta that no quick reply brings it below.
+        # 8. Reverse futility: so far above beta that no quick reply brings it below.
         margin = reverse_futility_margin() * depth
         if improving:
             margin -= reverse_futility_improving()
@@ -227,7 +255,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         ):
             return evaluation
 
-        # 8. Razoring: so far below alpha that only captures might help.
+        # 9. Razoring: so far below alpha that only captures might help.
         margin = razor_base() + razor_square() * depth * depth
         if evaluation + margin <= alpha and alpha < MATE_BOUND:
             score = quiescence(worker, ply, alpha, beta)
@@ -236,7 +264,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
             if score <= alpha:
                 return score
 
-        # 9. Null move: if even passing holds beta, some move will.
+        # 10. Null move: if even passing holds beta, some move will.
         if (
             depth >= null_move_depth()
             and evaluation >= beta + null_entry_margin()
@@ -246,8 +274,8 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         ):
             frame.moved = NOTHING_MOVED
             make_null(worker, ply)
-            lead = min((evaluation - beta) // null_move_margin(), 3)
-            less = depth - null_move_reduction() - depth // null_move_share() - lead
+            lead = min((evaluation - beta) * PLY // null_move_margin(), null_most_lead())
+            less = depth - (null_move_reduction() + depth * null_move_share() + lead) // PLY
             score = -search(worker, ply + 1, less, -beta, 1 - beta, not cut_node)
             if worker.stop:
                 return 0
@@ -264,7 +292,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                 if verified >= beta:
                     return score
 
-        # 10. ProbCut without a search: an entry of the table, not quite as deep, is far above beta.
+        # 11. ProbCut without a search: an entry of the table, not quite as deep, is far above beta.
         if (
             data
             and data_depth(data) >= depth - table_plies()
@@ -275,17 +303,18 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         ):
             return beta + table_margin()
 
-    # 11. Internal reduction: without a table move the order is poor, and depth is better spent
-    # when the position comes back with one. Where no move is expected to hold, order is no matter.
+    # 12. Internal reduction: without a table move, or with that of a much shallower search, order
+    # is poor, and depth is better spent when the position comes back with a good one. Where no
+    # move is expected to hold, order is no matter.
     if (
         selective
         and depth >= internal_reduction_depth()
-        and table_move == NO_MOVE
+        and (table_move == NO_MOVE or data_depth(data) + internal_reduction_plies() < depth)
         and (in_pv or cut_node)
     ):
         depth -= 1
 
-    # 12. Singular extension: a table move that alone holds is searched deeper.
+    # 13. Singular extension: a table move that alone holds is searched deeper.
     extension = 0
     if (
         selective
@@ -313,10 +342,10 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         elif data_score(data, ply) >= beta:
             extension = -1
 
-    # 13. Moves.
+    # 14. Moves.
     start_picking(worker, ply, table_move)
     _forget_siblings(worker, ply + 1)
-    node_reduction = _node_reduction(in_pv, cut_node, improving)
+    node_reduction = _node_reduction(in_pv, was_pv, cut_node, improving)
     noisy_table_move = table_move != NO_MOVE and is_noisy(position, table_move)
     most = _most_moves(depth, improving)
     best, best_move, bound, number = -INFINITE, NO_MOVE, UPPER, 0
@@ -335,7 +364,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
             history = capture_history(worker, position, move)
         killer = is_killer(frame, move)
 
-        # 14. Pruning of moves: too late in the order, too far below alpha, of poor history, or
+        # 15. Pruning of moves: too late in the order, too far below alpha, of poor history, or
         # losing material.
         if selective and ply > 0 and best > -MATE_BOUND and _has_pieces(position):
             reduced = max(depth - reduction(depth, number) // PLY, 0)
@@ -358,41 +387,53 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                     position, move, -quiet_exchange_margin() * reduced
                 ):
                     continue
-            elif depth <= exchange_depth() and not wins_exchange(
-                position, move, -noisy_exchange_margin() * depth
-            ):
-                continue
+            else:
+                victim = position.board[to_square(move)]
+                margin = noisy_futility_base() + noisy_futility_margin() * reduced + VALUES[victim]
+                if (
+                    reduced <= noisy_futility_depth()
+                    and not in_check
+                    and victim != EMPTY
+                    and evaluation + margin <= alpha
+                ):
+                    continue
+                if depth <= exchange_depth() and not wins_exchange(
+                    position, move, -noisy_exchange_margin() * depth
+                ):
+                    continue
 
-        reduce_by = 0
+        total = 0
         if selective and number > reduction_late_move() and depth >= reduction_depth():
             total = node_reduction + _move_reduction(depth, number, quiet, killer, history)
             if noisy_table_move and quiet:
                 total += reduction_table_noisy()
-            if frame_at(worker, ply + 1).cutoffs >= _MANY_CUTOFFS:
-                total += reduction_cutoffs()
-            reduce_by = total // PLY
         frame.moved = moved_index(position, move)
         make(worker, ply, move)
         child = position_at(worker, ply + 1)
 
-        # 15. Extension of the singular move, and of checks.
+        # 16. Extension of the singular move, and of checks that do not lose much.
         gives_check = child.checkers != 0
         next_depth = depth - 1
         if move == table_move and extension:
             next_depth += extension
-        elif selective and gives_check:
+        elif selective and gives_check and wins_exchange(position, move, -check_exchange_margin()):
             next_depth += 1
 
-        # 16. Late move reduction: moves ordered late are searched shallower, and again if good,
+        # 17. Late move reduction: moves ordered late are searched shallower, and again if good,
         # then deeper still if very good.
         score = alpha + 1
-        if reduce_by > 0 and not in_check and not gives_check:
+        if total and (in_check or gives_check):
+            total -= reduction_check()
+        reduce_by = total // PLY
+        if reduce_by > 0:
             less = max(next_depth - reduce_by, 1)
+            frame.reduced = next_depth - less
             score = -search(worker, ply + 1, less, -alpha - 1, -alpha, boolean(True))
+            frame.reduced = 0
             if score > best + deeper_margin() and score > alpha and less < next_depth:
                 next_depth += 1
 
-        # 17. Principal variation: after the first move a null window shows that others are worse.
+        # 18. Principal variation: after the first move a null window shows that others are worse.
         if score > alpha and number > 1:
             score = -search(worker, ply + 1, next_depth, -alpha - 1, -alpha, not cut_node)
         elif number == 1 and not in_pv:
@@ -412,20 +453,19 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                     extend_pv(worker, ply, move)
                 if score >= beta:
                     bound = LOWER
-                    frame.cutoffs += 1
                     if selective:
                         reward(worker, ply, move, depth)
                     break
 
-    # 18. Mate and stalemate; or no move beside the excluded one.
+    # 19. Mate and stalemate; or no move beside the excluded one.
     if number == 0:
         if excluded != NO_MOVE:
             return alpha
         return ply - MATE if in_check else DRAW
 
-    # 19. Remember, and learn from what the evaluation missed.
+    # 20. Remember, and learn from what the evaluation missed.
     if selective and excluded == NO_MOVE:
-        save(worker, key, ply, depth, best_move, best, raw, bound)
+        save(worker, key, ply, depth, best_move, best, raw, bound, was_pv)
         if bound == UPPER and depth > 1 and ply > 0:
             reward_last(worker, ply, depth)
         if (
@@ -480,7 +520,7 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
                 and not gives_check
             ):
                 history = quiet_history(worker, ply, move)
-                total = _node_reduction(boolean(True), boolean(False), boolean(True))
+                total = _node_reduction(boolean(True), boolean(True), boolean(False), boolean(True))
                 total += _move_reduction(depth, number, quiet, is_killer(frame, move), history)
                 less = max(next_depth - max(total // PLY, 0), 1)
             score = -search(worker, child_ply, less, -alpha - 1, -alpha, boolean(True))
@@ -513,5 +553,5 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
     worker.root_nodes[worker.root_first] = best_nodes
     if worker.selective and not worker.stop and worker.root_first == 0:
         best_move = worker.best_move
-        save(worker, position.key, ply, depth, best_move, best, NO_EVALUATION, bound)
+        save(worker, position.key, ply, depth, best_move, best, NO_EVALUATION, bound, boolean(True))
     return best

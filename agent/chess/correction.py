@@ -1,19 +1,35 @@
 """Correction history: what searches found, against what the static evaluation had said.
 
-Where positions with the same pawns, or the same pieces of a side, turned out better or worse than
-evaluated, the evaluation of the next such position is shifted that way.
+Where positions with the same pawns, the same pieces of a side or the same last two moves turned out
+better or worse than evaluated, the evaluation of the next such position is shifted that way.
 """
 
 import numba
 
 from agent.chess.native import U64
-from agent.chess.parameters import correction_pawn, correction_piece
-from agent.chess.records import CORRECTIONS, MAX_EVALUATION, Bits, Position, Worker, position_at
+from agent.chess.parameters import (
+    correction_line,
+    correction_most_step,
+    correction_pawn,
+    correction_piece,
+    correction_rate,
+)
+from agent.chess.records import (
+    CORRECTIONS,
+    MAX_EVALUATION,
+    MOVED,
+    NOTHING_MOVED,
+    Bits,
+    Position,
+    Worker,
+    frame_at,
+    position_at,
+)
 from agent.kernel import kernel
 
 _MASK = U64(CORRECTIONS - 1)
 _MAX_ENTRY = 1024
-_MAX_STEP = 256
+_SPREAD = 40503  # an odd number that mixes the bits of two moves
 _UNITS = 1536  # of an entry times its weight for one centipawn
 
 
@@ -25,6 +41,15 @@ def _pawn_index(position: Position) -> int:
 @kernel
 def _piece_index(position: Position, side: int) -> int:
     return CORRECTIONS * (2 * position.turn + side) + _low(position.piece_keys[side])
+
+
+@kernel
+def _line_index(worker: Worker, ply: int) -> int:
+    """Return the entry of the last two moves, by pieces and targets."""
+    last = frame_at(worker, ply - 1).moved if ply >= 1 else NOTHING_MOVED
+    before = frame_at(worker, ply - 2).moved if ply >= 2 else NOTHING_MOVED
+    spread = (last * MOVED + before) * _SPREAD >> 4
+    return CORRECTIONS * position_at(worker, ply).turn + (spread & (CORRECTIONS - 1))
 
 
 @kernel
@@ -40,6 +65,7 @@ def corrected(worker: Worker, ply: int, evaluation: int) -> int:
         correction_pawn() * worker.pawn_corrections[_pawn_index(position)]
         + correction_piece() * worker.piece_corrections[_piece_index(position, 0)]
         + correction_piece() * worker.piece_corrections[_piece_index(position, 1)]
+        + correction_line() * worker.line_corrections[_line_index(worker, ply)]
     )
     value = evaluation + total // _UNITS
     return min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
@@ -54,9 +80,12 @@ def _moved(entry: int, step: int) -> int:
 def learn(worker: Worker, ply: int, depth: int, difference: int) -> None:
     """Note that a search to `depth` found `difference` more than the corrected evaluation."""
     position = position_at(worker, ply)
-    step = min(max(difference * depth // 8, -_MAX_STEP), _MAX_STEP)
+    most = correction_most_step()
+    step = min(max(difference * depth * correction_rate() // 64, -most), most)
     index = _pawn_index(position)
     worker.pawn_corrections[index] = _moved(worker.pawn_corrections[index], step)
+    index = _line_index(worker, ply)
+    worker.line_corrections[index] = _moved(worker.line_corrections[index], step)
     for side in range(2):
         index = _piece_index(position, side)
         worker.piece_corrections[index] = _moved(worker.piece_corrections[index], step)

@@ -2,11 +2,13 @@
 
 Moves are generated and picked in stages, so that a cut-off spares the work of later stages.
 The killer heuristic keeps, for each ply, the last quiet moves that cut off a sibling node; the
-history heuristic counts how well a quiet move did anywhere in the tree (Schaeffer, 1989).
+history heuristic counts how well a quiet move did anywhere in the tree (Schaeffer, 1989). Checks,
+and moves out of a pawn's attack, come earlier than their history says; moves into one later.
 """
 
-from agent.chess.attacks import has
+from agent.chess.attacks import bishop_attacks, has, king_square, rook_attacks
 from agent.chess.exchange import VALUES, wins_exchange
+from agent.chess.geometry import knight_attacks
 from agent.chess.moves import (
     ALL,
     NOISY,
@@ -19,26 +21,37 @@ from agent.chess.moves import (
 )
 from agent.chess.native import U64
 from agent.chess.parameters import (
+    check_order,
     continuation_one,
     continuation_two,
+    gain_bonus,
+    gain_most_bonus,
+    history_anywhere,
     history_bonus,
     history_malus,
     history_most_bonus,
     history_reply,
+    noisy_bonus,
+    pawn_threat,
 )
 from agent.chess.records import (
+    BISHOP,
     FLAG,
+    KNIGHT,
     MOVED,
     NO_MOVE,
     NOTHING_MOVED,
+    PAWN,
     PROMOTION,
+    QUEEN,
+    ROOK,
     Frame,
     Position,
     Worker,
     frame_at,
     position_at,
 )
-from agent.chess.squares import EVERYWHERE
+from agent.chess.squares import EVERYWHERE, beside, up
 from agent.kernel import kernel
 
 # Stages of picking; quiescence ends after WINNING.
@@ -130,7 +143,8 @@ def quiet_history(worker: Worker, ply: int, move: int) -> int:
         continuation_one() * worker.continuations[_before(worker, ply, 1) + moved]
         + continuation_two() * worker.continuations[_before(worker, ply, 2) + moved]
     )
-    return worker.history[history_index(position.turn, move)] + after // _SHARES
+    anywhere = worker.history[history_index(position.turn, move)]
+    return (history_anywhere() * anywhere + after) // _SHARES
 
 
 @kernel
@@ -142,6 +156,14 @@ def is_killer(frame: Frame, move: int) -> bool:
 @kernel
 def _score_quiets(worker: Worker, ply: int, first: int) -> None:
     frame = frame_at(worker, ply)
+    position = position_at(worker, ply)
+    enemy = 1 - position.turn
+    feared = up(beside(position.kinds[PAWN] & position.sides[enemy]), enemy)
+    king = king_square(position, enemy)
+    occupied = position.sides[0] | position.sides[1]
+    by_knight = knight_attacks(king)
+    by_bishop = bishop_attacks(king, occupied)
+    by_rook = rook_attacks(king, occupied)
     for i in range(first, frame.count):
         move = frame.moves[i]
         if move == frame.killers[0]:
@@ -150,6 +172,16 @@ def _score_quiets(worker: Worker, ply: int, first: int) -> None:
             score = _KILLER_SCORE
         else:
             score = quiet_history(worker, ply, move)
+            start, target = from_square(move), to_square(move)
+            kind = position.board[start]
+            if kind != PAWN:
+                score += pawn_threat() * (has(feared, start) - has(feared, target))
+            if (
+                (kind == KNIGHT and has(by_knight, target))
+                or (kind in (BISHOP, QUEEN) and has(by_bishop, target))
+                or (kind in (ROOK, QUEEN) and has(by_rook, target))
+            ):
+                score += check_order()
         frame.scores[i] = _rank(score, i)
 
 
@@ -280,7 +312,7 @@ def reward(worker: Worker, ply: int, move: int, depth: int) -> None:
             frame.killers[0] = move
         _adjust_quiet(worker, ply, move, bonus)
     else:
-        _adjust_capture(worker, position, move, bonus)
+        _adjust_capture(worker, position, move, bonus * noisy_bonus() // _SHARES)
     malus = bonus * history_malus() // _SHARES
     # Captures set aside and not yet looked at lie from `untried` to `losing`.
     late = frame.stage == LOSING
@@ -301,3 +333,15 @@ def reward_last(worker: Worker, ply: int, depth: int) -> None:
     move = position_at(worker, ply).move
     if move != NO_MOVE and not is_noisy(position_at(worker, ply - 1), move):
         _adjust_quiet(worker, ply - 1, move, _bonus(depth) * history_reply() // _SHARES)
+
+
+@kernel
+def reward_gain(worker: Worker, ply: int, gain: int) -> None:
+    """Note by how much the last move bettered the evaluation for its side, if it was quiet."""
+    move = position_at(worker, ply).move
+    before = position_at(worker, ply - 1)
+    if move != NO_MOVE and not is_noisy(before, move):
+        most = gain_most_bonus()
+        bonus = min(max(gain_bonus() * gain, -most), most)
+        index = history_index(before.turn, move)
+        worker.history[index] = _moved_towards(worker.history[index], bonus)

@@ -12,15 +12,16 @@ from agent.chess.exchange import VALUES
 from agent.chess.moves import to_square
 from agent.chess.native import U64
 from agent.chess.node import evaluation_once, extend_pv, score_unsearched, visit
-from agent.chess.ordering import next_move, start_picking
+from agent.chess.ordering import moved_index, next_move, start_picking
 from agent.chess.parameters import quiescence_margin
 from agent.chess.position import make
-from agent.chess.records import FLAG, MATE, NO_EVALUATION, NO_MOVE, Worker, position_at
+from agent.chess.records import FLAG, MATE, NO_EVALUATION, NO_MOVE, Worker, frame_at, position_at
 from agent.chess.table import (
     LOWER,
     UPPER,
     data_move,
     data_score,
+    data_was_pv,
     probe,
     save,
     settles,
@@ -45,6 +46,7 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
 
     # 1. Transposition table.
     data = probe(worker, key) if selective else U64(0)
+    was_pv = in_pv or (data != 0 and data_was_pv(data))
     if data and not in_pv and settles(data, ply, beta):
         return data_score(data, ply)
 
@@ -61,6 +63,7 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
         alpha = max(alpha, best)
 
     # 3. Moves; in check all of them, else captures and promotions to a queen.
+    frame = frame_at(worker, ply)
     start_picking(worker, ply, data_move(data))
     best_move, bound = NO_MOVE, UPPER
     while True:
@@ -73,6 +76,7 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
             if free <= alpha:
                 best = max(best, free)
                 continue
+        frame.moved = moved_index(position, move)
         make(worker, ply, move)
         score = -quiescence(worker, ply + 1, -beta, -alpha)
         if worker.stop:
@@ -87,5 +91,5 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
                     bound = LOWER
                     break
     if selective:
-        save(worker, key, ply, 0, best_move, best, raw, bound)
+        save(worker, key, ply, 0, best_move, best, raw, bound, was_pv)
     return best

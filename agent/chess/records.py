@@ -77,7 +77,7 @@ frame_dtype = np.dtype(
         ("evaluation", np.int64),  # static, NO_EVALUATION in check
         ("excluded", np.int64),  # the move that a singular search leaves out, else NO_MOVE
         ("moved", np.int64),  # piece and target of the move made here, NOTHING_MOVED if none
-        ("cutoffs", np.int64),  # at this ply since the node before it was entered
+        ("reduced", np.int64),  # plies by which the move being searched is reduced
         ("killers", np.int32, (2,)),
         ("pv_length", np.int32),
         ("pv", np.int32, (MAX_PLY,)),
@@ -115,6 +115,7 @@ worker_dtype = np.dtype(
         ("captures", np.int32, (12 * 64 * 7,)),  # noisy moves by piece, to and captured kind
         ("pawn_corrections", np.int32, (2 * CORRECTIONS,)),  # by side to move and pawn_key
         ("piece_corrections", np.int32, (2 * 2 * CORRECTIONS,)),  # by side to move and piece_keys
+        ("line_corrections", np.int32, (2 * CORRECTIONS,)),  # by side to move and the last moves
         ("structures", U64, (STRUCTURE_WORDS * STRUCTURES,)),  # what `pawn_structure` remembers
         ("continuations", np.int16, (MOVED * MOVED,)),  # quiet moves by an earlier move
     ],

@@ -102,6 +102,7 @@ class Game:
             "continuations",
             "pawn_corrections",
             "piece_corrections",
+            "line_corrections",
         ):
             self.worker[field] = 0
 

@@ -3,7 +3,7 @@
 Entries have 16 bytes: a word of data, and the key xor that word, so that an entry which two
 threads wrote halves of matches no key (Hyatt, 'A lock-less transposition table', 2002). Four
 entries, one cache line, share an index. Data, from the low end: move 16 bits, score 16,
-evaluation 16, depth 8, bound 2, generation 6.
+evaluation 16, depth 7, whether the position was in a principal variation 1, bound 2, generation 6.
 """
 
 import numba
@@ -19,6 +19,7 @@ GENERATIONS = 64
 
 _CLUSTER_WORDS = 8
 _16_BITS = U64(0xFFFF)
+_MAX_DEPTH = 127
 _EXPENDABLE_PLIES = 3  # a new search of the same position may be this much shallower and still stay
 _AGE_PLIES = 4  # one generation of age weighs as much as so many plies of depth
 
@@ -81,7 +82,13 @@ def data_evaluation(data: Bits) -> int:
 @kernel
 def data_depth(data: Bits) -> int:
     """Return the depth that the entry was searched to."""
-    return _signed(data >> U64(48) & U64(0xFF))
+    return _signed(data >> U64(48) & U64(_MAX_DEPTH))
+
+
+@kernel
+def data_was_pv(data: Bits) -> bool:
+    """Tell whether the position was once in a principal variation."""
+    return data >> U64(55) & U64(1) != 0
 
 
 @kernel
@@ -112,13 +119,14 @@ def save(
     score: int,
     evaluation: int,
     bound: int,
+    was_pv: bool,
 ) -> None:
     """Write an entry: over the same position's, else over the oldest and shallowest of four."""
     if score >= MATE_BOUND:
         score += ply
     elif score <= -MATE_BOUND:
         score -= ply
-    depth = max(depth, 0)
+    depth = min(max(depth, 0), _MAX_DEPTH)
     word = _cluster(worker, key)
     victim = word
     least = 1 << 20
@@ -143,6 +151,7 @@ def save(
         | (U64(evaluation) & _16_BITS) << U64(32)
         | U64(depth) << U64(48)
         | U64(bound) << U64(56)
+        | U64(was_pv) << U64(55)
         | U64(worker.generation) << U64(58)
     )
     store(worker.table, victim, data)
