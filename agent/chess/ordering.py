@@ -135,16 +135,23 @@ def _before(worker: Worker, ply: int, plies: int) -> int:
 
 
 @kernel
+def _joined(worker: Worker, anywhere: int, after_one: int, after_two: int) -> int:
+    """Join the histories of a quiet move, given by their places."""
+    total = (
+        history_anywhere() * worker.history[anywhere]
+        + continuation_one() * worker.continuations[after_one]
+        + continuation_two() * worker.continuations[after_two]
+    )
+    return total // _SHARES
+
+
+@kernel
 def quiet_history(worker: Worker, ply: int, move: int) -> int:
     """Return how well a quiet move did: anywhere, and after the last two moves."""
     position = position_at(worker, ply)
+    after_one, after_two = _before(worker, ply, 1), _before(worker, ply, 2)
     moved = moved_index(position, move)
-    after = (
-        continuation_one() * worker.continuations[_before(worker, ply, 1) + moved]
-        + continuation_two() * worker.continuations[_before(worker, ply, 2) + moved]
-    )
-    anywhere = worker.history[history_index(position.turn, move)]
-    return (history_anywhere() * anywhere + after) // _SHARES
+    return _joined(worker, history_index(position.turn, move), after_one + moved, after_two + moved)
 
 
 @kernel
@@ -157,7 +164,10 @@ def is_killer(frame: Frame, move: int) -> bool:
 def _score_quiets(worker: Worker, ply: int, first: int) -> None:
     frame = frame_at(worker, ply)
     position = position_at(worker, ply)
-    enemy = 1 - position.turn
+    side = position.turn
+    enemy = 1 - side
+    after_one, after_two = _before(worker, ply, 1), _before(worker, ply, 2)
+    killer, second_killer = frame.killers[0], frame.killers[1]
     feared = up(beside(position.kinds[PAWN] & position.sides[enemy]), enemy)
     king = king_square(position, enemy)
     occupied = position.sides[0] | position.sides[1]
@@ -166,14 +176,15 @@ def _score_quiets(worker: Worker, ply: int, first: int) -> None:
     by_rook = rook_attacks(king, occupied)
     for i in range(first, frame.count):
         move = frame.moves[i]
-        if move == frame.killers[0]:
+        if move == killer:
             score = _KILLER_SCORE + 1
-        elif move == frame.killers[1]:
+        elif move == second_killer:
             score = _KILLER_SCORE
         else:
-            score = quiet_history(worker, ply, move)
             start, target = from_square(move), to_square(move)
             kind = position.board[start]
+            moved = (6 * side + kind) << 6 | target
+            score = _joined(worker, history_index(side, move), after_one + moved, after_two + moved)
             if kind != PAWN:
                 score += pawn_threat() * (has(feared, start) - has(feared, target))
             if (

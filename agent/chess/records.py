@@ -111,11 +111,11 @@ worker_dtype = np.dtype(
         ("root_nodes", np.int64, (MAX_MOVES,)),
         ("best_move", np.int64),  # of this root search so far, NO_MOVE before the first
         ("best_score", np.int64),
-        ("history", np.int32, (2 * 64 * 64,)),  # quiet moves by side, from and to
-        ("captures", np.int32, (12 * 64 * 7,)),  # noisy moves by piece, to and captured kind
-        ("pawn_corrections", np.int32, (2 * CORRECTIONS,)),  # by side to move and pawn_key
-        ("piece_corrections", np.int32, (2 * 2 * CORRECTIONS,)),  # by side to move and piece_keys
-        ("line_corrections", np.int32, (2 * CORRECTIONS,)),  # by side to move and the last moves
+        ("history", np.int16, (2 * 64 * 64,)),  # quiet moves by side, from and to
+        ("captures", np.int16, (12 * 64 * 7,)),  # noisy moves by piece, to and captured kind
+        ("pawn_corrections", np.int16, (2 * CORRECTIONS,)),  # by side to move and pawn_key
+        ("piece_corrections", np.int16, (2 * 2 * CORRECTIONS,)),  # by side to move and piece_keys
+        ("line_corrections", np.int16, (2 * CORRECTIONS,)),  # by side to move and the last moves
         ("structures", U64, (STRUCTURE_WORDS * STRUCTURES,)),  # what `pawn_structure` remembers
         ("continuations", np.int16, (MOVED * MOVED,)),  # quiet moves by an earlier move
     ],
