@@ -1,10 +1,13 @@
 """What every node of a search needs: draws by the rules, the evaluation, the best line."""
 
+import numba
+
 from agent.chess.ending_tables import NO_SCORE, is_small, table_score
 from agent.chess.moves import ALL, generate
-from agent.chess.native import call_evaluator
+from agent.chess.native import U64, call_evaluator
 from agent.chess.position import is_insufficient, is_repetition
 from agent.chess.records import (
+    EVALUATIONS,
     FIFTY_MOVES,
     MAX_EVALUATION,
     MAX_PLY,
@@ -15,17 +18,27 @@ from agent.chess.records import (
     position_at,
 )
 from agent.chess.squares import EVERYWHERE
-from agent.chess.table import data_evaluation
+from agent.chess.table import data_evaluation, signed_16
 from agent.kernel import kernel
 
 DRAW = 0  # centipawns
+_PLACE = U64(EVALUATIONS - 1)
+_VALUE = U64(0xFFFF)
 
 
 @kernel
 def evaluate(worker: Worker, ply: int) -> int:
-    """Call the worker's evaluation; keep what it says apart from mates."""
+    """Call the worker's evaluation, or remember what it said; keep that apart from mates."""
+    key = position_at(worker, ply).key
+    place = numba.int64(key & _PLACE)
+    kept = worker.evaluations[place]
+    if (kept ^ key) <= _VALUE:
+        return signed_16(kept)
     value = call_evaluator(worker.evaluate, worker, ply)
-    return min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
+    value = min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
+    if not worker.stop:  # as it is where a user's evaluation has failed
+        worker.evaluations[place] = (key & ~_VALUE) | (U64(value) & _VALUE)
+    return value
 
 
 @kernel

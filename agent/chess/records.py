@@ -21,6 +21,7 @@ NO_SQUARE = 64
 
 NO_MOVE = 0
 CORRECTIONS = 1 << 14  # entries, by the low bits of a key
+EVALUATIONS = 1 << 14  # entries, by the low bits of a key
 STRUCTURES = 1 << 12  # entries, by the low bits of a key
 STRUCTURE_WORDS = 4
 MOVED = 12 * 64 + 1  # pieces of both sides by target square, and NOTHING_MOVED
@@ -116,6 +117,7 @@ worker_dtype = np.dtype(
         ("pawn_corrections", np.int16, (2 * CORRECTIONS,)),  # by side to move and pawn_key
         ("piece_corrections", np.int16, (2 * 2 * CORRECTIONS,)),  # by side to move and piece_keys
         ("line_corrections", np.int16, (2 * CORRECTIONS,)),  # by side to move and the last moves
+        ("evaluations", U64, (EVALUATIONS,)),  # a key, its low 16 bits replaced by the evaluation
         ("structures", U64, (STRUCTURE_WORDS * STRUCTURES,)),  # what `pawn_structure` remembers
         ("continuations", np.int16, (MOVED * MOVED,)),  # quiet moves by an earlier move
     ],

@@ -103,6 +103,7 @@ class Game:
             "pawn_corrections",
             "piece_corrections",
             "line_corrections",
+            "evaluations",
         ):
             self.worker[field] = 0
 

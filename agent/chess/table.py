@@ -31,6 +31,13 @@ def _signed(bits: Bits) -> int:
 
 
 @kernel
+def signed_16(bits: Bits) -> int:
+    """Return the low 16 bits as a signed number."""
+    value = _signed(bits & _16_BITS)
+    return value - 65536 if value > 32767 else value
+
+
+@kernel
 def _cluster(worker: Worker, key: Bits) -> Bits:
     return multiply_high(key, worker.table_clusters) * U64(_CLUSTER_WORDS)
 
@@ -62,9 +69,7 @@ def data_move(data: Bits) -> int:
 @kernel
 def data_score(data: Bits, ply: int) -> int:
     """Return the score; mates are counted from the root, `ply` plies above."""
-    score = _signed(data >> U64(16) & _16_BITS)
-    if score > 32767:
-        score -= 65536
+    score = signed_16(data >> U64(16))
     if score >= MATE_BOUND:
         return score - ply
     if score <= -MATE_BOUND:
@@ -75,8 +80,7 @@ def data_score(data: Bits, ply: int) -> int:
 @kernel
 def data_evaluation(data: Bits) -> int:
     """Return the static evaluation, NO_EVALUATION in check."""
-    evaluation = _signed(data >> U64(32) & _16_BITS)
-    return evaluation - 65536 if evaluation > 32767 else evaluation
+    return signed_16(data >> U64(32))
 
 
 @kernel
