@@ -56,6 +56,8 @@ def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
     standing = best
     if not in_check:
         raw = evaluation_once(worker, ply, data)
+        if worker.stop:  # a user's evaluation has failed: the table must not keep what it said
+            return 0
         standing = corrected(worker, ply, raw) if selective else raw
         best = standing
         if best >= beta:

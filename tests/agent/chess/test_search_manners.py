@@ -190,6 +190,41 @@ def test_an_evaluation_that_fails_is_reported(searcher: Searcher, after: int) ->
     assert last_info(search, chess.Board(), Limits(depth=3)).depth == 3
 
 
+def test_what_an_evaluation_said_is_remembered(searcher: Searcher) -> None:
+    seen: list[str] = []
+
+    def look(board: chess.Board) -> int:
+        seen.append(board.epd())
+        return 0
+
+    search = searcher(evaluation=Evaluation("look", python=look))
+    list(search.deepen(chess.Board(), Limits(depth=3)))
+    assert len(seen) == len(set(seen)) > 10
+    search.new_game()
+    asked = len(seen)
+    list(search.deepen(chess.Board(), Limits(depth=1)))
+    assert len(seen) > asked
+
+
+def test_nothing_is_remembered_of_an_evaluation_that_failed(searcher: Searcher) -> None:
+    failed: list[str] = []
+    seen: list[str] = []
+
+    def fail_once(board: chess.Board) -> int:
+        if not failed:
+            failed.append(board.epd())
+            raise ZeroDivisionError("by zero")
+        seen.append(board.epd())
+        return 0
+
+    search = searcher(evaluation=Evaluation("once", python=fail_once))
+    with pytest.raises(EvaluationError):
+        list(search.deepen(chess.Board(), Limits(depth=2)))
+    search.arm()
+    list(search.deepen(chess.Board(), Limits(depth=2)))
+    assert failed[0] in seen
+
+
 @pytest.mark.parametrize("value", [None, "100", 1.5])
 def test_an_evaluation_must_return_a_whole_number(searcher: Searcher, value: object) -> None:
     search = searcher(evaluation=Evaluation("odd", python=lambda board: value))  # type: ignore
