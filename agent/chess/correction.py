@@ -7,6 +7,7 @@ better or worse than evaluated, the evaluation of the next such position is shif
 import numba
 
 from agent.chess.native import U64
+from agent.chess.ordering import moved_before
 from agent.chess.parameters import (
     correction_line,
     correction_most_step,
@@ -18,11 +19,9 @@ from agent.chess.records import (
     CORRECTIONS,
     MAX_EVALUATION,
     MOVED,
-    NOTHING_MOVED,
     Bits,
     Position,
     Worker,
-    frame_at,
     position_at,
 )
 from agent.kernel import kernel
@@ -46,9 +45,8 @@ def _piece_index(position: Position, side: int) -> int:
 @kernel
 def _line_index(worker: Worker, ply: int) -> int:
     """Return the entry of the last two moves, by pieces and targets."""
-    last = frame_at(worker, ply - 1).moved if ply >= 1 else NOTHING_MOVED
-    before = frame_at(worker, ply - 2).moved if ply >= 2 else NOTHING_MOVED
-    spread = (last * MOVED + before) * _SPREAD >> 4
+    line = moved_before(worker, ply, 1) * MOVED + moved_before(worker, ply, 2)
+    spread = line * _SPREAD >> 4
     return CORRECTIONS * position_at(worker, ply).turn + (spread & (CORRECTIONS - 1))
 
 

@@ -92,10 +92,15 @@ def start_picking(worker: Worker, ply: int, table_move: int) -> None:
 
 
 @kernel
+def _piece_index(side: int, kind: int, target: int) -> int:
+    return (6 * side + kind) << 6 | target
+
+
+@kernel
 def moved_index(position: Position, move: int) -> int:
     """Return a number for the piece that moves and its target, for the tables of histories."""
-    piece = 6 * position.turn + position.board[from_square(move)]
-    return piece << 6 | to_square(move)
+    kind = position.board[from_square(move)]
+    return _piece_index(position.turn, kind, to_square(move))
 
 
 @kernel
@@ -128,10 +133,15 @@ def history_index(side: int, move: int) -> int:
 
 
 @kernel
+def moved_before(worker: Worker, ply: int, plies: int) -> int:
+    """Return the `moved_index` of the move made `plies` before, NOTHING_MOVED before the root."""
+    return frame_at(worker, ply - plies).moved if plies <= ply else NOTHING_MOVED
+
+
+@kernel
 def _before(worker: Worker, ply: int, plies: int) -> int:
     """Return the start of the continuation history of the move made `plies` before."""
-    moved = frame_at(worker, ply - plies).moved if plies <= ply else NOTHING_MOVED
-    return moved * MOVED
+    return moved_before(worker, ply, plies) * MOVED
 
 
 @kernel
@@ -183,7 +193,7 @@ def _score_quiets(worker: Worker, ply: int, first: int) -> None:
         else:
             start, target = from_square(move), to_square(move)
             kind = position.board[start]
-            moved = (6 * side + kind) << 6 | target
+            moved = _piece_index(side, kind, target)
             score = _joined(worker, history_index(side, move), after_one + moved, after_two + moved)
             if kind != PAWN:
                 score += pawn_threat() * (has(feared, start) - has(feared, target))
@@ -339,20 +349,28 @@ def reward(worker: Worker, ply: int, move: int, depth: int) -> None:
 
 
 @kernel
+def _last_quiet(worker: Worker, ply: int) -> int:
+    """Return the quiet move that led to `ply`, NO_MOVE if it was another or none."""
+    move = position_at(worker, ply).move
+    if move == NO_MOVE or is_noisy(position_at(worker, ply - 1), move):
+        return NO_MOVE
+    return move
+
+
+@kernel
 def reward_last(worker: Worker, ply: int, depth: int) -> None:
     """Note that no move at `ply` did any good: the quiet move that led here rises in history."""
-    move = position_at(worker, ply).move
-    if move != NO_MOVE and not is_noisy(position_at(worker, ply - 1), move):
+    move = _last_quiet(worker, ply)
+    if move != NO_MOVE:
         _adjust_quiet(worker, ply - 1, move, _bonus(depth) * history_reply() // _SHARES)
 
 
 @kernel
 def reward_gain(worker: Worker, ply: int, gain: int) -> None:
     """Note by how much the last move bettered the evaluation for its side, if it was quiet."""
-    move = position_at(worker, ply).move
-    before = position_at(worker, ply - 1)
-    if move != NO_MOVE and not is_noisy(before, move):
+    move = _last_quiet(worker, ply)
+    if move != NO_MOVE:
         most = gain_most_bonus()
         bonus = min(max(gain_bonus() * gain, -most), most)
-        index = history_index(before.turn, move)
+        index = history_index(position_at(worker, ply - 1).turn, move)
         worker.history[index] = _moved_towards(worker.history[index], bonus)
