@@ -24,3 +24,14 @@ def seconds(text: str) -> float:
     if not 0 < number < inf:
         raise ArgumentTypeError(f"expected seconds above 0, not {text!r}")
     return number
+
+
+def share(text: str) -> float:
+    """Read a number from 0 to 1, for argparse."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise ArgumentTypeError(f"expected a number from 0 to 1, not {text!r}")
+    return number

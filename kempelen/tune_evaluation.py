@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent.parts import ALPHABETA, TRACING
 from kempelen.console import progress, warm_up
-from kempelen.numbers import positive
+from kempelen.numbers import positive, share
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -19,12 +19,17 @@ if TYPE_CHECKING:
 MISSING = "tuning needs more packages: pip install 'kempelen[train]'"
 POSITIONS = 2_000_000
 ITERATIONS = 250
+RESULT_SHARE = 0.6
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="what `kempelen selfplay` wrote"
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="what `kempelen selfplay` or `kempelen rescore` wrote",
     )
     parser.add_argument(
         "--positions",
@@ -34,6 +39,14 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--iterations", type=positive, default=ITERATIONS, help=f"default {ITERATIONS}"
+    )
+    parser.add_argument(
+        "--result-share",
+        type=share,
+        default=RESULT_SHARE,
+        metavar="SHARE",
+        help="how much of what is fitted to is the game's result, 0 to 1; the rest is the score "
+        f"(default {RESULT_SHARE})",
     )
     parser.add_argument(
         "-o",
@@ -78,6 +91,7 @@ def _tune(arguments: Namespace, dataset: Dataset) -> int:
             texel.read(dataset, TRAINING, arguments.positions),
             texel.read(dataset, VALIDATION, arguments.positions),
             arguments.iterations,
+            arguments.result_share,
             lambda iteration, loss: show(iteration),
         )
     arguments.output.write_text(texel.source(fit.weights), encoding="utf-8")

@@ -3,7 +3,11 @@
 The evaluation e of a position predicts the expected score 1 / (1 + exp(-e / scale)); the weights
 are those that make the cross-entropy between predictions and targets least (Österlund, 'Texel's
 tuning method', 2014). A target is a blend of the game's result and of what the search expected.
-The scale is fitted to the weights before tuning and then kept, so that a centipawn stays one.
+The scale is fitted to the weights before tuning and then kept, so that a centipawn stays one; the
+search's scores, which may be another engine's, have a scale of their own.
+
+A search finds what is good for the side to move, so its scores are above the evaluation by much
+the same everywhere. A constant of the fit takes that up, and the weight of having the move stays.
 """
 
 from collections.abc import Callable
@@ -13,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from agent.chess.terms import PLACES
 from agent.chess.weights import WEIGHTS, Term
 from training.positions import Dataset, PositionsError
 
@@ -25,6 +30,8 @@ CHUNK = 1 << 15  # positions that are traced at a time
 RESULT_SHARE = 0.6  # of the game's result in the target; the rest is the search's
 # Positions with a greater lead teach little: whether they were won is a matter of technique.
 LARGEST_SCORE = 600  # centipawns
+# With the fifty moves in sight, scores shrink whatever is on the board.
+LONGEST_CLOCK = 16  # halfmoves
 PRIOR = 2e-3  # loss, of all positions together, of a weight's distance from before: 1 centipawn
 ITERATIONS = 250
 
@@ -63,9 +70,9 @@ def start_weights() -> Floats:
 
 
 def read(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
-    """Trace so many positions of a part, at random, decided ones left out. Needs the kernel.
+    """Trace so many positions of a part, at random, decided and aimless ones left out.
 
-    Raises PositionsError if there are none.
+    Needs the kernel. Raises PositionsError if there are none.
     """
     from scipy.sparse import csr_matrix, vstack
 
@@ -74,7 +81,8 @@ def read(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
     counts, middlegame, endgame, scores, results = [], [], [], [], []
     left = limit
     for batch in dataset.batches(CHUNK, part, seed):
-        chosen = batch[np.abs(batch["score"]) <= LARGEST_SCORE][:left]
+        telling = (np.abs(batch["score"]) <= LARGEST_SCORE) & (batch["halfmoves"] <= LONGEST_CLOCK)
+        chosen = batch[telling][:left]
         left -= len(chosen)
         traces = trace(chosen)
         counts.append(csr_matrix(traces.counts, dtype=np.float32))
@@ -120,33 +128,37 @@ def fit(
     training: Sample,
     validation: Sample,
     iterations: int = ITERATIONS,
+    result_share: float = RESULT_SHARE,
     report: Callable[[int, float], None] = lambda iteration, loss: None,
 ) -> Fit:
     """Fit all weights to the training sample, and judge them by the other.
 
+    result_share: of the game's result in the targets, 0 to 1; the rest is the scores'.
     report: called after each iteration with its number and the training loss.
     """
     from scipy.optimize import minimize
 
     start = start_weights()
     scale = fit_scale(training.evaluate(start), training.results)
-    targets = _targets(training, scale)
+    score_scale = fit_scale(training.scores, training.results)
+    targets = _targets(training, score_scale, result_share)
     # Weights that hardly ever count would take many iterations: each is measured by its own size.
     squares = np.sqrt(np.asarray(training.counts.power(2).mean(axis=0)).ravel())
     units = 1 / np.maximum(squares, 1e-3)[:, None]
+    units[PLACES["tempo"]] = 0
     transposed = training.counts.T.tocsr()
     size = len(targets)
     prior = PRIOR / size
     done = 0
 
     def objective(flat: Floats) -> tuple[float, Floats]:
-        change = flat.reshape(-1, 2) * units
-        evaluations = training.evaluate(start + change)
+        change = flat[1:].reshape(-1, 2) * units
+        evaluations = training.evaluate(start + change) + flat[0]
         error = (expected(evaluations, scale) - targets) / (scale * size)
         sides = np.column_stack([error * training.middlegame, error * training.endgame])
         gradient = np.asarray(transposed @ sides) + 2 * prior * change
         value = loss(evaluations, targets, scale) + prior * float(np.sum(change**2))
-        return value, (gradient * units).ravel()
+        return value, np.concatenate([[error.sum()], (gradient * units).ravel()])
 
     def after_iteration(intermediate_result: Any) -> None:
         nonlocal done
@@ -155,37 +167,36 @@ def fit(
 
     found: Any = minimize(
         objective,
-        np.zeros(start.size),
+        np.zeros(1 + start.size),
         jac=True,
         method="L-BFGS-B",
         callback=after_iteration,
         # One weight hardly changes the mean loss of many positions: only iterations end the fit.
         options={"maxiter": iterations, "maxfun": 2 * iterations, "gtol": 0.0, "ftol": 0.0},
     )
-    tuned = np.rint(start + found.x.reshape(-1, 2) * units)
-    held_out = _targets(validation, scale)
+    tuned = np.rint(start + found.x[1:].reshape(-1, 2) * units)
+    held_out = _targets(validation, score_scale, result_share)
+    constant = found.x[0]
     return Fit(
         weights=_named(tuned),
         scale=scale,
         positions=size,
-        before=loss(validation.evaluate(start), held_out, scale),
-        after=loss(validation.evaluate(tuned), held_out, scale),
+        before=loss(validation.evaluate(start) + constant, held_out, scale),
+        after=loss(validation.evaluate(tuned) + constant, held_out, scale),
     )
 
 
-def _targets(sample: Sample, scale: float) -> Floats:
-    searched = expected(sample.scores, scale)
-    return RESULT_SHARE * sample.results + (1 - RESULT_SHARE) * searched
+def _targets(sample: Sample, score_scale: float, result_share: float) -> Floats:
+    searched = expected(sample.scores, score_scale)
+    return result_share * sample.results + (1 - result_share) * searched
 
 
 def _named(weights: Floats) -> dict[str, Term]:
     named = {}
-    first = 0
     for name, term in WEIGHTS.items():
-        last = first + len(term.values)
-        values = tuple((int(mg), int(eg)) for mg, eg in weights[first:last])
+        first = PLACES[name]
+        values = tuple((int(mg), int(eg)) for mg, eg in weights[first : first + len(term.values)])
         named[name] = term._replace(values=values)
-        first = last
     return named
 
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -77,11 +78,31 @@ def test_a_fit_finds_the_weights_behind_the_results() -> None:
     assert np.corrcoef((found - start).ravel(), (truth - start).ravel())[0, 1] > 0.8
 
 
+def test_what_every_search_finds_is_not_a_worth_of_the_move() -> None:
+    truth = texel.start_weights()
+    made = [sample(20_000, seed, truth, 250) for seed in (1, 2)]
+    training, validation = (replace(each, scores=each.scores + 60) for each in made)
+    fit = texel.fit(training, validation, iterations=20, result_share=0.0)
+    assert fit.weights["tempo"] == WEIGHTS["tempo"]
+    found = np.array([pair for term in fit.weights.values() for pair in term.values])
+    assert np.abs(found - truth).mean() < 5
+
+
 def test_the_command_writes_other_weights(played: Path, tmp_path: Path) -> None:
     output = tmp_path / "weights.py"
     command = [sys.executable, "-m", "kempelen.cli", "tune", "evaluation"]
     done = subprocess.run(
-        [*command, str(played), "-o", str(output), "--iterations", "5", "--json"],
+        [
+            *command,
+            str(played),
+            "-o",
+            str(output),
+            "--iterations",
+            "5",
+            "--result-share",
+            "0.3",
+            "--json",
+        ],
         capture_output=True,
         text=True,
         check=True,
