@@ -26,6 +26,7 @@ from agent.chess.attacks import (
 )
 from agent.chess.ending_knowledge import DIFFICULT, FULL_SCALE, can_mate, drive, scale
 from agent.chess.geometry import king_attacks, knight_attacks
+from agent.chess.moves import find_pinned
 from agent.chess.native import U64, count, first_square
 from agent.chess.pawn_structure import structure
 from agent.chess.records import (
@@ -52,7 +53,7 @@ from agent.chess.squares import (
     up,
     wing_of,
 )
-from agent.chess.terms import PLACES, placed, term
+from agent.chess.terms import PLACES, placed, term, view_of
 from agent.kernel import c_function, kernel
 
 
@@ -67,8 +68,7 @@ class Reach(NamedTuple):
     pieces: Bits  # all of them, without the king
     all: Bits
     holes: Bits  # where no pawn can drive its pieces away, and its own defend them
-    units: int
-    attackers: int
+    units: int  # of danger to the enemy king, by the pieces that attack squares beside it
 
 
 class Judgement(NamedTuple):
@@ -79,13 +79,20 @@ class Judgement(NamedTuple):
     share: int  # how much of what the endgame is better for one side counts, of FULL_SCALE
 
 
-# The attack on a king is counted in units: for each square beside it that a piece attacks (knight
-# to queen), for each safe check, and for each attacked square that only the king defends. Two
-# units are one step in the table of weights.
-_ATTACK_UNITS = (0, 3, 3, 4, 6)
-_CHECK_UNITS = (0, 9, 6, 10, 8)
-_WEAK_UNITS = 3
-_DANGERS = 48
+# The danger to a king is counted in units; two are one step in the table of weights. They were
+# fitted, as all weights, with the danger squared in place of the table.
+_ATTACK_UNITS = (0, 5, 4, 4, 6)  # a piece, knight to queen, that attacks squares beside the king
+_SAFE_CHECK_UNITS = (0, 15, 16, 24, 14)
+_OTHER_CHECK_UNITS = 5
+_WEAK_UNITS = 6  # an attacked square beside the king that no piece of its side defends
+_DOUBLE_UNITS = 8  # a square beside the king that pieces of two kinds attack
+_FREE_UNITS = 4  # a square beside the king that is neither attacked nor held by its own side
+_PINNED_UNITS = 12
+_WING_UNITS = 2  # a square of the king's wing that is attacked
+_DEFENCE_UNITS = 4  # one that is defended counts less by so much
+_QUEEN_UNITS = 18
+_BASE_UNITS = 7
+_DANGERS = 64
 
 PHASE = (0, 1, 1, 2, 4, 0)
 FULL_PHASE = 24
@@ -142,7 +149,8 @@ def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
     zone = king_attacks(enemy_king)
     zone |= up(zone, 1 - side)
     usable = ~own & ~enemy_pawn_attacks
-    score = units = attackers = 0
+    view = view_of(position, side)
+    score = units = 0
     by_knights = by_bishops = by_rooks = by_queens = U64(0)
 
     for kind in range(KNIGHT, KING):
@@ -163,12 +171,10 @@ def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
             else:
                 attacked = piece_attacks(kind, square, occupied)
                 by_queens |= attacked
-            score += placed(trace, side, kind, square)
+            score += placed(trace, side, view, kind, square)
             score += term(trace, side, _MOBILITY[kind] + count(attacked & usable), 1)
-            near = count(attacked & zone)
-            if near:
-                units += near * _ATTACK_UNITS[kind]
-                attackers += 1
+            if attacked & zone:
+                units += _ATTACK_UNITS[kind]
             if kind < ROOK:
                 away = distance(square, own_king)
                 score += term(trace, side, _MINOR_FROM_KING + 8 * (kind - KNIGHT) + away, 1)
@@ -208,7 +214,6 @@ def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
         by_pieces | king_attacks(king_square(position, side)),
         holes,
         units,
-        attackers,
     )
     return score, reach
 
@@ -258,11 +263,6 @@ def _threats(position: Position, side: int, trace: Any, reach: Reach, enemy_reac
     restricted = enemy_reach.all & ~enemy_reach.pawns & reach.all & ~own
     score += term(trace, side, _RESTRICTED, count(restricted))
 
-    wing = wing_of(king_square(position, 1 - side)) & _CAMP[1 - side]
-    score += term(trace, side, _KING_WING, count(wing & reach.all))
-    score += term(trace, side, _KING_WING + 1, count(wing & reach.all & ~enemy_reach.all))
-    score += term(trace, side, _KING_WING + 2, count(wing & enemy_reach.all))
-
     room = _SPACE[side] & CENTRE_FILES & ~(pawns & own) & ~enemy_reach.pawns
     return score + term(trace, side, _SPACE_TERM, count(room))
 
@@ -271,22 +271,39 @@ def _threats(position: Position, side: int, trace: Any, reach: Reach, enemy_reac
 def _king_attack(
     position: Position, side: int, trace: Any, reach: Reach, enemy_reach: Reach
 ) -> int:
-    """Score the side's attack on the enemy king: safe checks, and two pieces or more beside it."""
+    """Score the side's attack on the enemy king: checks, and who holds the squares around it."""
     king = king_square(position, 1 - side)
-    occupied = position.sides[0] | position.sides[1]
-    safe = ~position.sides[side] & ~enemy_reach.all
-    diagonals, lines = bishop_attacks(king, occupied) & safe, rook_attacks(king, occupied) & safe
-    by_knights = count(knight_attacks(king) & safe & reach.knights)
-    by_bishops, by_rooks = count(diagonals & reach.bishops), count(lines & reach.rooks)
-    by_queens = count((diagonals | lines) & reach.queens)
-    units = _CHECK_UNITS[KNIGHT] * by_knights + _CHECK_UNITS[BISHOP] * by_bishops
-    units += _CHECK_UNITS[ROOK] * by_rooks + _CHECK_UNITS[QUEEN] * by_queens
-    if reach.attackers > 1:
-        weak = king_attacks(king) & reach.all & ~enemy_reach.pieces
-        units += reach.units + _WEAK_UNITS * count(weak)
-    step = min(units >> 1, _DANGERS - 1)
-    queen = _DANGERS if position.kinds[QUEEN] & position.sides[side] else 0
-    return term(trace, side, _KING_DANGER + queen + step, 1)
+    own, enemy = position.sides[side], position.sides[1 - side]
+    beside_king = king_attacks(king)
+    units = _BASE_UNITS + reach.units
+    if position.kinds[QUEEN] & own:
+        units += _QUEEN_UNITS
+
+    diagonals, lines = bishop_attacks(king, own | enemy), rook_attacks(king, own | enemy)
+    by_knights = knight_attacks(king) & reach.knights & ~own
+    by_bishops, by_rooks = diagonals & reach.bishops & ~own, lines & reach.rooks & ~own
+    by_queens = (diagonals | lines) & reach.queens & ~own
+    safe = ~enemy_reach.all
+    units += _SAFE_CHECK_UNITS[KNIGHT] * count(by_knights & safe)
+    units += _SAFE_CHECK_UNITS[BISHOP] * count(by_bishops & safe)
+    units += _SAFE_CHECK_UNITS[ROOK] * count(by_rooks & safe)
+    units += _SAFE_CHECK_UNITS[QUEEN] * count(by_queens & safe)
+    others = count(by_knights & ~safe) + count(by_bishops & ~safe) + count(by_rooks & ~safe)
+    units += _OTHER_CHECK_UNITS * others
+
+    units += _WEAK_UNITS * count(beside_king & reach.all & ~enemy_reach.pieces)
+    units += _DOUBLE_UNITS * count(beside_king & _attacked_twice(reach))
+    units += _FREE_UNITS * count(beside_king & ~enemy & ~reach.all)
+    units += _PINNED_UNITS * count(find_pinned(position, king, 1 - side))
+
+    wing = wing_of(king) & _CAMP[1 - side]
+    attacked, defended = count(wing & reach.all), count(wing & enemy_reach.all)
+    units += _WING_UNITS * attacked - _DEFENCE_UNITS * defended
+    score = term(trace, side, _KING_WING, attacked)
+    score += term(trace, side, _KING_WING + 1, count(wing & reach.all & ~enemy_reach.all))
+    score += term(trace, side, _KING_WING + 2, defended)
+    step = min(max(units >> 1, 0), _DANGERS - 1)
+    return score + term(trace, side, _KING_DANGER + step, 1)
 
 
 @kernel

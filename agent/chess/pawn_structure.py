@@ -20,7 +20,7 @@ from agent.chess.records import (
     Position,
 )
 from agent.chess.squares import FILE_A, RANKS, beside, distance, fill_up, up, wing_of
-from agent.chess.terms import PLACES, placed, term
+from agent.chess.terms import PLACES, king_placed, placed, term, view_of
 from agent.kernel import kernel
 
 
@@ -100,8 +100,9 @@ def _pawns(position: Position, side: int, trace: Any) -> tuple[int, Bits]:
         row = RANKS[rank if side == 0 else 7 - rank]
         score += term(trace, side, _SUPPORTED + rank, count(supported & row))
         score += term(trace, side, _PHALANX + rank, count(phalanx & row))
+    view = view_of(position, side)
     while pawns:
-        score += placed(trace, side, PAWN, first_square(pawns))
+        score += placed(trace, side, view, PAWN, first_square(pawns))
         pawns &= pawns - U64(1)
     return score, passed
 
@@ -112,7 +113,7 @@ def _king(position: Position, side: int, trace: Any) -> int:
     king = king_square(position, side)
     own_pawns = position.kinds[PAWN] & position.sides[side]
     enemy_pawns = position.kinds[PAWN] & position.sides[1 - side]
-    score = placed(trace, side, KING, king)
+    score = king_placed(trace, side, view_of(position, side), king)
     rank = king >> 3
     # What is level with the king or before it, as the side sees it.
     before = fill_up(RANKS[rank], side)

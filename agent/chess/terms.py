@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from agent.chess.records import KING
+from agent.chess.attacks import king_square
+from agent.chess.records import Position
 from agent.chess.weights import WEIGHTS
 from agent.kernel import kernel
 
@@ -30,7 +31,8 @@ _PAIRS = np.array(
 
 _MATERIAL = PLACES["material"]
 _PLACEMENT = PLACES["pawn_placement"]
-_PLACEMENT_SIZE = 32
+_PLACEMENT_SIZE = 128  # squares, with the kings on the same half of the board and on two
+_KING_PLACEMENT = PLACES["king_placement"]
 
 
 @kernel
@@ -42,10 +44,28 @@ def term(trace: Any, side: int, index: int, n: int) -> int:
 
 
 @kernel
-def placed(trace: Any, side: int, kind: int, square: int) -> int:
-    """Score a piece where it stands: material and placement."""
-    seen = square if side == 0 else square ^ 56
-    file = min(seen & 7, 7 - (seen & 7))
-    place = _PLACEMENT + _PLACEMENT_SIZE * kind + 4 * (seen >> 3) + file
-    score = term(trace, side, place, 1)
-    return score if kind == KING else score + term(trace, side, _MATERIAL + kind, 1)
+def view_of(position: Position, side: int) -> int:
+    """Return what turns a square into its place in the side's tables, by exclusive or.
+
+    The board is seen from the side's first rank up, mirrored if its king is on the files a to d;
+    64 is added if the kings are on different halves.
+    """
+    king, enemy_king = king_square(position, side), king_square(position, 1 - side)
+    view = 0 if side == 0 else 56
+    if not king & 4:
+        view ^= 7
+    return view | ((king ^ enemy_king) & 4) << 4
+
+
+@kernel
+def placed(trace: Any, side: int, view: int, kind: int, square: int) -> int:
+    """Score a piece other than a king where it stands: material and placement."""
+    place = _PLACEMENT + _PLACEMENT_SIZE * kind + (square ^ view)
+    return term(trace, side, place, 1) + term(trace, side, _MATERIAL + kind, 1)
+
+
+@kernel
+def king_placed(trace: Any, side: int, view: int, square: int) -> int:
+    """Score a king where it stands: its tables have the files e to h only."""
+    seen = square ^ view
+    return term(trace, side, _KING_PLACEMENT + (seen >> 3 << 2 | seen & 3), 1)

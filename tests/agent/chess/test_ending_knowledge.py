@@ -73,7 +73,7 @@ def test_drawn_material(search: KernelSearch, fen: str) -> None:
         pytest.param(
             "3r2k1/5ppp/8/8/8/4P3/5PPP/3R2K1 w - - 0 1",
             "3r2k1/5ppp/8/8/8/P7/5PPP/3R2K1 w - - 0 1",
-            0.8,
+            0.9,
             id="all pawns on one wing",
         ),
         pytest.param(
@@ -107,7 +107,7 @@ def test_drawish_material_is_worth_less(
         pytest.param("k7/8/8/8/1P6/P7/8/K1B5 w - - 0 1", id="another pawn"),
         pytest.param("8/8/8/3k4/8/8/8/KBB5 w - - 0 1", id="two bishops"),
         pytest.param("8/8/8/3kn3/8/8/8/KBB5 w - - 0 1", id="two bishops against a knight"),
-        pytest.param("8/8/8/3kr3/8/8/8/KQ6 w - - 0 1", id="queen against rook"),
+        pytest.param("8/8/8/3kr3/8/8/3Q4/3K4 w - - 0 1", id="queen against rook"),
     ],
 )
 def test_wins_stay_wins(search: KernelSearch, fen: str) -> None:

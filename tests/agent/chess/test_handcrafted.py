@@ -26,6 +26,22 @@ def test_colours_are_equal(search: KernelSearch, seed: int) -> None:
         assert search.evaluate(board) == search.evaluate(board.mirror()), board.fen()
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_wings_are_equal(search: KernelSearch, seed: int) -> None:
+    rng = random.Random(seed)
+    board = chess.Board()
+    for _ in range(300):
+        moves = list(board.legal_moves)
+        if not moves:
+            board.reset()
+            continue
+        board.push(rng.choice(moves))
+        seen = board.copy(stack=False)
+        seen.castling_rights = chess.BB_EMPTY
+        mirrored = seen.transform(chess.flip_horizontal)
+        assert search.evaluate(seen) == search.evaluate(mirrored), seen.fen()
+
+
 def test_what_is_remembered_is_what_would_be_counted() -> None:
     rng = random.Random(1)
     remembering = KernelSearch(megabytes=1)
