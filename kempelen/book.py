@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kempelen.console import progress, warm_up, with_progress
-from kempelen.numbers import positive
+from kempelen.numbers import positive, up_to
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -150,13 +150,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _percent(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= 100:
-        raise ArgumentTypeError(f"expected a number from 0 to 100, not {text!r}")
-    return number / 100
+    return up_to(100, text) / 100
 
 
 def _say(arguments: Namespace, found: dict[str, object], text: str) -> int:

@@ -26,12 +26,17 @@ def seconds(text: str) -> float:
     return number
 
 
-def share(text: str) -> float:
-    """Read a number from 0 to 1, for argparse."""
+def up_to(most: int, text: str) -> float:
+    """Read a number from 0 to `most`, for what argparse calls."""
     try:
         number = float(text)
     except ValueError:
         number = -1.0
-    if not 0 <= number <= 1:
-        raise ArgumentTypeError(f"expected a number from 0 to 1, not {text!r}")
+    if not 0 <= number <= most:
+        raise ArgumentTypeError(f"expected a number from 0 to {most}, not {text!r}")
     return number
+
+
+def share(text: str) -> float:
+    """Read a number from 0 to 1, for argparse."""
+    return up_to(1, text)

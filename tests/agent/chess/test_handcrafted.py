@@ -1,6 +1,7 @@
 """What any sound evaluation must satisfy."""
 
 import random
+from collections.abc import Iterator
 
 import chess
 import pytest
@@ -13,8 +14,8 @@ def search() -> KernelSearch:
     return KernelSearch(megabytes=1)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_colours_are_equal(search: KernelSearch, seed: int) -> None:
+def random_positions(seed: int) -> Iterator[chess.Board]:
+    """Generate the positions of games of random moves, 300 moves in all."""
     rng = random.Random(seed)
     board = chess.Board()
     for _ in range(300):
@@ -23,19 +24,18 @@ def test_colours_are_equal(search: KernelSearch, seed: int) -> None:
             board.reset()
             continue
         board.push(rng.choice(moves))
+        yield board
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_colours_are_equal(search: KernelSearch, seed: int) -> None:
+    for board in random_positions(seed):
         assert search.evaluate(board) == search.evaluate(board.mirror()), board.fen()
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_wings_are_equal(search: KernelSearch, seed: int) -> None:
-    rng = random.Random(seed)
-    board = chess.Board()
-    for _ in range(300):
-        moves = list(board.legal_moves)
-        if not moves:
-            board.reset()
-            continue
-        board.push(rng.choice(moves))
+    for board in random_positions(seed):
         seen = board.copy(stack=False)
         seen.castling_rights = chess.BB_EMPTY
         mirrored = seen.transform(chess.flip_horizontal)
