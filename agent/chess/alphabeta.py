@@ -97,6 +97,7 @@ from agent.chess.records import (
     NO_MOVE,
     NOTHING_MOVED,
     PAWN,
+    Bits,
     Position,
     Worker,
     frame_at,
@@ -138,12 +139,50 @@ def _has_pieces(position: Position) -> bool:
 def _in_hindsight(worker: Worker, ply: int, depth: int) -> int:
     """Learn from what the last move did to the evaluation; return the depth that it deserves."""
     evaluation, parent = frame_at(worker, ply).evaluation, frame_at(worker, ply - 1)
-    if ply == 0 or parent.evaluation == NO_EVALUATION:
+    if parent.evaluation == NO_EVALUATION:
         return depth
     gain = -evaluation - parent.evaluation  # for the side that moved
     reward_gain(worker, ply, gain)
     poor = parent.reduced >= hindsight_plies() and gain < -hindsight_margin()
     return depth - 1 if poor and depth >= 2 else depth
+
+
+@kernel
+def _is_far_above(depth: int, beta: int, evaluation: int, improving: bool) -> bool:
+    """Tell whether no quick reply brings the evaluation below beta."""
+    margin = reverse_futility_margin() * depth
+    if improving:
+        margin -= reverse_futility_improving()
+    return (
+        depth <= reverse_futility_depth()
+        and evaluation - margin >= beta
+        and beta > -MATE_BOUND
+        and evaluation < MATE_BOUND
+    )
+
+
+@kernel
+def _table_promises(data: Bits, ply: int, depth: int, beta: int) -> bool:
+    """Tell whether an entry of the table, not quite as deep, is far above beta."""
+    return (
+        data != 0
+        and data_depth(data) >= depth - table_plies()
+        and data_bound(data) != UPPER
+        and data_score(data, ply) >= beta + table_margin()
+        and data_score(data, ply) < MATE_BOUND
+        and beta > -MATE_BOUND
+    )
+
+
+@kernel
+def _may_be_singular(data: Bits, ply: int, depth: int) -> bool:
+    """Tell whether an entry of the table, not much shallower, has a move that may alone hold."""
+    return (
+        data_move(data) != NO_MOVE
+        and data_depth(data) >= depth - singular_table_plies()
+        and data_bound(data) != UPPER
+        and abs(data_score(data, ply)) < MATE_BOUND
+    )
 
 
 @kernel
@@ -179,9 +218,50 @@ def _move_reduction(depth: int, number: int, quiet: bool, killer: bool, history:
     return total - history * PLY // reduction_history()
 
 
+@kernel
+def _is_futile(reduced: int, history: int, lack: int) -> bool:
+    """Tell whether a quiet move gains too little for what lacks to alpha."""
+    margin = futility_base() + futility_margin() * reduced
+    margin += futility_history() * history // MAX_HISTORY
+    return reduced <= futility_depth() and margin <= lack
+
+
+@kernel
+def _is_poor_quiet(position: Position, move: int, reduced: int, killer: bool, history: int) -> bool:
+    """Tell whether a quiet move has a poor history or loses material."""
+    if reduced <= history_depth() and not killer and history < -history_margin() * (reduced + 1):
+        return True
+    return reduced <= exchange_depth() and not wins_exchange(
+        position, move, -quiet_exchange_margin() * reduced
+    )
+
+
+@kernel
+def _is_poor_noisy(position: Position, move: int, depth: int, reduced: int, lack: int) -> bool:
+    """Tell whether a noisy move takes too little for what lacks to alpha, or loses material."""
+    victim = position.board[to_square(move)]
+    margin = noisy_futility_base() + noisy_futility_margin() * reduced + VALUES[victim]
+    if reduced <= noisy_futility_depth() and victim != EMPTY and margin <= lack:
+        return True
+    return depth <= exchange_depth() and not wins_exchange(
+        position, move, -noisy_exchange_margin() * depth
+    )
+
+
+@kernel
+def _is_lesson(bound: int, best: int, evaluation: int) -> bool:
+    """Tell whether a score shows that the evaluation missed something."""
+    if bound == LOWER:
+        return best > evaluation
+    return bound != UPPER or best < evaluation
+
+
 @entry(int64(Worker, int64, int64, int64, int64, boolean))
 def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node: bool) -> int:
-    """Search to `depth` plies; see the module's contract. cut_node: a cut-off is expected."""
+    """Search to `depth` plies at a `ply` of at least 1; see the module's contract.
+
+    cut_node: a cut-off is expected.
+    """
     # 1. Horizon.
     if depth <= 0:
         return quiescence(worker, ply, alpha, beta)
@@ -244,15 +324,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
 
     if selective and not in_pv and not in_check and excluded == NO_MOVE:
         # 8. Reverse futility: so far above beta that no quick reply brings it below.
-        margin = reverse_futility_margin() * depth
-        if improving:
-            margin -= reverse_futility_improving()
-        if (
-            depth <= reverse_futility_depth()
-            and evaluation - margin >= beta
-            and beta > -MATE_BOUND
-            and evaluation < MATE_BOUND
-        ):
+        if _is_far_above(depth, beta, evaluation, improving):
             return evaluation
 
         # 9. Razoring: so far below alpha that only captures might help.
@@ -292,15 +364,8 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                 if verified >= beta:
                     return score
 
-        # 11. ProbCut without a search: an entry of the table, not quite as deep, is far above beta.
-        if (
-            data
-            and data_depth(data) >= depth - table_plies()
-            and data_bound(data) != UPPER
-            and data_score(data, ply) >= beta + table_margin()
-            and data_score(data, ply) < MATE_BOUND
-            and beta > -MATE_BOUND
-        ):
+        # 11. ProbCut without a search: what the table promises is taken for a cut-off.
+        if _table_promises(data, ply, depth, beta):
             return beta + table_margin()
 
     # 12. Internal reduction: without a table move, or with that of a much shallower search, order
@@ -318,13 +383,10 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     extension = 0
     if (
         selective
-        and 0 < ply < 2 * worker.root_depth
+        and ply < 2 * worker.root_depth
         and depth >= singular_depth()
         and excluded == NO_MOVE
-        and table_move != NO_MOVE
-        and data_depth(data) >= depth - singular_table_plies()
-        and data_bound(data) != UPPER
-        and abs(data_score(data, ply)) < MATE_BOUND
+        and _may_be_singular(data, ply, depth)
     ):
         singular_beta = data_score(data, ply) - singular_margin() * depth // 8
         less = (depth - 1) // 2
@@ -357,7 +419,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
             continue
         number += 1
         quiet = not is_noisy(position, move)
-        # The histories must be read before the move is made.
+        # The histories must be read before the search of the move changes them.
         if quiet:
             history = quiet_history(worker, ply, move)
         else:
@@ -366,41 +428,18 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
 
         # 15. Pruning of moves: too late in the order, too far below alpha, of poor history, or
         # losing material.
-        if selective and ply > 0 and best > -MATE_BOUND and _has_pieces(position):
+        if selective and best > -MATE_BOUND and _has_pieces(position):
             reduced = max(depth - reduction(depth, number) // PLY, 0)
+            lack = -INFINITE if in_check else alpha - evaluation
             if quiet:
-                if depth <= late_pruning_depth() and not in_pv and number > most:
+                late = depth <= late_pruning_depth() and not in_pv and number > most
+                if late or _is_futile(reduced, history, lack):
                     frame.skip_quiets = 1
                     continue
-                margin = futility_base() + futility_margin() * reduced
-                margin += futility_history() * history // MAX_HISTORY
-                if reduced <= futility_depth() and not in_check and evaluation + margin <= alpha:
-                    frame.skip_quiets = 1
+                if _is_poor_quiet(position, move, reduced, killer, history):
                     continue
-                if (
-                    reduced <= history_depth()
-                    and not killer
-                    and history < -history_margin() * (reduced + 1)
-                ):
-                    continue
-                if reduced <= exchange_depth() and not wins_exchange(
-                    position, move, -quiet_exchange_margin() * reduced
-                ):
-                    continue
-            else:
-                victim = position.board[to_square(move)]
-                margin = noisy_futility_base() + noisy_futility_margin() * reduced + VALUES[victim]
-                if (
-                    reduced <= noisy_futility_depth()
-                    and not in_check
-                    and victim != EMPTY
-                    and evaluation + margin <= alpha
-                ):
-                    continue
-                if depth <= exchange_depth() and not wins_exchange(
-                    position, move, -noisy_exchange_margin() * depth
-                ):
-                    continue
+            elif _is_poor_noisy(position, move, depth, reduced, lack):
+                continue
 
         total = 0
         if selective and number > reduction_late_move() and depth >= reduction_depth():
@@ -466,13 +505,12 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     # 20. Remember, and learn from what the evaluation missed.
     if selective and excluded == NO_MOVE:
         save(worker, key, ply, depth, best_move, best, raw, bound, was_pv)
-        if bound == UPPER and depth > 1 and ply > 0:
+        if bound == UPPER and depth > 1:
             reward_last(worker, ply, depth)
         if (
             not in_check
             and (best_move == NO_MOVE or not is_noisy(position, best_move))
-            and not (bound == LOWER and best <= evaluation)
-            and not (bound == UPPER and best >= evaluation)
+            and _is_lesson(bound, best, evaluation)
         ):
             learn(worker, ply, depth, best - evaluation)
     return best
