@@ -88,6 +88,7 @@ class Clock(Generic[Move]):
         self._best: Move | None = None
         self._score: Score | None = None
         self._agreements = 0
+        self._enough = False  # what was pondered is worth the time it took
 
     @property
     def limited(self) -> bool:
@@ -104,8 +105,13 @@ class Clock(Generic[Move]):
         return self._now() - self._began
 
     def remaining(self) -> float:
-        """Seconds to the hard limit; infinite while the clock does not run."""
-        return inf if self._started is None else self.budget.hard - self._spent()
+        """Seconds to the hard limit; infinite while the clock does not run.
+
+        None remain if pondering has taken, before the hit, as long as the move deserves.
+        """
+        if self._started is None:
+            return inf
+        return 0.0 if self._enough else self.budget.hard - self._spent()
 
     def another_iteration(
         self, best: Move, score: Score | None = None, effort: float | None = None
@@ -122,9 +128,11 @@ class Clock(Generic[Move]):
             drop = self._score.value - score.value
             patience *= 1 + DROP_WEIGHT * min(max(drop, 0), MOST_DROP)
         self._best, self._score = best, score
+        enough = self._spent() >= min(self.budget.soft * patience, self.budget.hard)
         if self._started is None:
+            self._enough = enough
             return True
-        return self._spent() < min(self.budget.soft * patience, self.budget.hard)
+        return not enough
 
     def _spent(self) -> float:
         return self._now() - (self._began if self._started is None else self._started)

@@ -132,7 +132,9 @@ class Player(Worker):
             board.copy(), limits, lines, clock, self._source, self._listener, self._advisors
         )
         self.stop()
-        self._ask(Job(search.run, lengthy=True))
+        job = Job(search.run, lengthy=True)
+        job.ponderhit.then(clock.start)  # which may come before the search begins
+        self._ask(job)
 
     def ponderhit(self) -> None:
         """Go on by the clock: the move that was pondered on has been played."""
@@ -166,7 +168,6 @@ class _Search:
 
     def run(self, job: Job) -> None:
         """Think and answer, whatever happens."""
-        job.ponderhit.then(self._clock.start)
         wake, over = threading.Event(), Latch()
         for latch in (job.ponderhit, job.stop, over):
             latch.then(wake.set)

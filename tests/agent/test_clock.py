@@ -112,7 +112,7 @@ def test_no_iteration_begins_after_the_hard_limit():
 def test_pondering_takes_no_time_before_the_hit():
     watch = Watch()
     clock = Clock(Limits(clock=SideClock(1.0), ponder=True), OVERHEAD, now=watch)
-    watch.time += 1000.0
+    watch.time += 0.5 * clock.budget.soft
     assert clock.limited
     assert clock.remaining() == inf
     assert clock.another_iteration("e2e4")
@@ -122,7 +122,24 @@ def test_pondering_takes_no_time_before_the_hit():
     watch.time += clock.budget.hard
     clock.start()
     assert clock.remaining() == pytest.approx(0.0)
-    assert clock.elapsed() == pytest.approx(1000.0 + clock.budget.hard)
+    assert clock.elapsed() == pytest.approx(0.5 * clock.budget.soft + clock.budget.hard)
+
+
+def test_a_hit_after_long_pondering_is_answered_at_once():
+    watch = Watch()
+    clock = Clock(Limits(clock=SideClock(1.0), ponder=True), OVERHEAD, now=watch)
+    watch.time += 1000.0
+    assert clock.another_iteration("e2e4")
+    assert clock.remaining() == inf
+    clock.start()
+    assert clock.remaining() <= 0.0
+
+
+def test_a_hit_that_leaves_no_choice_is_answered_after_the_first_iteration():
+    clock = Clock(Limits(clock=SideClock(9.0), ponder=True), forced=True, now=Watch())
+    clock.another_iteration("e2e4")
+    clock.start()
+    assert clock.remaining() <= 0.0
 
 
 def test_one_iteration_is_enough_where_there_is_no_choice():
