@@ -69,6 +69,11 @@ class Settings:
         skill = skill_of(self.elo) if self.limit_strength else self.skill
         return Level(skill) if skill < FULL else None
 
+    @property
+    def threads_in_use(self) -> int:
+        """How many threads search: levels, whose nodes are few, are played by one."""
+        return self.threads if self.level is None else 1
+
 
 class Engine:
     """The source of a player's searchers.
@@ -167,8 +172,7 @@ class Engine:
         """Search with so many threads."""
         self._settings = replace(self._settings, threads=threads)
         self._adopt(self._settings.search)
-        for searcher in self._searchers.values():
-            searcher.set_threads(threads)
+        self._share_threads()
 
     def set_evaluation(self, spec: str) -> None:
         """Load and use an evaluation; raises EvaluationError and keeps the old one on failure."""
@@ -206,8 +210,10 @@ class Engine:
             limit_strength=settings.limit_strength if limit is None else limit,
             elo=settings.elo if elo is None else elo,
         )
-        if self._has_tables() and (settings.level is None) != (self._settings.level is None):
-            self._renew_endgame()
+        if (settings.level is None) != (self._settings.level is None):
+            self._share_threads()
+            if self._has_tables():
+                self._renew_endgame()
 
     def use_own_tables(self, wanted: bool) -> None:
         """Use the engine's own endgame tables, or do not."""
@@ -305,7 +311,7 @@ class Engine:
         settings = self._settings
         changes: tuple[Callable[[], None], ...] = (
             self._share_memory,
-            lambda: searcher.set_threads(settings.threads),
+            lambda: searcher.set_threads(settings.threads_in_use),
             lambda: searcher.set_evaluation(settings.evaluation),
             lambda: self._set_choice(searcher),
             lambda: searcher.set_endgame(self._endgame()) if self._has_tables() else None,
@@ -320,6 +326,10 @@ class Engine:
         if searcher is self._searchers.get(MCTS):
             tree = cast("TreeSearch", searcher)
             tree.choice = cast("FinalChoice", self._settings.final_choice)
+
+    def _share_threads(self) -> None:
+        for searcher in self._searchers.values():
+            searcher.set_threads(self._settings.threads_in_use)
 
     def _share_memory(self) -> None:
         """Give the table's memory to the search in use; raises MemoryError if it is not there."""

@@ -29,6 +29,7 @@ LINES = 4  # moves to choose from
 _FEWEST_NODES = 40
 _DOUBLING = 0.7  # doublings of the nodes from one skill to the next
 _MOST_OVERSHOOT = 4  # times its nodes, a level is cut short
+_LEAST_NODES = 4  # for each move in each line of the first iteration
 _TEMPERATURE = 110.0  # centipawns at skill 0
 _MARGIN = 2.0  # temperatures that a move may be worse than the best
 _MATE = 2500  # centipawns that a mate counts as, less what keeps a nearer one ahead
@@ -108,9 +109,10 @@ class WeakSearch:
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
         """Yield the lines of each completed level, first the one that it would play."""
-        most = self._level.nodes * _MOST_OVERSHOOT
-        limits = replace(limits, nodes=min(limits.nodes or most, most))
         moves = len(limits.search_moves) or board.legal_moves.count()
+        # Enough for a first iteration: without one there would be nothing to choose from.
+        most = max(self._level.nodes * _MOST_OVERSHOOT, _LEAST_NODES * LINES * moves)
+        limits = replace(limits, nodes=min(limits.nodes or most, most))
         count = min(max(lines, LINES), moves)
         level: list[Info[chess.Move]] = []
         last: Info[chess.Move] | None = None

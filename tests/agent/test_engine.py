@@ -13,7 +13,7 @@ from agent.clock import Clock
 from agent.engine import Engine
 from agent.evaluation import HANDCRAFTED, EvaluationError
 from agent.latch import Latch
-from agent.levels import LEAST_ELO, MOST_ELO, Level, WeakSearch, skill_of
+from agent.levels import FULL, LEAST_ELO, MOST_ELO, Level, WeakSearch, skill_of
 from agent.limits import Limits, SideClock
 from agent.player import PlayerError
 from agent.search.deepening import PlainSearch
@@ -296,6 +296,16 @@ def test_a_level_is_played_by_alphabeta(engine):
     assert isinstance(searcher(engine, BLITZ), FakeTree)
     engine.set_level(limit=False)
     assert searcher(engine, BLITZ)._level == Level(5)
+
+
+def test_a_level_is_played_by_one_thread(engine):
+    kernel = engine.kernel(Latch())
+    del kernel.calls[:]
+    engine.set_threads(3)
+    engine.set_level(skill=5)
+    engine.set_threads(4)
+    engine.set_level(skill=int(FULL))
+    assert kernel.calls == [("set_threads", threads) for threads in (3, 1, 1, 4)]
 
 
 def test_each_game_of_a_level_is_another(engine):
