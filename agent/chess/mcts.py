@@ -245,6 +245,9 @@ def _expand(worker: Worker, tree: Tree, path: npt.NDArray[np.int64], ply: int) -
     leaf = visits_of(tree, node) <= 1 or proof_of(tree, node) != UNKNOWN or ply >= DEEPEST
     if leaf or untried_prior(tree, node) == EXHAUSTED or is_drawn(worker, ply):
         return ply
+    # Another thread may have entered a mate or stalemate just now, and not yet proven it.
+    if not has_moves(worker, ply):
+        return ply
     if not lock(tree, node):
         return ply
     child = NO_NODE
