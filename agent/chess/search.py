@@ -276,9 +276,9 @@ class KernelSearch:
         for depth in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
             level: list[Info[chess.Move]] = []
             worker["seldepth"] = 0
-            worker["root_nodes"] = 0
-            before = int(worker["nodes"])
             for number in range(lines):
+                worker["root_nodes"] = 0
+                before = int(worker["nodes"])
                 worker["root_first"] = number
                 scores[number] = _aspirate(worker, depth, scores[number])
                 if worker["stop"]:
