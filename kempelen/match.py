@@ -12,8 +12,8 @@ from kempelen.game_options import fitted, read_option
 from kempelen.running import configure_run, run_tournament
 from protocols.client.process import EngineError, find_program
 from tournament.player import LAB_OPTIONS
-from tournament.settings import CHESS, Format, Order, Settings, TimeControl
-from tournament.values import SettingsError, decode
+from tournament.settings import CHESS, Format, Order, Settings, clock_entries, settings_of
+from tournament.values import SettingsError
 
 ALIASES = {
     "cmd": "command",
@@ -121,7 +121,7 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
     }
     for name in ("name", "format", "games", "rounds", "seed", "chess960"):
         data[name] = getattr(arguments, name)
-    return decode(Settings, data)
+    return settings_of(data)
 
 
 def _game(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -207,7 +207,6 @@ def _time_entries(clock: str | None, limits: Mapping[str, Any], where: str) -> d
     if clock is None:
         return given
     try:
-        control = TimeControl.from_text(clock)
+        return {**clock_entries(clock), **given}
     except SettingsError as error:
         raise SettingsError(f"{where}: {error}") from None
-    return {"moves": control.moves, "base": control.base, "increment": control.increment, **given}

@@ -7,8 +7,8 @@ from pathlib import Path
 import yaml
 
 from kempelen.running import configure_run, run_tournament
-from tournament.settings import Settings
-from tournament.values import SettingsError, decode
+from tournament.settings import Settings, settings_of
+from tournament.values import SettingsError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +45,6 @@ def settings_from(file: str) -> Settings:
     if isinstance(each, dict) and isinstance(engines, list):
         data["engines"] = [{**each, **e} if isinstance(e, dict) else e for e in engines]
     try:
-        return decode(Settings, data)
+        return settings_of(data)
     except SettingsError as error:
         raise SettingsError(f"{file}: {error}") from None

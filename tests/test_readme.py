@@ -1,5 +1,6 @@
 """The README's examples do what the README says."""
 
+import argparse
 import os
 import re
 import shlex
@@ -9,12 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from kempelen import match
+
 README = (Path(__file__).parents[1] / "README.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 FILES = {name: text for language, name, text in BLOCKS if language == "python"}
 TRANSCRIPTS = [text for language, _, text in BLOCKS if language == "uci"]
 GTP = [text for language, _, text in BLOCKS if language == "gtp"]
 CONSOLES = [text for language, _, text in BLOCKS if language == "console"]
+MEASUREMENTS = (Path(__file__).parents[1] / "benchmarks" / "README.md").read_text()
+MATCHES = re.findall(
+    r"^kempelen match .*$|`kempelen match [^`]*--engine[^`]*`",
+    README.replace("\\\n", "") + MEASUREMENTS,
+    re.MULTILINE,
+)
 KEMPELEN = Path(sys.executable).with_name("kempelen")
 
 
@@ -86,6 +95,14 @@ def test_console(console: str, folder: Path) -> None:
         )
         assert run.returncode == 0, run.stderr
         assert pattern(shown).fullmatch(run.stdout), run.stdout
+
+
+@pytest.mark.parametrize("line", MATCHES)
+def test_matches_are_complete(line: str) -> None:
+    parser = argparse.ArgumentParser()
+    match.configure(parser)
+    settings = match.settings_from(parser.parse_args(shlex.split(line.strip("`"))[2:]))
+    assert len(settings.engines) == 2
 
 
 def test_play_with_python_chess(folder: Path) -> None:

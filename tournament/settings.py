@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from tournament.values import SettingsError, differences, encode
+from tournament.values import SettingsError, decode, differences, encode
 
 
 class Format(StrEnum):
@@ -53,6 +53,8 @@ class EngineProtocol(StrEnum):
 # The protocols in which every game can be played.
 GAME_PROTOCOLS = (EngineProtocol.GTP, EngineProtocol.LAB)
 CHESS = "chess"
+# The entries of a time control that are no limits.
+TOLERANCES = frozenset({"margin", "patience"})
 
 
 class Order(StrEnum):
@@ -136,7 +138,7 @@ class EngineSettings:
     chess "chess"; for an agent of the lab its algorithm. start_limit: seconds to answer `uci` and
     again for the first `isready`; ready_limit: for every other `isready`; quit_limit: to end by
     itself before it is killed.
-    time: its own time control, where it differs from the tournament's.
+    time: its own time control, where it differs from the tournament's (see `settings_of`).
     """
 
     command: str
@@ -312,6 +314,42 @@ class Settings:
         if self.time is not None:
             return str(self.time)
         return "; ".join(str(engine.time) for engine in self.engines)
+
+
+def settings_of(data: Mapping[str, Any]) -> Settings:
+    """Return the tournament that plain data, written by a user, describe.
+
+    What an engine's `time` does not say of margin and patience is as in the tournament's, and so
+    are the limits where it names none. Raises SettingsError.
+    """
+    engines, time = data.get("engines"), _time_entries(data.get("time"))
+    if not isinstance(engines, list) or not isinstance(time, Mapping):
+        return decode(Settings, data)
+    engines = [_completed(engine, time) for engine in engines]
+    return decode(Settings, {**data, "engines": engines, "time": time if _limits(time) else None})
+
+
+def _completed(engine: Any, time: Mapping[str, Any]) -> Any:
+    """Return an engine's entries with what its `time` has from the tournament's."""
+    own = _time_entries(engine.get("time")) if isinstance(engine, Mapping) else None
+    if not isinstance(own, Mapping):
+        return engine
+    inherited = {key: value for key, value in time.items() if key in TOLERANCES or not _limits(own)}
+    return {**engine, "time": {**inherited, **own}}
+
+
+def _limits(time: Mapping[str, Any]) -> set[str]:
+    return time.keys() - TOLERANCES
+
+
+def _time_entries(time: Any) -> Any:
+    return clock_entries(time) if isinstance(time, str) else time
+
+
+def clock_entries(text: str) -> dict[str, Any]:
+    """Return the entries of a TimeControl that `moves/base+increment` stands for."""
+    control = TimeControl.from_text(text)
+    return {"moves": control.moves, "base": control.base, "increment": control.increment}
 
 
 def refuse_changes(kept: Settings, asked: Settings) -> None:

@@ -9,6 +9,7 @@ import pytest
 from kempelen.cli import main
 from kempelen.match import engine_entries, parse_entries
 from tests.support import failing
+from tournament.settings import TimeControl, settings_of
 from tournament.values import SettingsError
 
 
@@ -84,6 +85,27 @@ def test_mistakes_are_named(capsys, arguments, message):
     assert message in error
     assert "Traceback" not in error
     assert "secret" not in error
+
+
+@pytest.mark.parametrize(
+    ("time", "own", "expected"),
+    [
+        ("10+0.1", {"margin": "1"}, TimeControl(base=10, increment=0.1, margin=1)),
+        ({"nodes": 9, "margin": 2}, {"patience": 5}, TimeControl(nodes=9, margin=2, patience=5)),
+        ({"nodes": 9, "margin": 2}, "40/60", TimeControl(moves=40, base=60, margin=2)),
+        ({"nodes": 9, "margin": 2}, {"depth": 1, "margin": 3}, TimeControl(depth=1, margin=3)),
+        ({"margin": 2}, {"depth": 1}, TimeControl(depth=1, margin=2)),
+    ],
+)
+def test_an_engine_has_from_the_tournament_what_its_own_time_leaves_open(time, own, expected):
+    engine = {"command": "a", "time": own}
+    assert settings_of({"time": time, "engines": [engine, engine]}).time_of(0) == expected
+
+
+def test_a_margin_alone_is_no_time():
+    engines = [{"command": "a"}, {"command": "b", "time": {"depth": 1}}]
+    with pytest.raises(SettingsError, match="engine a: time: missing"):
+        settings_of({"time": {"margin": 1}, "engines": engines})
 
 
 def test_nothing_played_is_no_success(capsys):
