@@ -4,7 +4,7 @@
     module:function      a function of an importable module
     FILE.py:function     a function of a file
 
-A plain function takes a `chess.Board` (position, clocks and rights, no history) and returns
+A plain function takes a `chess.Board` (position and rights, no history) and returns
 centipawns for the side to move. A function decorated with `@evaluator` is compiled into the kernel:
 
     from agent.evaluation import KNIGHT, count, evaluator, position_at
@@ -17,10 +17,14 @@ centipawns for the side to move. A function decorated with `@evaluator` is compi
         return 300 * (count(knights & own) - count(knights & enemy))
 
 It may read the fields of the position (see `position_dtype` in agent.chess.records: kinds, sides,
-board, turn, checkers, pinned, castling, en_passant, halfmoves) and call the helpers that this
+board, turn, checkers, pinned, castling, en_passant) and call the helpers that this
 module lends: `position_at`, `king_square`, `count`, `first_square`, `bit`, `has`, the attack
 functions, `game_phase` and `handcrafted`. Bitboards are uint64, so constants that meet them are
-wrapped: `U64(1)`. It must not write. This module imports neither Numba nor NumPy by itself.
+wrapped: `U64(1)`. It must not write.
+
+What an evaluation finds is remembered by position: the clocks, or anything else beside pieces,
+turn, castling rights and en passant, should not matter to it. This module imports neither Numba nor
+NumPy by itself.
 """
 
 import importlib
