@@ -68,7 +68,7 @@ class Reach(NamedTuple):
     pieces: Bits  # all of them, without the king
     all: Bits
     holes: Bits  # where no pawn can drive its pieces away, and its own defend them
-    units: int  # of danger to the enemy king, by the pieces that attack squares beside it
+    units: int  # of danger to the enemy king, by the pieces that attack its surroundings
 
 
 class Judgement(NamedTuple):
@@ -81,7 +81,7 @@ class Judgement(NamedTuple):
 
 # The danger to a king is counted in units; two are one step in the table of weights. They were
 # fitted, as all weights, with the danger squared in place of the table.
-_ATTACK_UNITS = (0, 5, 4, 4, 6)  # a piece, knight to queen, that attacks squares beside the king
+_ATTACK_UNITS = (0, 5, 4, 4, 6)  # a piece, knight to queen, that attacks the king's surroundings
 _SAFE_CHECK_UNITS = (0, 15, 16, 24, 14)
 _OTHER_CHECK_UNITS = 5
 _WEAK_UNITS = 6  # an attacked square beside the king that no piece of its side defends
@@ -146,8 +146,8 @@ def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
     enemy_attack_span = fill_up(enemy_pawn_attacks, 1 - side)
     holes = own_pawn_attacks & ~enemy_attack_span
     own_king, enemy_king = king_square(position, side), king_square(position, 1 - side)
-    zone = king_attacks(enemy_king)
-    zone |= up(zone, 1 - side)
+    surroundings = king_attacks(enemy_king)
+    surroundings |= up(surroundings, 1 - side)
     usable = ~own & ~enemy_pawn_attacks
     view = view_of(position, side)
     score = units = 0
@@ -173,7 +173,7 @@ def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
                 by_queens |= attacked
             score += placed(trace, side, view, kind, square)
             score += term(trace, side, _MOBILITY[kind] + count(attacked & usable), 1)
-            if attacked & zone:
+            if attacked & surroundings:
                 units += _ATTACK_UNITS[kind]
             if kind < ROOK:
                 away = distance(square, own_king)

@@ -61,7 +61,7 @@ def visit(worker: Worker, ply: int) -> None:
 
 @kernel
 def has_moves(worker: Worker, ply: int) -> bool:
-    """Tell whether there is a legal move. Overwrites the frame's move list."""
+    """Tell whether there is a legal move."""
     return generate(position_at(worker, ply), frame_at(worker, ply), 0, ALL, EVERYWHERE, True) > 0
 
 

@@ -31,7 +31,7 @@ from agent.kernel import entry
 
 @entry(int64(Worker, int64, int64, int64))
 def quiescence(worker: Worker, ply: int, alpha: int, beta: int) -> int:
-    """Search captures and queen promotions until the position is quiet; in check, every move."""
+    """Search captures and promotions until the position is quiet; in check, every move."""
     visit(worker, ply)
     if worker.stop:
         return 0

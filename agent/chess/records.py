@@ -60,7 +60,7 @@ position_dtype = np.dtype(
         ("halfmoves", np.int64),  # since the last capture or pawn move
         ("reversible", np.int64),  # the same, but null moves count as irreversible
         ("fullmoves", np.int64),
-        ("move", np.int64),  # that led here, NO_MOVE at the root and after a null move
+        ("move", np.int64),  # that led here, NO_MOVE after a null move or if unknown
     ],
     align=True,
 )

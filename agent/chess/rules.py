@@ -11,6 +11,7 @@ from agent.chess.moves import ALL, generate
 from agent.chess.position import advance, encode, is_insufficient, is_repetition, make, refresh
 from agent.chess.records import (
     CASTLING,
+    FIFTY_MOVES,
     FLAG,
     NO_SQUARE,
     PROMOTION,
@@ -58,7 +59,7 @@ def _outcome(worker: Worker) -> int:
         return 1 if position.checkers else 2
     if is_insufficient(position):
         return 3
-    if position.halfmoves >= 100:
+    if position.halfmoves >= FIFTY_MOVES:
         return 4
     return 5 if is_repetition(worker, 0) else 0
 

@@ -5,7 +5,8 @@ point of view. Ranks are counted from the owner's first, which is 0.
 
 Where a piece stands is seen with its own king on the files e to h: if that is on a to d, the board
 is mirrored. There are two tables for each kind, one while the kings are on the same half of the
-board and one while they are not, each from the first rank up, two lines a rank.
+board and one while they are not, each from the first rank up, two lines a rank; a king's, always on
+those files, have one.
 """
 
 from typing import NamedTuple
