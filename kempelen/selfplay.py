@@ -70,7 +70,7 @@ def run(arguments: Namespace) -> int:
     from agent.evaluation import EvaluationError
     from tournament.values import SettingsError
     from training.positions import PositionsError
-    from training.selfplay import SelfPlayError
+    from training.workers import GamesError
 
     try:
         if arguments.show:
@@ -78,7 +78,7 @@ def run(arguments: Namespace) -> int:
         if arguments.check:
             return _check(arguments)
         return _generate(arguments)
-    except (EvaluationError, PositionsError, SelfPlayError, SettingsError) as error:
+    except (EvaluationError, GamesError, PositionsError, SettingsError) as error:
         print(f"kempelen selfplay: {error}", file=sys.stderr)
         return 2
     except OSError as error:  # a full disk

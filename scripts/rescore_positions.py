@@ -10,10 +10,9 @@ After an interruption the same line goes on.
 from __future__ import annotations
 
 import argparse
-import multiprocessing
+import contextlib
 import os
 import shlex
-import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,11 +21,14 @@ import chess
 import chess.engine
 import numpy as np
 
-from agent.packed import board_of, packed_dtype
+from agent.packed import board_of
+from kempelen.cli import INTERRUPTED
 from kempelen.console import progress
 from kempelen.numbers import positive
-from training.positions import Dataset, PositionsError, Writer
+from training import workers
+from training.positions import Dataset, Packed, PositionsError, Writer
 from training.selfplay import BLOCK_GAMES
+from training.workers import GamesError
 
 MATE = 30_000  # centipawns
 
@@ -49,42 +51,44 @@ class Teacher:
         """Start the engine. Raises OSError or EngineError if that cannot be done."""
         self._task = task
         self._dataset = Dataset(task.source)
-        self._engine = chess.engine.SimpleEngine.popen_uci(shlex.split(task.command))
+        self._engine = start(task.command)
 
-    def score(self, number: int) -> bytes:
+    def play(self, number: int) -> Packed:
         """Return what is kept of a game, with the engine's scores in place of those before."""
         game = self._dataset.game(number)
         generator = np.random.default_rng((self._task.seed, number))
         kept = game[generator.random(len(game)) < 1 / self._task.one_in]
+        limit = chess.engine.Limit(nodes=self._task.nodes)
         for position in kept:
-            position["score"] = self._ask(board_of(position))
-        return kept.tobytes()
-
-    def _ask(self, board: chess.Board) -> int:
-        info = self._engine.analyse(board, chess.engine.Limit(nodes=self._task.nodes))
-        centipawns = info["score"].relative.score(mate_score=MATE)
-        return max(-MATE, min(MATE, centipawns))
-
-
-_teacher: Teacher
+            # To name the game makes the engine forget the one before.
+            info = self._engine.analyse(board_of(position), limit, game=number)
+            if "score" not in info:
+                raise chess.engine.EngineError(f"{self._task.command}: a search without a score")
+            centipawns = info["score"].relative.score(mate_score=MATE)
+            position["score"] = max(-MATE, min(MATE, centipawns))
+            position["depth"] = min(info.get("depth", 0), 255)
+        return kept
 
 
-def _begin(task: Task) -> None:
-    global _teacher  # a pool's process has no other place for it
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's to handle
-    _teacher = Teacher(task)
-
-
-def _score(number: int) -> bytes:
-    return _teacher.score(number)
+def start(command: str) -> chess.engine.SimpleEngine:
+    """Start an engine. Raises OSError or EngineError, which name it, if that cannot be done."""
+    try:
+        return chess.engine.SimpleEngine.popen_uci(shlex.split(command))
+    except ValueError as error:
+        raise chess.engine.EngineError(f"{command}: {error}") from None
+    except TimeoutError:
+        raise chess.engine.EngineError(f"{command} does not answer as a UCI engine") from None
+    except chess.engine.EngineError as error:
+        raise chess.engine.EngineError(f"{command}: {error}") from None
 
 
 def rescore(task: Task, target: Path, processes: int) -> int:
     """Score all games that are not yet in the file; return how many positions it holds then.
 
-    Raises PositionsError if a file cannot be used, EngineError or OSError if the engine cannot.
+    Raises PositionsError if a file cannot be used, EngineError or OSError if the engine cannot be
+    started, GamesError if it fails later.
     """
-    with chess.engine.SimpleEngine.popen_uci(shlex.split(task.command)) as engine:
+    with start(task.command) as engine:
         name = engine.id.get("name", task.command)
     with Dataset(task.source) as dataset:
         manifest = dataset.contents[0].manifest
@@ -92,10 +96,11 @@ def rescore(task: Task, target: Path, processes: int) -> int:
     scores = {"engine": name, "nodes": task.nodes, "one_in": task.one_in, "seed": task.seed}
     with Writer(target, {**manifest, "scores": scores}, BLOCK_GAMES) as writer:
         numbers = range(writer.next_game, games)
-        context = multiprocessing.get_context("spawn")
-        with context.Pool(processes, _begin, (task,)) as pool, progress("games", games) as show:
-            for number, kept in zip(numbers, pool.imap(_score, numbers, 4), strict=True):
-                writer.add(np.frombuffer(kept, packed_dtype).copy())
+        failures = chess.engine.EngineError, OSError
+        made = workers.games(Teacher, task, writer.next_game, processes, failures)
+        with progress("games", games) as show, contextlib.closing(made):
+            for number, kept in zip(numbers, made, strict=False):
+                writer.add(kept)
                 show(number + 1)
         return writer.positions
 
@@ -116,9 +121,12 @@ def main() -> int:
     )
     try:
         positions = rescore(task, arguments.output, arguments.processes)
-    except (PositionsError, chess.engine.EngineError, OSError) as error:
+    except (PositionsError, GamesError, chess.engine.EngineError, OSError) as error:
         print(f"rescore_positions: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("rescore_positions: interrupted; the same line goes on from here", file=sys.stderr)
+        return INTERRUPTED
     print(f"{arguments.output}: {positions} positions")
     return 0
 

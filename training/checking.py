@@ -27,7 +27,7 @@ class Findings:
     duplicates: int
     legality_checked: int
     illegal: int
-    games_replayed: int  # 0 if the kernel is not the one that played
+    games_replayed: int  # 0 if the kernel is not the one that played, or the scores are not its
     games_differing: int
     searched: int
     median_difference: float  # in centipawns, of longer searches from the labels
@@ -53,7 +53,9 @@ def check(path: Path, games: int) -> Findings:
         looked_at = dataset[sorted(generator.sample(sample, min(len(sample), LEGALITY_SAMPLE)))]
         searched = dataset[sorted(generator.sample(sample, min(len(sample), SEARCH_SAMPLE)))]
         replayed = differing = 0
-        if contents.manifest.get("kernel") == sources_digest():
+        # What another engine has scored since cannot be had by playing again.
+        replayable = "scores" not in contents.manifest
+        if replayable and contents.manifest.get("kernel") == sources_digest():
             numbers = dataset.game_numbers()
             player = player_of(_plan(contents.manifest))
             for number in generator.sample(numbers, min(games, len(numbers))):

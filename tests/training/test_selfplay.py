@@ -17,7 +17,8 @@ from agent.packed import board_of
 from agent.selfplay import Rules
 from training import checking
 from training.positions import ALL, TRAINING, VALIDATION, Dataset, PositionsError
-from training.selfplay import Plan, Progress, SelfPlayError, generate, player_of
+from training.selfplay import Plan, Progress, generate, player_of
+from training.workers import GamesError
 
 RULES = Rules(nodes=150)
 PLAN = Plan(RULES, seed=3)
@@ -148,13 +149,13 @@ def test_two_writers_do_not_meet(played: Path) -> None:
 def test_an_evaluation_that_fails_ends_the_run_with_its_reason(tmp_path: Path) -> None:
     module = tmp_path / "failing.py"
     module.write_text("def evaluate(board):\n    return 1 / 0\n")
-    with pytest.raises(SelfPlayError, match="ZeroDivisionError"):
+    with pytest.raises(GamesError, match="ZeroDivisionError"):
         play(tmp_path / "file", Plan(RULES, evaluation=f"{module}:evaluate"), processes=1)
 
 
 def test_openings_that_leave_no_game_end_the_run_with_the_reason(tmp_path: Path) -> None:
     lost = "4k3/8/8/8/8/8/8/QQQQK3 w - - 0 1"
-    with pytest.raises(SelfPlayError, match="of 1000 openings none"):
+    with pytest.raises(GamesError, match="of 1000 openings none"):
         play(tmp_path / "file", Plan(RULES, openings=(lost,)), processes=1)
 
 
