@@ -29,7 +29,7 @@ def configure(parser: ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="what `kempelen selfplay` or `kempelen rescore` wrote",
+        help="what `kempelen selfplay` or scripts/rescore_positions.py wrote",
     )
     parser.add_argument(
         "--positions",

@@ -27,13 +27,11 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 CHUNK = 1 << 15  # positions that are traced at a time
-RESULT_SHARE = 0.6  # of the game's result in the target; the rest is the search's
 # Positions with a greater lead teach little: whether they were won is a matter of technique.
 LARGEST_SCORE = 600  # centipawns
-# With the fifty moves in sight, scores shrink whatever is on the board.
+# With the fifty moves in sight, an engine's scores may shrink whatever is on the board.
 LONGEST_CLOCK = 16  # halfmoves
 PRIOR = 2e-3  # loss, of all positions together, of a weight's distance from before: 1 centipawn
-ITERATIONS = 250
 
 
 @dataclass(frozen=True)
@@ -124,14 +122,26 @@ def fit_scale(evaluations: Floats, results: Floats) -> float:
     return float(found.x)
 
 
+def fit_constant(evaluations: Floats, targets: Floats, scale: float) -> float:
+    """Return what, added to all evaluations, makes them predict the targets best."""
+    from scipy.optimize import minimize_scalar
+
+    found: Any = minimize_scalar(
+        lambda constant: loss(evaluations + constant, targets, scale),
+        bounds=(-LARGEST_SCORE, LARGEST_SCORE),
+        method="bounded",
+    )
+    return float(found.x)
+
+
 def fit(
     training: Sample,
     validation: Sample,
-    iterations: int = ITERATIONS,
-    result_share: float = RESULT_SHARE,
+    iterations: int,
+    result_share: float,
     report: Callable[[int, float], None] = lambda iteration, loss: None,
 ) -> Fit:
-    """Fit all weights to the training sample, and judge them by the other.
+    """Fit all weights but that of having the move to one sample, and judge them by the other.
 
     result_share: of the game's result in the targets, 0 to 1; the rest is the scores'.
     report: called after each iteration with its number and the training loss.
@@ -176,13 +186,13 @@ def fit(
     )
     tuned = np.rint(start + found.x[1:].reshape(-1, 2) * units)
     held_out = _targets(validation, score_scale, result_share)
-    constant = found.x[0]
+    constant = fit_constant(training.evaluate(start), targets, scale)
     return Fit(
         weights=_named(tuned),
         scale=scale,
         positions=size,
         before=loss(validation.evaluate(start) + constant, held_out, scale),
-        after=loss(validation.evaluate(tuned) + constant, held_out, scale),
+        after=loss(validation.evaluate(tuned) + found.x[0], held_out, scale),
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from agent.chess import weights as weights_module
+from agent.chess.terms import PLACES
 from agent.chess.tracing import trace
 from agent.chess.weights import WEIGHTS
 from agent.packed import board_of
@@ -60,6 +61,7 @@ def sample(size: int, seed: int, weights: np.ndarray, scale: float) -> texel.Sam
     generator = np.random.default_rng(seed)
     shape = size, len(weights)
     counts = generator.integers(-2, 3, shape) * (generator.random(shape) < 0.02)
+    counts[:, PLACES["tempo"]] = 1
     phases, none = generator.random(size), np.zeros(size)
     made = texel.Sample(csr_matrix(counts, dtype=float), phases, 1 - phases, none, none)
     evaluations = made.evaluate(weights)
@@ -72,7 +74,7 @@ def test_a_fit_finds_the_weights_behind_the_results() -> None:
     start = texel.start_weights()
     truth = start + np.random.default_rng(3).choice([-40.0, 40.0], start.shape)
     training, validation = sample(40_000, 1, truth, 250), sample(4_000, 2, truth, 250)
-    fit = texel.fit(training, validation, iterations=40)
+    fit = texel.fit(training, validation, iterations=40, result_share=0.6)
     assert fit.after < fit.before
     found = np.array([pair for term in fit.weights.values() for pair in term.values])
     assert np.corrcoef((found - start).ravel(), (truth - start).ravel())[0, 1] > 0.8
@@ -88,37 +90,44 @@ def test_what_every_search_finds_is_not_a_worth_of_the_move() -> None:
     assert np.abs(found - truth).mean() < 5
 
 
-def test_the_command_writes_other_weights(played: Path, tmp_path: Path) -> None:
-    output = tmp_path / "weights.py"
-    command = [sys.executable, "-m", "kempelen.cli", "tune", "evaluation"]
-    done = subprocess.run(
-        [
-            *command,
-            str(played),
-            "-o",
-            str(output),
-            "--iterations",
-            "5",
-            "--result-share",
-            "0.3",
-            "--json",
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
+def test_the_share_of_results_decides_what_is_fitted_to() -> None:
+    start = texel.start_weights()
+    made = [sample(20_000, seed, start, 250) for seed in (1, 2)]
+    training, validation = (replace(each, scores=-each.scores) for each in made)
+    by_results, by_scores = (
+        texel.fit(training, validation, iterations=20, result_share=each) for each in (1.0, 0.0)
     )
-    found = json.loads(done.stdout)
-    assert found["positions"] > 10_000
-    assert found["validation_loss"] != found["validation_loss_before"]
-    assert output.read_text() != Path(weights_module.__file__).read_text()
-    compile(output.read_text(), str(output), "exec")
+    assert by_results.after < by_results.before + 0.002
+    assert by_scores.after < by_scores.before - 0.02
+
+
+def tune(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "kempelen.cli", "tune", "evaluation", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_the_command_writes_other_weights(played: Path, tmp_path: Path) -> None:
+    texts = {Path(weights_module.__file__).read_text()}
+    for share in (0, 1):
+        output = tmp_path / f"weights{share}.py"
+        done = tune(played, "-o", output, "--iterations", 5, "--result-share", share, "--json")
+        assert done.returncode == 0
+        found = json.loads(done.stdout)
+        assert found["positions"] > 10_000
+        assert found["validation_loss"] != found["validation_loss_before"]
+        texts.add(output.read_text())
+        compile(output.read_text(), str(output), "exec")
+    assert len(texts) == 3
+
+
+def test_a_share_that_is_none(played: Path, tmp_path: Path) -> None:
+    done = tune(played, "-o", tmp_path / "x.py", "--result-share", 2)
+    assert done.returncode == 2
+    assert "--result-share" in done.stderr
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "kempelen.cli", "tune", "evaluation", "-o", "x.py"]
-    done = subprocess.run(
-        [*command, str(tmp_path / "none")], capture_output=True, text=True, cwd=tmp_path
-    )
+    done = tune(tmp_path / "none", "-o", tmp_path / "x.py")
     assert done.returncode == 2
     assert "No such file" in done.stderr
     assert not (tmp_path / "x.py").exists()
