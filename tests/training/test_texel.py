@@ -80,14 +80,19 @@ def test_a_fit_finds_the_weights_behind_the_results() -> None:
     assert np.corrcoef((found - start).ravel(), (truth - start).ravel())[0, 1] > 0.8
 
 
-def test_what_every_search_finds_is_not_a_worth_of_the_move() -> None:
+@pytest.mark.parametrize("in_endgames", [60, 0])
+def test_what_every_search_finds_is_not_a_worth_of_the_move(in_endgames: int) -> None:
     truth = texel.start_weights()
     made = [sample(20_000, seed, truth, 250) for seed in (1, 2)]
-    training, validation = (replace(each, scores=each.scores + 60) for each in made)
+    found = [60 * each.middlegame + in_endgames * each.endgame for each in made]
+    training, validation = (
+        replace(each, scores=each.scores + more) for each, more in zip(made, found, strict=True)
+    )
     fit = texel.fit(training, validation, iterations=20, result_share=0.0)
     assert fit.weights["tempo"] == WEIGHTS["tempo"]
-    found = np.array([pair for term in fit.weights.values() for pair in term.values])
-    assert np.abs(found - truth).mean() < 5
+    assert fit.after < fit.before + 0.001
+    weights = np.array([pair for term in fit.weights.values() for pair in term.values])
+    assert np.abs(weights - truth).mean() < 5
 
 
 def test_the_share_of_results_decides_what_is_fitted_to() -> None:
