@@ -4,11 +4,16 @@ What every searcher must do is tested over both searches in test_search_manners.
 """
 
 import chess
+import numba
+import numpy as np
 import pytest
 
+from agent.chess.mcts import _expand, _go_to
 from agent.chess.pool import Pool
+from agent.chess.records import Worker
+from agent.chess.rules import Game
 from agent.chess.search import KernelSearch
-from agent.chess.tree import FULL, NODE_BYTES, ROOT
+from agent.chess.tree import EXHAUSTED, FULL, NODE_BYTES, ROOT, Tree, add_child, enter
 from agent.chess.tree_search import FIRST_PLAYOUTS, TreeSearch
 from agent.evaluation import Evaluation, EvaluationError
 from agent.limits import Cp, Info, Limits, Mate
@@ -194,3 +199,24 @@ def test_values_that_a_failing_evaluation_left_are_not_kept() -> None:
         list(search.deepen(chess.Board(), Limits(depth=8)))
     search._take_root(chess.Board(), Limits())
     assert pool_of(search).visits(ROOT) == 0
+
+
+@numba.njit(numba.int64(Worker, Tree, numba.int64[::1], numba.int64))
+def expand_after(worker, tree, path, move):  # type: ignore[no-untyped-def]
+    """Expand what a move leads to, as a second thread does before the first has judged it."""
+    path[0] = ROOT
+    path[1] = add_child(tree, numba.int64(ROOT), move, 1.0, EXHAUSTED)
+    for _ in range(2):
+        enter(tree, path[1])
+    _go_to(worker, 0, move)
+    return _expand(worker, tree, path, numba.int64(1))
+
+
+@pytest.mark.parametrize(("move", "plies"), [("a1a8", 1), ("a1b1", 2)])
+def test_a_mate_that_is_not_yet_proven_gets_no_child(move: str, plies: int) -> None:
+    game, pool = Game(), Pool(1)
+    game.load(chess.Board("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"))
+    numbers = {game.move(number).uci(): number for number in game.legal_moves()}
+    path = np.zeros(8, np.int64)
+    assert expand_after(game.worker, pool.tree, path, numbers[move]) == plies
+    assert len(pool.children(int(path[1]))) == plies - 1
