@@ -22,7 +22,10 @@ def test_a_whole_game_in_xboard(warm_cache, tmp_path):
     engine.chmod(0o755)
     game_file = tmp_path / "game.pgn"
     cache = cache_folder().parent  # which moves with HOME otherwise
-    match = f"-cp -fUCI -fcp {engine} -sUCI -scp {engine} -tc 0:02 -inc 0.05 -mg 1 -sgf {game_file}"
+    match = (
+        f"-cp -fUCI -fcp {engine} -sUCI -scp {engine} -tc 0:02 -inc 0.05 -mg 1 -sgf {game_file} "
+        "-popupExitMessage false"
+    )
     process = subprocess.Popen(
         ["xvfb-run", "-a", "xboard", *match.split()],
         env=os.environ | {"PATH": PATH, "HOME": str(tmp_path), CACHE_VARIABLE: str(cache)},
