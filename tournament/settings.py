@@ -334,8 +334,8 @@ def _completed(engine: Any, time: Mapping[str, Any]) -> Any:
     own = _time_entries(engine.get("time")) if isinstance(engine, Mapping) else None
     if not isinstance(own, Mapping):
         return engine
-    inherited = {key: value for key, value in time.items() if key in TOLERANCES or not _limits(own)}
-    return {**engine, "time": {**inherited, **own}}
+    inherited = time.keys() & TOLERANCES if _limits(own) else time.keys()
+    return {**engine, "time": {**{key: time[key] for key in inherited}, **own}}
 
 
 def _limits(time: Mapping[str, Any]) -> set[str]:
