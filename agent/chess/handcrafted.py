@@ -4,8 +4,8 @@ Every term has a weight for the middlegame and one for the endgame, in centipawn
 their mean, weighted by the pieces left on the board ("tapered"). The evaluation is linear in its
 weights: the attack on a king, which is worth more than its parts, is a table of weights too.
 
-What is known of endings (`ending_knowledge`) comes last: how much of the endgame's part counts, and
-where a bare king is to be driven.
+What is known of endings (`ending_knowledge`) has the last word: how much of the endgame's part
+counts. A king that is to be mated by pieces alone has a worth of its own, without any term.
 
 It is also the model of an evaluator: a function of (worker, ply) that changes nothing which the
 search knows of.
@@ -19,12 +19,11 @@ from agent.chess.attacks import (
     bishop_attacks,
     bit,
     has,
-    is_single,
     king_square,
     piece_attacks,
     rook_attacks,
 )
-from agent.chess.ending_knowledge import DIFFICULT, FULL_SCALE, can_mate, drive, scale
+from agent.chess.ending_knowledge import DIFFICULT, FULL_SCALE, is_known, scale, worth_of_win
 from agent.chess.geometry import king_attacks, knight_attacks
 from agent.chess.moves import find_pinned
 from agent.chess.native import U64, count, first_square
@@ -349,6 +348,10 @@ def game_phase(position: Position) -> int:
 @kernel
 def judge(position: Position, trace: Any, worker: Any) -> Judgement:
     """Evaluate for the side to move. One of two is None: a trace is filled, a worker remembers."""
+    for side in range(2):
+        if is_known(position, side):
+            worth = worth_of_win(position, side)
+            return Judgement(worth if side == position.turn else -worth, 0, 0)
     white_pieces, white = _pieces(position, 0, trace)
     black_pieces, black = _pieces(position, 1, trace)
     pawns = structure(position, trace, worker)
@@ -369,10 +372,7 @@ def judge(position: Position, trace: Any, worker: Any) -> Judgement:
     share = scale(position, strong)
     phase = game_phase(position) if share > DIFFICULT else 0
     total = FULL_SCALE * phase * middlegame + share * (FULL_PHASE - phase) * endgame
-    value = _rounded(total, FULL_SCALE * FULL_PHASE)
-    if is_single(position.sides[1 - strong]) and can_mate(position, strong):
-        value += drive(position, strong) if strong == position.turn else -drive(position, strong)
-    return Judgement(value, phase, share)
+    return Judgement(_rounded(total, FULL_SCALE * FULL_PHASE), phase, share)
 
 
 @kernel

@@ -23,8 +23,8 @@ _int64 = numba.int64
 class Traces(NamedTuple):
     """For the side to move of each position; counts times weights make the evaluation.
 
-    That is, up to rounding and without bare kings: middlegame * (counts @ middlegame weights) +
-    endgame * (counts @ endgame weights).
+    That is, up to rounding: middlegame * (counts @ middlegame weights) + endgame * (counts @
+    endgame weights). Endings with a worth of their own count for nothing there.
     """
 
     counts: npt.NDArray[np.int16]  # (positions, TERMS)

@@ -14,7 +14,6 @@ from agent.chess import weights as weights_module
 from agent.chess.terms import PLACES
 from agent.chess.tracing import trace
 from agent.chess.weights import WEIGHTS
-from agent.packed import board_of
 from agent.selfplay import Rules
 from training import texel
 from training.positions import Dataset
@@ -31,9 +30,10 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_counts_times_weights_are_the_evaluation(played: Path) -> None:
     with Dataset(played) as dataset:
         positions = dataset[:]
-    boards = map(board_of, positions)
-    bare = [1 in (b.occupied_co[0].bit_count(), b.occupied_co[1].bit_count()) for b in boards]
-    traces = trace(positions[~np.array(bare)])
+    traces = trace(positions)
+    known = ~traces.counts.any(axis=1)
+    assert (traces.middlegame[known] + traces.endgame[known] == 0).all()
+    traces = trace(positions[~known])
     middlegame, endgame = (traces.counts @ texel.start_weights()).T
     total = traces.middlegame * middlegame + traces.endgame * endgame
     # The evaluation is cut to whole centipawns.

@@ -5,11 +5,12 @@ import random
 import chess
 import pytest
 
-from agent.chess.ending_index import ending_named
 from agent.chess.ending_tables import Tables
 from agent.chess.own_tables import OwnTables
 from agent.chess.search import KernelSearch
 from agent.limits import Limits
+
+LONG = 12  # plies: what a search sees at once
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +108,7 @@ def test_drawish_material_is_worth_less(
         pytest.param("k7/8/8/8/1P6/P7/8/K1B5 w - - 0 1", id="another pawn"),
         pytest.param("8/8/8/3k4/8/8/8/KBB5 w - - 0 1", id="two bishops"),
         pytest.param("8/8/8/3kn3/8/8/8/KBB5 w - - 0 1", id="two bishops against a knight"),
-        pytest.param("8/8/8/3kr3/8/8/3Q4/3K4 w - - 0 1", id="queen against rook"),
+        pytest.param("8/8/8/3kr3/8/8/8/KQ6 w - - 0 1", id="queen against rook"),
     ],
 )
 def test_wins_stay_wins(search: KernelSearch, fen: str) -> None:
@@ -127,13 +128,20 @@ def test_bishop_and_knight_prefer_a_corner_of_the_bishop_s_colour(
     assert worth(search, right) > worth(search, wrong) + 300
 
 
+def test_no_corner_is_worth_a_pawn_or_a_promotion(search: KernelSearch) -> None:
+    pawn_up = worth(search, "8/8/8/8/3k4/8/P7/K1BN4 w - - 0 1")
+    assert worth(search, "8/8/8/8/3k4/8/8/K1BN4 w - - 0 1") < pawn_up
+    corner = worth(search, "7k/5K2/8/8/2B5/2N5/P7/8 w - - 0 1")
+    assert worth(search, "8/8/8/3k4/2B5/2N5/8/KQ6 w - - 0 1") > corner
+
+
 def test_the_lone_king_is_driven_to_the_edge(search: KernelSearch) -> None:
     edge = worth(search, "8/8/8/8/8/3K4/8/1k2R3 w - - 0 1")
     assert edge > worth(search, "8/8/8/2k5/8/3K4/8/4R3 w - - 0 1")
     assert edge > worth(search, "8/8/8/8/8/5K2/8/1k2R3 w - - 0 1")
 
 
-@pytest.mark.parametrize("name", ["KBNK", "KBBK"])
+@pytest.mark.parametrize("name", ["KBNK", "KBBK", "KQKR"])
 def test_mates_are_found_without_tables(
     search: KernelSearch, endgame_tables: Tables, name: str
 ) -> None:
@@ -154,14 +162,14 @@ def test_mates_are_found_without_tables(
 
 
 def random_win(own: OwnTables, name: str, rng: random.Random) -> chess.Board:
-    pieces = [chess.Piece(chess.KING, True), chess.Piece(chess.KING, False)] + [
-        chess.Piece(code, True) for code in ending_named(name).codes
-    ]
+    strong, weak = name[1:].split("K")
+    pieces = [chess.Piece.from_symbol(letter) for letter in f"K{strong}k{weak.lower()}"]
     while True:
         board = chess.Board(None)
         for square, piece in zip(rng.sample(range(64), len(pieces)), pieces, strict=True):
             board.set_piece_at(square, piece)
-        if board.is_valid() and own.value(board):
+        value = own.value(board) if board.is_valid() else None
+        if value is not None and value > LONG and value % 2 == 0:
             return board
 
 
@@ -169,6 +177,7 @@ def longest_defence(own: OwnTables, board: chess.Board) -> chess.Move:
     delays = {}
     for move in board.legal_moves:
         board.push(move)
-        delays[move] = own.value(board) or 1000  # a draw is better still
+        value = own.value(board)
+        delays[move] = value if value and value % 2 == 0 else 1000  # no win is better still
         board.pop()
     return max(delays, key=delays.__getitem__)
