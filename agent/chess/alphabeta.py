@@ -23,6 +23,7 @@ from agent.chess.ordering import (
     is_killer,
     moved_index,
     next_move,
+    note_tried,
     quiet_history,
     reward,
     reward_gain,
@@ -418,6 +419,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         if move == excluded:
             continue
         number += 1
+        note_tried(frame, move)
         quiet = not is_noisy(position, move)
         # The histories must be read before the search of the move changes them.
         if quiet:

@@ -89,6 +89,7 @@ def start_picking(worker: Worker, ply: int, table_move: int) -> None:
     frame.next = 0
     frame.losing = 0
     frame.skip_quiets = 0
+    frame.tried_count = 0
 
 
 @kernel
@@ -234,8 +235,7 @@ def _pick_best(frame: Frame) -> int:
 
 @kernel
 def _start_losing(frame: Frame) -> None:
-    """Go on to the captures set aside; `count` keeps how many moves were looked at before."""
-    frame.count = frame.next
+    """Go on to the captures set aside."""
     frame.next = 0
     frame.stage = LOSING
 
@@ -319,10 +319,17 @@ def _bonus(depth: int) -> int:
 
 
 @kernel
+def note_tried(frame: Frame, move: int) -> None:
+    """Note that a move was searched, or pruned."""
+    frame.tried[frame.tried_count] = move
+    frame.tried_count += 1
+
+
+@kernel
 def reward(worker: Worker, ply: int, move: int, depth: int) -> None:
     """Note that `move` cut off: its history rises, and a quiet move becomes a killer.
 
-    The moves tried before it, which did not cut off, lose history.
+    The moves noted as tried before it lose history.
     """
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     bonus = _bonus(depth)
@@ -335,12 +342,9 @@ def reward(worker: Worker, ply: int, move: int, depth: int) -> None:
     else:
         _adjust_capture(worker, position, move, bonus * noisy_bonus() // _SHARES)
     malus = bonus * history_malus() // _SHARES
-    # Captures set aside and not yet looked at lie from `untried` to `losing`.
-    late = frame.stage == LOSING
-    untried = frame.next if late else 0
-    for i in range(frame.count if late else frame.next):
-        tried = frame.moves[i]
-        if tried == move or untried <= i < frame.losing:
+    for i in range(frame.tried_count):
+        tried = frame.tried[i]
+        if tried == move:
             continue
         if is_noisy(position, tried):
             _adjust_capture(worker, position, tried, -malus)

@@ -1,0 +1,107 @@
+"""What the histories learn when a move cuts off."""
+
+import chess
+import numba
+import numpy as np
+
+from agent.chess.ordering import (
+    capture_history,
+    next_move,
+    note_tried,
+    quiet_history,
+    reward,
+    start_picking,
+)
+from agent.chess.records import MAX_MOVES, NO_MOVE, Worker, frame_at, position_at
+from agent.chess.rules import Game
+
+DEPTH = 6
+# The knight takes a pawn for nothing; the queen loses by taking the other.
+CAPTURES = "4k3/p7/1p6/4p3/8/5N2/8/1Q2K3 w - - 0 1"
+
+
+@numba.njit(numba.int64[:](Worker, numba.int64, numba.int64, numba.int64))
+def pick(worker, table_move, last, left_out):  # type: ignore[no-untyped-def]
+    """Note the moves that are picked as tried, but one, until `last`, which cuts off."""
+    picked = np.zeros(MAX_MOVES, np.int64)
+    frame = frame_at(worker, 0)
+    start_picking(worker, 0, table_move)
+    count = 0
+    while True:
+        move = next_move(worker, 0, False)
+        if move == NO_MOVE:
+            break
+        picked[count] = move
+        count += 1
+        if move != left_out:
+            note_tried(frame, move)
+        if move == last:
+            reward(worker, 0, move, DEPTH)
+            break
+    return picked[:count]
+
+
+@numba.njit(numba.int64(Worker, numba.int64))
+def quiet(worker, move):  # type: ignore[no-untyped-def]
+    return quiet_history(worker, 0, move)
+
+
+@numba.njit(numba.int64(Worker, numba.int64))
+def capture(worker, move):  # type: ignore[no-untyped-def]
+    return capture_history(worker, position_at(worker, 0), move)
+
+
+class Node:
+    """A position whose moves are picked, with its histories empty."""
+
+    def __init__(self) -> None:
+        self._game = Game()
+        self._game.load(chess.Board(CAPTURES))
+        self.worker = self._game.worker
+        self.worker["selective"] = 1
+
+    def pick(
+        self, last: int = NO_MOVE, table_move: int = NO_MOVE, left_out: int = NO_MOVE
+    ) -> list[int]:
+        return list(map(int, pick(self.worker, table_move, last, left_out)))
+
+    def legal_moves(self) -> list[int]:
+        return self._game.legal_moves()
+
+
+def test_good_captures_come_first_and_losing_ones_last() -> None:
+    order = Node().pick()
+    names = [Game().move(move).uci() for move in (order[0], order[-1])]
+    assert names == ["f3e5", "b1b6"]
+    assert sorted(order) == sorted(Node().legal_moves())
+
+
+def test_only_what_was_tried_loses_history() -> None:
+    good, cut, *others, losing = Node().pick()
+    node = Node()
+    assert node.pick(last=cut) == [good, cut]
+    assert quiet(node.worker, cut) > 0
+    assert capture(node.worker, good) < 0
+    assert capture(node.worker, losing) == 0
+    assert not any(quiet(node.worker, each) for each in others)
+
+
+def test_quiet_moves_that_failed_lose_history_and_not_to_a_capture() -> None:
+    good, first, second, *others, losing = Node().pick()
+    node = Node()
+    node.pick(last=second)
+    assert quiet(node.worker, first) < 0 < quiet(node.worker, second)
+    node = Node()
+    node.pick(last=losing)
+    assert capture(node.worker, good) < 0 < capture(node.worker, losing)
+    assert not any(quiet(node.worker, each) for each in (first, second, *others))
+
+
+def test_a_table_move_that_failed_loses_history_too_but_not_one_left_out() -> None:
+    _, first, *_, third, _ = Node().pick()
+    node = Node()
+    assert node.pick(last=first, table_move=third)[0] == third
+    assert quiet(node.worker, third) < 0
+    node = Node()
+    node.pick(last=first, table_move=third, left_out=third)
+    assert quiet(node.worker, third) == 0
