@@ -66,11 +66,19 @@ def entry(signature: Any) -> Callable[[Function], Function]:
     return compile_entry
 
 
-def c_function(signature: Any, function: Callable[..., Any], name: str) -> Any:
-    """Compile `function` to a C function with an `address`, cached on disk under `name`."""
+def c_function(
+    signature: Any, function: Callable[..., Any], name: str, foreign: bool = False
+) -> Any:
+    """Compile `function` to a C function with an `address`, cached on disk under `name`.
+
+    foreign: it is not a part of the kernel, and may call whatever Numba can compile.
+    """
     from numba.core.ccallback import CFunc
+    from numba.core.registry import cpu_target
     from numba.core.sigutils import normalize_signature
 
+    if foreign:
+        cpu_target.target_context.refresh()
     compiled_function: Any = CFunc(
         function, normalize_signature(signature), {}, {"error_model": "numpy"}
     )
@@ -83,6 +91,7 @@ def _disk_cache(name: str) -> Any:
     """Make the Numba cache of one function: one file in the cache folder."""
     from numba.core.caching import _Cache
     from numba.core.compiler import CompileResult
+    from numba.core.runtime import rtsys
     from numba.core.serialize import dumps
 
     path = cache_folder() / f"{name}.pickle"
@@ -91,7 +100,6 @@ def _disk_cache(name: str) -> Any:
         cache_path = str(path.parent)
 
         def load_overload(self, signature: Any, target_context: Any) -> Any:
-            target_context.refresh()
             try:
                 content = path.read_bytes()
             except OSError:
@@ -101,6 +109,9 @@ def _disk_cache(name: str) -> Any:
                 print(f"kempelen: {path} is damaged; compiling anew", file=sys.stderr)
                 return None
             loaded.append(name)
+            # Kernels need Numba's runtime, but none of what `target_context.refresh` imports to
+            # compile with; that would take a third of the whole start.
+            rtsys.initialize(target_context)
             return CompileResult._rebuild(target_context, *pickle.loads(payload))
 
         def save_overload(self, signature: Any, result: Any) -> None:

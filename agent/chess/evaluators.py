@@ -130,7 +130,8 @@ def _compile(name: str, function: Callable[[Any, Any], Any]) -> Any:
     digest = hashlib.sha256()
     _digest(function, digest, set())
     try:
-        return c_function(EVALUATOR_SIGNATURE, at_address, f"evaluator-{digest.hexdigest()[:24]}")
+        cached_as = f"evaluator-{digest.hexdigest()[:24]}"
+        return c_function(EVALUATOR_SIGNATURE, at_address, cached_as, foreign=True)
     except Exception as error:  # Numba's own, and whatever slips through its typing
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise EvaluationError(f"evaluation {name} cannot be compiled: {reason}") from error

@@ -77,6 +77,16 @@ def test_a_part_that_is_not_chosen_is_not_imported() -> None:
     assert process.communicate(timeout=600)[0].split() == ["False"]
 
 
+def test_a_warm_start_imports_nothing_to_compile_with() -> None:
+    process = python(
+        "import sys; from agent import kernel; from agent.parts import PARTS;"
+        "[kernel.load(part) for part in PARTS];"
+        "print(kernel.compiled, 'numba.np.arraymath' in sys.modules)",
+        kernel.cache_folder().parent,
+    )
+    assert process.communicate(timeout=600)[0].split() == ["[]", "False"]
+
+
 def test_an_edit_of_any_kernel_source_names_another_folder(tmp_path: Path) -> None:
     root = tmp_path / "copy"
     shutil.copytree(ROOT / "agent", root / "agent", ignore=shutil.ignore_patterns("__pycache__"))
@@ -123,6 +133,24 @@ def test_an_unwritable_or_damaged_cache_only_costs_time(
     kernel.loaded.clear()
     assert kernel.c_function(SIGNATURE, double, "double").ctypes(4) == 8
     assert kernel.loaded == ["double"]
+
+
+FOREIGN = """
+import numba
+from agent import kernel
+kernel.load()
+def look_up(x):
+    return {"one": 1, "two": 2}["two"] * x
+signature = numba.int32(numba.int32)
+print(kernel.c_function(signature, look_up, "look_up", foreign=True).ctypes(4), kernel.compiled)
+"""
+
+
+def test_foreign_code_from_the_cache_finds_what_it_was_compiled_with(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    shutil.copytree(kernel.cache_folder().parent, cache)
+    assert python(FOREIGN, cache).communicate(timeout=600)[0] == "8 ['look_up']\n"
+    assert python(FOREIGN, cache).communicate(timeout=600)[0] == "8 []\n"
 
 
 def test_the_child_that_compiles_ends_with_its_parent() -> None:
