@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DRAWN = 0
 
-_FIFTY_MOVES = 100  # plies
+FIFTY_MOVES = 100  # plies; as in records.py, which needs the kernel
 _LINE = 10  # plies of the line of play that is reported
 _LATE_WINS = 3  # winning moves that are played out to see whether they beat the fifty-move rule
 
@@ -119,7 +119,7 @@ class _Rated:
     @property
     def certain(self) -> bool:
         """Whether the mate comes before the fifty-move rule, whatever is played."""
-        return self.clock + self.value - 1 <= _FIFTY_MOVES
+        return self.clock + self.value - 1 <= FIFTY_MOVES
 
 
 def _rate(oracle: Oracle, board: chess.Board, moves: Iterable[chess.Move]) -> list[_Rated] | None:
@@ -212,7 +212,7 @@ def _converts_in_time(oracle: Oracle, board: chess.Board, move: chess.Move) -> b
         board.push(best)
         if board.halfmove_clock == 0:
             return True
-        if board.halfmove_clock >= _FIFTY_MOVES:
+        if board.halfmove_clock >= FIFTY_MOVES:
             return board.is_checkmate()
         best = _best(oracle, board)
     return board.is_checkmate()

@@ -15,12 +15,11 @@ import chess
 import chess.gaviota
 import chess.syzygy
 
-from agent.chess.endgame import DRAWN, repeats
+from agent.chess.endgame import DRAWN, FIFTY_MOVES, repeats
 
 Report = Callable[[str], None]
 
 _EVEN = 0, 0  # the rank of a draw
-_FIFTY_MOVES = 100  # plies
 
 
 def _ignore(message: str) -> None:
@@ -126,7 +125,7 @@ class SyzygyTables:
         plies = clock + abs(distance)
         # A distance may be one ply too small, but not after a capture or pawn move, where 100 is
         # in time, or it would be greater than that.
-        in_time = plies < _FIFTY_MOVES or (clock == 0 and plies == _FIFTY_MOVES)
+        in_time = plies < FIFTY_MOVES or (clock == 0 and plies == FIFTY_MOVES)
         if distance > 0:
             # A capture or pawn move that keeps the win is as near to the goal as can be.
             return (2, -distance if clock else 0) if in_time else (1, -plies)
