@@ -68,7 +68,9 @@ def start_weights() -> Floats:
 
 
 def read(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
-    """Trace so many positions of a part, at random, decided and aimless ones left out.
+    """Trace at most so many positions of a part, at random.
+
+    Decided and aimless ones are left out, and those in which no weight counts.
 
     Needs the kernel. Raises PositionsError if there are none.
     """
@@ -83,9 +85,11 @@ def read(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
         chosen = batch[telling][:left]
         left -= len(chosen)
         traces = trace(chosen)
-        counts.append(csr_matrix(traces.counts, dtype=np.float32))
-        middlegame.append(traces.middlegame)
-        endgame.append(traces.endgame)
+        weighed = traces.middlegame + traces.endgame > 0
+        chosen = chosen[weighed]
+        counts.append(csr_matrix(traces.counts[weighed], dtype=np.float32))
+        middlegame.append(traces.middlegame[weighed])
+        endgame.append(traces.endgame[weighed])
         scores.append(chosen["score"].astype(float))
         results.append((chosen["result"] + 1) / 2)
         if not left:

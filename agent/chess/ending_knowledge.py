@@ -1,10 +1,10 @@
-"""What is known of endings without a search: how a bare king is mated, and what cannot be won.
+"""What is known of endings without a search: which pieces win alone, and what cannot be won.
 
 The evaluation counts what each side has; that misleads where the plus cannot be turned into a win.
-There its endgame part is scaled down. A king that can be mated by force is driven to the edge; by
-bishop and knight, to a corner of the bishop's colour, the only ones where they mate. The terms of
-the evaluation have no say in that: what they tell of a king on the edge and of pieces near it was
-learned from other endings.
+There its endgame part is scaled down. A king that pieces alone can mate, bare or with a rook
+against a queen, is driven to the edge; by bishop and knight, to a corner of the bishop's colour,
+the only ones where they mate. The terms of the evaluation have no say in that: what they tell of a
+king on the edge and of pieces near it was learned from other endings.
 Source of the rules: the endgame manuals' common stock (Averbakh, 'Comprehensive Chess Endings').
 """
 
@@ -31,10 +31,12 @@ _ONE_WING = 24  # even pieces, no more pawns, and all of these on one wing
 _ONE_WING_AHEAD = 40  # the same, a pawn ahead
 _BY_PAWNS = (42, 56, 60, 62, FULL_SCALE)  # anything else, with one pawn, two, ... to win with
 
-# Centipawns; the last three for each square.
-_WON = 1000  # that a bare king can be mated, beside the pieces
-_EDGE = 20  # of the weaker king's way from the centre
-_CORNER = 130  # of its way to the right corner, which is 7 long
+# Centipawns; the last three for each square. A step to the corner may outweigh a pawn, so that it
+# counts from the corner, and only where the way is all there is to win by.
+_BARE_KING = 600  # beside the pieces
+_ROOK_LEFT = -200  # beside the pieces: a queen still has to win the rook
+_EDGE = 20  # that the weaker king is farther from the centre
+_CORNER = -130  # that it is farther from the right corner
 _CLOSENESS = 40  # that the other king is nearer
 
 _MOST_MORE_PAWNS = 5
@@ -56,13 +58,15 @@ def can_mate(position: Position, side: int) -> bool:
 def is_known(position: Position, strong: int) -> bool:
     """Tell whether `worth_of_win` knows the ending: a side is to mate by its pieces alone.
 
-    That is against a bare king, or with a queen against a rook.
+    That is against a bare king, or with a queen against a rook. It may have pawns besides.
     """
     own, enemy = position.sides[strong], position.sides[1 - strong]
     if is_single(enemy):
         return can_mate(position, strong)
-    only = count(own) == 2 and count(enemy) == 2
-    return only and own & position.kinds[QUEEN] != 0 and enemy & position.kinds[ROOK] != 0
+    if count(enemy) != 2 or not enemy & position.kinds[ROOK]:
+        return False
+    own &= ~position.kinds[PAWN]
+    return own & position.kinds[QUEEN] != 0 and count(own) == 2
 
 
 @kernel
@@ -74,23 +78,14 @@ def worth_of_win(position: Position, strong: int) -> int:
     worth = _worth(position, strong) - _worth(position, 1 - strong)
     worth += VALUES[PAWN] * count(position.kinds[PAWN] & own)
     worth += _CLOSENESS * (7 - distance(king_square(position, strong), weak_king))
-    if is_single(position.sides[1 - strong]):
-        worth += _WON
-    if _needs_corner(position, own):
-        # Corners of one colour lie on a diagonal; the way along it from the middle is the goal.
-        along = abs(rank + file - 7) if position.kinds[BISHOP] & own & DARK else abs(rank - file)
-        return worth + _CORNER * along
+    worth += _BARE_KING if is_single(position.sides[1 - strong]) else _ROOK_LEFT
+    bishops, knights = position.kinds[BISHOP] & own, position.kinds[KNIGHT] & own
+    if count(own) == 3 and bishops and knights:
+        # Corners of one colour lie on a diagonal, whose ends are 7 from its middle.
+        along = abs(rank + file - 7) if bishops & DARK else abs(rank - file)
+        return worth + _CORNER * (7 - along)
     edge = max(3 - rank, rank - 4) + max(3 - file, file - 4)
     return worth + _EDGE * edge
-
-
-@kernel
-def _needs_corner(position: Position, own: Bits) -> bool:
-    """Tell whether these pieces mate in the corners of one colour only: bishop and knight."""
-    bishops = position.kinds[BISHOP] & own
-    one_colour = (bishops & DARK == 0) != (bishops & ~DARK == 0)
-    majors = (position.kinds[ROOK] | position.kinds[QUEEN]) & own
-    return one_colour and majors == 0 and position.kinds[KNIGHT] & own != 0
 
 
 @kernel

@@ -4,8 +4,8 @@ Every term has a weight for the middlegame and one for the endgame, in centipawn
 their mean, weighted by the pieces left on the board ("tapered"). The evaluation is linear in its
 weights: the attack on a king, which is worth more than its parts, is a table of weights too.
 
-What is known of endings (`ending_knowledge`) has the last word: how much of the endgame's part
-counts. A king that is to be mated by pieces alone has a worth of its own, without any term.
+How much of the endgame's part counts depends on what is known of endings (`ending_knowledge`).
+Those that pieces alone win have a worth of their own, without any term.
 
 It is also the model of an evaluator: a function of (worker, ply) that changes nothing which the
 search knows of.

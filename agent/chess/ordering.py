@@ -329,7 +329,7 @@ def note_tried(frame: Frame, move: int) -> None:
 def reward(worker: Worker, ply: int, move: int, depth: int) -> None:
     """Note that `move` cut off: its history rises, and a quiet move becomes a killer.
 
-    The moves noted as tried before it lose history.
+    The moves noted as tried before it lose history, quiet ones only if it is quiet itself.
     """
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     bonus = _bonus(depth)

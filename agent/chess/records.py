@@ -79,7 +79,7 @@ frame_dtype = np.dtype(
         ("excluded", np.int64),  # the move that a singular search leaves out, else NO_MOVE
         ("moved", np.int64),  # piece and target of the move made here, NOTHING_MOVED if none
         ("reduced", np.int64),  # plies by which the move being searched is reduced
-        ("tried", np.int32, (MAX_MOVES,)),  # moves that were looked at here, the latest last
+        ("tried", np.int32, (MAX_MOVES,)),  # moves searched or pruned here, the latest last
         ("tried_count", np.int64),
         ("killers", np.int32, (2,)),
         ("pv_length", np.int32),

@@ -129,10 +129,18 @@ def test_bishop_and_knight_prefer_a_corner_of_the_bishop_s_colour(
 
 
 def test_no_corner_is_worth_a_pawn_or_a_promotion(search: KernelSearch) -> None:
-    pawn_up = worth(search, "8/8/8/8/3k4/8/P7/K1BN4 w - - 0 1")
-    assert worth(search, "8/8/8/8/3k4/8/8/K1BN4 w - - 0 1") < pawn_up
-    corner = worth(search, "7k/5K2/8/8/2B5/2N5/P7/8 w - - 0 1")
-    assert worth(search, "8/8/8/3k4/2B5/2N5/8/KQ6 w - - 0 1") > corner
+    corner = worth(search, "k7/2K5/8/8/2B5/2N5/8/8 w - - 0 1")
+    for piece in ("P", "N", "B", "R"):
+        assert worth(search, f"8/8/8/3k4/2B5/2N5/{piece}7/K7 w - - 0 1") > corner
+    queen, knight, pawn = (
+        worth(search, f"k7/2K5/8/8/2B5/2N5/{piece}7/8 w - - 0 1") for piece in ("Q", "N", "P")
+    )
+    assert queen > knight > pawn
+
+
+def test_a_queen_with_a_pawn_is_worth_more_than_alone_against_a_rook(search: KernelSearch) -> None:
+    alone = worth(search, "k7/r7/8/2K5/8/8/8/7Q w - - 0 1")
+    assert worth(search, "k7/r7/8/2K5/8/8/4P3/7Q w - - 0 1") > alone
 
 
 def test_the_lone_king_is_driven_to_the_edge(search: KernelSearch) -> None:
