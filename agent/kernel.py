@@ -74,11 +74,13 @@ def c_function(
     foreign: it is not a part of the kernel, and may call whatever Numba can compile.
     """
     from numba.core.ccallback import CFunc
+    from numba.core.compiler_lock import global_compiler_lock
     from numba.core.registry import cpu_target
     from numba.core.sigutils import normalize_signature
 
     if foreign:
-        cpu_target.target_context.refresh()
+        with global_compiler_lock:
+            cpu_target.target_context.refresh()
     compiled_function: Any = CFunc(
         function, normalize_signature(signature), {}, {"error_model": "numpy"}
     )
