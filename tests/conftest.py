@@ -1,6 +1,7 @@
 """Options of the test run."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,16 @@ def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         if "KEMPELEN_DATA_DIR" not in os.environ:
             patch.setenv("KEMPELEN_DATA_DIR", str(tmp_path_factory.mktemp("data")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> None:
+    """Let programs that tests start be interrupted, even if these run in the background.
+
+    A shell without job control has its background jobs, and all that they start, ignore Ctrl-C.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
