@@ -12,13 +12,14 @@ read-only. Importing this module imports neither Numba nor NumPy.
 
 import contextlib
 import hashlib
+import inspect
 import os
 import pickle
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, update_wrapper
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -47,23 +48,80 @@ def kernel(function: Function) -> Function:
     )(function)
 
 
+class _Entry:
+    """A compiled function: Python calls it as it is, other compiled functions by its address."""
+
+    def __init__(self, compiled_function: Any, caller: Any) -> None:
+        self._compiled_function = compiled_function
+        self._caller = caller
+        update_wrapper(self, compiled_function.py_func)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._compiled_function(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:  # where Numba looks for what a global is
+        from numba.core.registry import cpu_target
+
+        return cpu_target.typing_context.resolve_value_type(self._caller)
+
+
 def entry(signature: Any) -> Callable[[Function], Function]:
     """Compile for callers in Python and for recursion: now, cached on disk, without the GIL.
 
-    A recursive call must pass variables of exactly the signature's types, no literals.
+    A compiled caller holds no copy of the function, only its name.
     """
+    import llvmlite.binding
     import numba
-    from numba.core.typeinfer import register_dispatcher
 
     def compile_entry(function: Function) -> Function:
+        name = f"{function.__module__}.{function.__qualname__}"
         dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
-        dispatcher._cache = _disk_cache(f"{function.__module__}.{function.__qualname__}")
-        with register_dispatcher(dispatcher):  # lets the function name itself
-            dispatcher.compile(signature)
+        dispatcher._cache = _disk_cache(name)
+        # What the function's own name means in it, until the decorated function takes that name.
+        function.__globals__[function.__name__] = _caller(function, signature, None)
+        dispatcher.compile(signature)
         dispatcher.disable_compile()
-        return dispatcher  # type: ignore[no-any-return]
+        (result,) = dispatcher.overloads.values()
+        address = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+        llvmlite.binding.add_symbol(name, address)
+        return _Entry(dispatcher, _caller(function, signature, name))  # type: ignore[return-value]
 
     return compile_entry
+
+
+def _caller(function: Callable[..., Any], signature: Any, symbol: str | None) -> Any:
+    """Make what calls an entry point from compiled code: by its symbol, or None: from within.
+
+    Left to find the type of a recursive call, Numba infers those of the whole function for each
+    such call, several times; and code with literals among its arguments breaks when it comes from
+    the cache (Numba's issue 6061). Left to link an entry point into its callers, it optimizes all
+    of it again for each.
+    """
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    def call(typing_context: Any, *types: Any, **named_types: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            convention, result_type = context.call_conv, signature.return_type
+            called = builder.function
+            if symbol is not None:
+                function_type = convention.get_function_type(result_type, signature.args)
+                called = cgutils.get_or_insert_function(builder.module, function_type, symbol)
+            status, result = convention.call_function(
+                builder, called, result_type, signature.args, arguments
+            )
+            with cgutils.if_unlikely(builder, status.is_error):
+                convention.return_status_propagate(builder, status)
+            return result
+
+        return signature, codegen
+
+    own = inspect.signature(function)
+    context = inspect.signature(call).parameters["typing_context"]
+    parameters = [context, *own.parameters.values()]
+    call.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return intrinsic(call)
 
 
 def c_function(

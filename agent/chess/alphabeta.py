@@ -358,7 +358,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
                     return score
                 # Zugzwang threatens deep searches: verify without passing.
                 worker.null_from = ply + 3 * less // 4
-                verified = search(worker, ply, less, beta - 1, beta, boolean(False))
+                verified = search(worker, ply, less, beta - 1, beta, False)
                 worker.null_from = 0
                 if worker.stop:
                     return 0
@@ -469,7 +469,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         if reduce_by > 0:
             less = max(next_depth - reduce_by, 1)
             frame.reduced = next_depth - less
-            score = -search(worker, ply + 1, less, -alpha - 1, -alpha, boolean(True))
+            score = -search(worker, ply + 1, less, -alpha - 1, -alpha, True)
             frame.reduced = 0
             if score > best + deeper_margin() and score > alpha and less < next_depth:
                 next_depth += 1
@@ -480,7 +480,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         elif number == 1 and not in_pv:
             score = -search(worker, ply + 1, next_depth, -beta, -alpha, not cut_node)
         if in_pv and (number == 1 or score > alpha):
-            score = -search(worker, ply + 1, next_depth, -beta, -alpha, boolean(False))
+            score = -search(worker, ply + 1, next_depth, -beta, -alpha, False)
         if worker.stop:
             return 0
 
@@ -529,7 +529,7 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
     position, frame = position_at(worker, 0), frame_at(worker, 0)
     worker.best_move = NO_MOVE
     best, best_index, bound = -INFINITE, worker.root_first, UPPER
-    ply, child_ply = 0, 1
+    ply, child_ply = int64(0), int64(1)
     worker.root_depth = depth
     worker.null_from = 0
     frame.pv_length = 0
@@ -563,11 +563,11 @@ def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
                 total = _node_reduction(boolean(True), boolean(True), boolean(False), boolean(True))
                 total += _move_reduction(depth, number, quiet, is_killer(frame, move), history)
                 less = max(next_depth - max(total // PLY, 0), 1)
-            score = -search(worker, child_ply, less, -alpha - 1, -alpha, boolean(True))
+            score = -search(worker, child_ply, less, -alpha - 1, -alpha, True)
             if score > alpha and less < next_depth:
-                score = -search(worker, child_ply, next_depth, -alpha - 1, -alpha, boolean(True))
+                score = -search(worker, child_ply, next_depth, -alpha - 1, -alpha, True)
         if number == 1 or score > alpha:
-            score = -search(worker, child_ply, next_depth, -beta, -alpha, boolean(False))
+            score = -search(worker, child_ply, next_depth, -beta, -alpha, False)
         if worker.stop:
             break
         worker.root_nodes[index] += worker.nodes - before

@@ -295,7 +295,7 @@ def _simulate(worker: Worker, tree: Tree, node: int, ply: int) -> float:
             set_proof(tree, node, DRAWN)
             return 0.0
     if score == NO_SCORE:
-        score = quiescence(worker, ply, _int64(-INFINITE), _int64(INFINITE))
+        score = quiescence(worker, ply, -INFINITE, INFINITE)
         if worker.stop:
             return ABANDONED
     if ply > 0:

@@ -34,11 +34,10 @@ def _value(worker: Worker, ply: int, by_moves: int) -> int:
     if not by_moves and position.en_passant == NO_SQUARE:
         return look_up(worker.tables, position)
     won, lost, drawn = BROKEN, DRAWN, False
-    next_ply, from_table = ply + 1, by_moves - by_moves  # a literal would break the cached code
     n = generate(position, frame, 0, ALL, EVERYWHERE, False)
     for i in range(n):
         make(worker, ply, numba.int64(frame.moves[i]))
-        value = _value(worker, next_ply, from_table)
+        value = _value(worker, ply + 1, 0)
         if value == UNKNOWN:
             return UNKNOWN
         if value == DRAWN:

@@ -72,12 +72,11 @@ def _perft(worker: Worker, ply: int, depth: int) -> int:
         return generate(position, frame, 0, ALL, EVERYWHERE, True) if depth == 1 else 1
     n = generate(position, frame, 0, ALL, EVERYWHERE, False)
     leaves = 0
-    next_ply, less = ply + 1, depth - 1
     for i in range(n):
         if worker.stop:
             return 0
-        make(worker, ply, frame.moves[i])
-        leaves += _perft(worker, next_ply, less)
+        make(worker, ply, _int64(frame.moves[i]))
+        leaves += _perft(worker, ply + 1, depth - 1)
         worker.nodes += 1
     return leaves
 

@@ -153,6 +153,46 @@ def test_foreign_code_from_the_cache_finds_what_it_was_compiled_with(tmp_path: P
     assert python(FOREIGN, cache).communicate(timeout=600)[0] == "8 []\n"
 
 
+ENTRIES = """
+import numba
+from agent import kernel
+number = numba.int64
+
+@kernel.entry(number(number, number, numba.boolean))
+def ways(coins, left, exact):
+    if left < 0 or coins == 0:
+        return 0
+    if left == 0:
+        return 1
+    return ways(coins - 1, left, True) + ways(coins=coins, left=left - coins, exact=exact)
+
+@kernel.entry(number(number, number))
+def climb(n, steps):
+    if steps > 9:
+        raise ValueError("too high")
+    return 10 if n == 10 else climb(10, 1) + climb(n + 1, steps + 1)
+
+@kernel.entry(number(numba.int32))
+def both(n):
+    return ways(3, n, False) + climb(n, 0)
+
+def of_both(n):
+    try:
+        return both(n)
+    except ValueError as error:
+        return str(error)
+
+print([of_both(n) for n in (8, 9, 10, -1)], both.__name__, kernel.compiled)
+"""
+
+
+def test_entries_call_themselves_and_each_other_when_new_and_when_cached(tmp_path: Path) -> None:
+    """With literals and keywords among the arguments, with exceptions on the way."""
+    for names in (["__main__.ways", "__main__.climb", "__main__.both"], []):
+        output = python(ENTRIES, tmp_path).communicate(timeout=600)[0]
+        assert output == f"[40, 32, 24, 'too high'] both {names}\n"
+
+
 def test_the_child_that_compiles_ends_with_its_parent() -> None:
     child = kernel.compile_in_child()
     assert child.stdin is not None
