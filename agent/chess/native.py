@@ -187,20 +187,41 @@ def outside_table(name: str, values: np.ndarray[Any, Any]) -> Callable[..., Any]
     bound to it when the code is loaded. The array must live as long as the process, and must not
     change while a kernel runs.
     """
-    llvmlite.binding.add_symbol(name, values.ctypes.data)
-    length = len(values)
-    number = types.int64 if values.dtype == np.int64 else types.uint64
+    read, number = _reader(name, values)
 
     @intrinsic  # type: ignore[untyped-decorator]
     def table(typing_context: Any, index: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            module = builder.module
-            symbol = module.globals.get(name)
-            if symbol is None:
-                symbol = ir.GlobalVariable(module, ir.ArrayType(_I64, length), name)
-            pointer = builder.gep(symbol, [ir.Constant(_I64, 0), args[0]], inbounds=True)
-            return builder.load(pointer)
+            return read(builder, args[0])
 
         return number(types.int64), codegen
 
     return table
+
+
+def outside_number(name: str, values: np.ndarray[Any, Any], index: int) -> Callable[..., Any]:
+    """Make a kernel function `f()` that reads one number of such an array."""
+    read, number = _reader(name, values)
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def one(typing_context: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return read(builder, ir.Constant(_I64, index))
+
+        return number(), codegen
+
+    return one
+
+
+def _reader(name: str, values: np.ndarray[Any, Any]) -> tuple[Callable[..., Any], Any]:
+    """Bind the symbol `name`; return what emits the reading of a number, and the number's type."""
+    llvmlite.binding.add_symbol(name, values.ctypes.data)
+    length = len(values)
+
+    def read(builder: Any, index: Any) -> Any:
+        symbol = builder.module.globals.get(name)
+        if symbol is None:
+            symbol = ir.GlobalVariable(builder.module, ir.ArrayType(_I64, length), name)
+        return builder.load(builder.gep(symbol, [ir.Constant(_I64, 0), index], inbounds=True))
+
+    return read, types.int64 if values.dtype == np.int64 else types.uint64

@@ -6,6 +6,8 @@ history heuristic counts how well a quiet move did anywhere in the tree (Schaeff
 and moves out of a pawn's attack, come earlier than their history says; moves into one later.
 """
 
+from numba import int64
+
 from agent.chess.attacks import bishop_attacks, has, king_square, rook_attacks
 from agent.chess.exchange import VALUES, wins_exchange
 from agent.chess.geometry import knight_attacks
@@ -119,7 +121,7 @@ def capture_history(worker: Worker, position: Position, move: int) -> int:
 def _score_noisy(worker: Worker, position: Position, frame: Frame) -> None:
     """Order captures by the most valuable victim, and by what such captures did elsewhere."""
     for i in range(frame.count):
-        move = frame.moves[i]
+        move = int64(frame.moves[i])
         score = _VICTIM_WEIGHT * VALUES[position.board[to_square(move)]]
         if move & FLAG == PROMOTION:
             score += _VICTIM_WEIGHT * VALUES[promotion_kind(move)]
@@ -186,7 +188,7 @@ def _score_quiets(worker: Worker, ply: int, first: int) -> None:
     by_bishop = bishop_attacks(king, occupied)
     by_rook = rook_attacks(king, occupied)
     for i in range(first, frame.count):
-        move = frame.moves[i]
+        move = int64(frame.moves[i])
         if move == killer:
             score = _KILLER_SCORE + 1
         elif move == second_killer:
@@ -225,7 +227,7 @@ def _pick_best(frame: Frame) -> int:
     for i in range(first + 1, frame.count):
         highest = max(highest, frame.scores[i])
     best = _LAST_MOVE - (highest & _LAST_MOVE)
-    move = frame.moves[best]
+    move = int64(frame.moves[best])
     frame.moves[best] = frame.moves[first]
     frame.moves[first] = move
     frame.scores[best] = _rank(frame.scores[first] >> _PLACE_BITS, best)
@@ -283,7 +285,7 @@ def next_move(worker: Worker, ply: int, only_noisy: bool) -> int:
                 return move
         _start_losing(frame)
     if frame.next < frame.losing:
-        move = frame.moves[frame.next]
+        move = int64(frame.moves[frame.next])
         frame.next += 1
         return move
     return NO_MOVE
@@ -343,7 +345,7 @@ def reward(worker: Worker, ply: int, move: int, depth: int) -> None:
         _adjust_capture(worker, position, move, bonus * noisy_bonus() // _SHARES)
     malus = bonus * history_malus() // _SHARES
     for i in range(frame.tried_count):
-        tried = frame.tried[i]
+        tried = int64(frame.tried[i])
         if tried == move:
             continue
         if is_noisy(position, tried):

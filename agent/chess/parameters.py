@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agent.chess.native import outside_table
+from agent.chess.native import outside_number, outside_table
 from agent.kernel import kernel
 
 _CAPACITY = 128
 _VALUES = np.zeros(_CAPACITY, np.int64)
-_value: Callable[[int], int] = outside_table("kempelen_parameters", _VALUES)
 
 PLY = 1024  # the unit of reductions
 _LONGEST = 64  # depths and move numbers beyond it are reduced alike
@@ -55,12 +54,7 @@ def _parameter(name: str, default: int, least: int, most: int) -> Callable[[], i
     index = len(PARAMETERS)
     PARAMETERS[name] = Parameter(name, index, default, least, most)
     _VALUES[index] = default
-
-    @kernel
-    def read() -> int:
-        return _value(index)
-
-    return read
+    return outside_number("kempelen_parameters", _VALUES, index)
 
 
 def _fill_reductions() -> None:

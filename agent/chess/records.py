@@ -67,7 +67,7 @@ position_dtype = np.dtype(
 
 frame_dtype = np.dtype(
     [
-        ("moves", np.int32, (MAX_MOVES,)),
+        ("moves", np.int32, (MAX_MOVES,)),  # read as int64: kernels are compiled for one type
         ("scores", np.int32, (MAX_MOVES,)),
         ("count", np.int64),  # moves generated
         ("next", np.int64),  # index of the next move to pick
