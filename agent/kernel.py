@@ -1,4 +1,4 @@
-"""The one place for Numba policy: how kernels are compiled, where they are cached, warming up.
+"""The one place for Numba policy: how kernels are compiled, and where they are cached.
 
 Two decorators make a kernel. `kernel` marks a function that only other compiled functions call;
 it is compiled as a part of its callers. `entry` marks one that Python calls, or that calls
@@ -15,20 +15,15 @@ import hashlib
 import inspect
 import os
 import pickle
-import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache, update_wrapper
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
-from agent.parts import ALPHABETA, PARTS
-
 Function = TypeVar("Function", bound=Callable[..., Any])
-Report = Callable[[str, int, int], None]
 
 CACHE_VARIABLE = "KEMPELEN_CACHE_DIR"
 
@@ -241,68 +236,3 @@ def sources_digest() -> str:
     for path in [Path(__file__), *sorted((folder / "chess").glob("*.py"))]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
-
-
-def _mark(part: str) -> Path:
-    """Return the file that says that all of a part is in the cache."""
-    return cache_folder() / f"complete-{part}"
-
-
-def is_warm(part: str = ALPHABETA) -> bool:
-    """Tell whether a whole part of the kernel is in the cache."""
-    return _mark(part).exists()
-
-
-def load(part: str = ALPHABETA) -> None:
-    """Import a part of the kernel: from the cache in a moment, else compiling for a while."""
-    warm_up(None, (part,))
-
-
-def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
-    """Import, and where needed compile, parts of the kernel, and mark them complete in the cache.
-
-    report: called with the name of the stage that begins, stages done, and their number; at the
-    end with an empty name.
-    """
-    total = sum(len(PARTS[part]) for part in parts)
-    done = 0
-    for part in parts:
-        for module in PARTS[part]:
-            if report:
-                report(module, done, total)
-            import_module(module)
-            done += 1
-        if not is_warm(part):
-            with contextlib.suppress(OSError):
-                write_atomically(_mark(part), b"")
-    if report:
-        report("", total, total)
-
-
-def compile_in_child(part: str = ALPHABETA) -> subprocess.Popen[bytes]:
-    """Start a process that fills the cache, at low priority; it ends when this one does."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "agent.kernel", part],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def _main() -> None:
-    """Be the child of `compile_in_child`: its standard input ends when the parent does."""
-
-    def end_with_parent() -> None:
-        sys.stdin.buffer.read()
-        os._exit(1)
-
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    if hasattr(os, "nice"):
-        os.nice(5)
-    load(sys.argv[1])
-
-
-if __name__ == "__main__":
-    from agent.kernel import _main as main  # not __main__: kernels import agent.kernel
-
-    main()

@@ -95,22 +95,22 @@ class Loading:
     def _load(self) -> None:
         """Load it; compile it first, in a child process, where that was never done."""
         try:
-            from agent import kernel
+            from agent import warming
 
-            self._cold = not kernel.is_warm(self._part)
+            self._cold = not warming.is_warm(self._part)
             if self._cold and not self._closed.is_set():
                 self._report(f"compiling the {self._name}, once: a minute or so; {self._meanwhile}")
             self._looked.set()
             if self._after is not None:
                 wait_for_any(self._after.ready, self._closed)
             if self._cold and not self._closed.is_set():
-                with kernel.compile_in_child(self._part) as self._child:
+                with warming.compile_in_child(self._part) as self._child:
                     if self._closed.is_set():
                         self._child.kill()
                     self._child.wait()
             if self._closed.is_set():
                 return
-            kernel.load(self._part)
+            warming.load(self._part)
             if self._cold:
                 self._report(f"the {self._name} is compiled")
             self._and_then()

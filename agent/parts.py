@@ -7,11 +7,14 @@ PARTS = {
     ALPHABETA: (
         "agent.chess.rules",
         "agent.chess.own_tables",
-        "agent.chess.handcrafted",
         "agent.chess.quiescence",
         "agent.chess.alphabeta",
+        "agent.chess.handcrafted",
     ),
     MCTS: ("agent.chess.tree", "agent.chess.mcts"),
     SELFPLAY: ("agent.chess.selfplay",),
     TRACING: ("agent.chess.tracing",),
 }
+
+# Modules without an entry point that others call: a second process can compile them meanwhile.
+APART = ("agent.chess.handcrafted", "agent.chess.tracing")

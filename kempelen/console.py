@@ -54,15 +54,15 @@ def warm_up(*parts: str) -> None:
 
     Where they must be compiled, say so and show how far that is.
     """
-    from agent import kernel
+    from agent import warming
     from agent.parts import ALPHABETA
 
     wanted = parts or (ALPHABETA,)
-    if all(kernel.is_warm(part) for part in wanted):
-        kernel.warm_up(None, wanted)
+    if all(warming.is_warm(part) for part in wanted):
+        warming.warm_up(None, wanted)
     elif not sys.stderr.isatty():
         print("kempelen: compiling the kernel, once: a minute or so", file=sys.stderr)
-        kernel.warm_up(None, wanted)
+        warming.warm_up(None, wanted)
     else:
         _compile_with_bar(wanted)
 
@@ -71,11 +71,11 @@ def _compile_with_bar(parts: tuple[str, ...]) -> None:
     from rich.console import Console
     from rich.progress import Progress
 
-    from agent import kernel
+    from agent import warming
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("compiling the kernel, once", total=None)
-        kernel.warm_up(
+        warming.warm_up(
             lambda stage, done, total: progress.update(
                 bar, description=f"compiling {stage}", completed=done, total=total
             ),

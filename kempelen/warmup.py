@@ -17,12 +17,13 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Compile what is not in the cache, and say how long it took."""
-    from agent import kernel
+    from agent import warming
+    from agent.kernel import cache_folder
     from agent.parts import PARTS
 
     began = time.perf_counter()
-    warm = all(kernel.is_warm(part) for part in PARTS)
+    warm = all(warming.is_warm(part) for part in PARTS)
     warm_up(*PARTS)
     done = "loaded from" if warm else "compiled into"
-    print(f"kernel {done} {kernel.cache_folder()} in {time.perf_counter() - began:.1f} s")
+    print(f"kernel {done} {cache_folder()} in {time.perf_counter() - began:.1f} s")
     return 0

@@ -2,14 +2,17 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent import kernel
 from agent.games import catalogue
 
+ROOT = Path(kernel.__file__).parents[1]
 FAILING = str(Path(__file__).with_name("failing_engine.py"))
 FAILING_GTP = str(Path(__file__).with_name("failing_gtp.py"))
 FAILING_XBOARD = str(Path(__file__).with_name("failing_xboard.py"))
@@ -51,3 +54,15 @@ def failing_xboard(failure: str, after: int = 1) -> tuple[str, tuple[str, ...]]:
 def failing_gtp(failure: str, after: int = 1) -> tuple[str, tuple[str, ...]]:
     """Return command and arguments of such an engine that speaks GTP."""
     return sys.executable, (FAILING_GTP, failure, str(after))
+
+
+def compiling_python(code: str, cache: Path, root: Path = ROOT) -> subprocess.Popen[str]:
+    """Start Python on some code, with the sources in `root` and compiled kernels in `cache`."""
+    environment = {**os.environ, kernel.CACHE_VARIABLE: str(cache), "PYTHONPATH": str(root)}
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=environment,
+        cwd=root,
+        stdout=subprocess.PIPE,
+        text=True,
+    )

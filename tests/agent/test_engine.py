@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import chess
 import pytest
 
-from agent import kernel as kernel_module
+from agent import warming
 from agent.clock import Clock
 from agent.engine import Engine
 from agent.evaluation import HANDCRAFTED, EvaluationError
@@ -100,11 +100,9 @@ def situation(monkeypatch):
         now.children += 1
         return now.child
 
-    monkeypatch.setattr(
-        kernel_module, "is_warm", lambda part: now.warm and part not in now.cold_parts
-    )
-    monkeypatch.setattr(kernel_module, "load", load)
-    monkeypatch.setattr(kernel_module, "compile_in_child", compile_in_child)
+    monkeypatch.setattr(warming, "is_warm", lambda part: now.warm and part not in now.cold_parts)
+    monkeypatch.setattr(warming, "load", load)
+    monkeypatch.setattr(warming, "compile_in_child", compile_in_child)
     fake = SimpleNamespace(KernelSearch=FakeKernel)
     monkeypatch.setitem(sys.modules, "agent.chess.search", fake)
     fake = SimpleNamespace(TreeSearch=FakeTree)

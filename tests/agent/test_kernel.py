@@ -1,90 +1,16 @@
-"""The cache of compiled kernels: found when warm, never stale, harmless when read-only."""
+"""Compiled functions and their cache: found when warm, never stale, harmless when damaged."""
 
-import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numba
 import pytest
 
 from agent import kernel
-from agent.parts import PARTS
+from tests.support import ROOT
+from tests.support import compiling_python as python
 
-ROOT = Path(kernel.__file__).parents[1]
-LOAD = """
-import json
-from agent import kernel
-warm = kernel.is_warm()
-kernel.load()
-from agent.chess.rules import perft
-import chess
-print(json.dumps([warm, kernel.compiled, kernel.loaded, perft(chess.Board(), 3)]))
-"""
 FOLDER = "from agent.kernel import cache_folder; print(cache_folder())"
-
-
-def python(code: str, cache: Path, root: Path = ROOT) -> subprocess.Popen[str]:
-    environment = {**os.environ, kernel.CACHE_VARIABLE: str(cache), "PYTHONPATH": str(root)}
-    return subprocess.Popen(
-        [sys.executable, "-c", code],
-        env=environment,
-        cwd=root,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-def test_two_processes_on_an_empty_cache_then_a_third_on_a_read_only_one(tmp_path: Path) -> None:
-    pair = [python(LOAD, tmp_path) for _ in range(2)]
-    for process in pair:
-        output, _ = process.communicate(timeout=600)
-        warm, compiled, loaded, leaves = json.loads(output)
-        assert not warm
-        assert compiled or loaded
-        assert leaves == 8902
-    files = sorted(tmp_path.rglob("*"))
-    assert not [file for file in files if file.suffix == ".tmp"]
-    for file in [tmp_path, *files]:
-        file.chmod(0o555 if file.is_dir() else 0o444)
-    output, _ = python(LOAD, tmp_path).communicate(timeout=600)
-    for file in [tmp_path, *files]:
-        file.chmod(0o755 if file.is_dir() else 0o644)
-    warm, compiled, loaded, leaves = json.loads(output)
-    assert warm
-    assert compiled == []
-    assert len(loaded) == len(set(loaded)) > 5
-    assert leaves == 8902
-    assert sorted(tmp_path.rglob("*")) == files
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_this_process_runs_on_a_warm_cache(part: str) -> None:
-    """`make test` warms the cache first, so that no test waits for the compiler."""
-    kernel.load(part)
-    assert kernel.is_warm(part)
-
-
-def test_a_part_that_is_not_chosen_is_not_imported() -> None:
-    process = python(
-        "import sys; from agent import kernel; kernel.load();"
-        "from agent.chess.search import KernelSearch; KernelSearch();"
-        "print('agent.chess.mcts' in sys.modules)",
-        kernel.cache_folder().parent,
-    )
-    assert process.communicate(timeout=600)[0].split() == ["False"]
-
-
-def test_a_warm_start_imports_nothing_to_compile_with() -> None:
-    process = python(
-        "import sys; from agent import kernel; from agent.parts import PARTS;"
-        "[kernel.load(part) for part in PARTS];"
-        "print(kernel.compiled, 'numba.np.arraymath' in sys.modules)",
-        kernel.cache_folder().parent,
-    )
-    assert process.communicate(timeout=600)[0].split() == ["[]", "False"]
 
 
 def test_an_edit_of_any_kernel_source_names_another_folder(tmp_path: Path) -> None:
@@ -137,8 +63,8 @@ def test_an_unwritable_or_damaged_cache_only_costs_time(
 
 FOREIGN = """
 import numba
-from agent import kernel
-kernel.load()
+from agent import kernel, warming
+warming.load()
 def look_up(x):
     return {"one": 1, "two": 2}["two"] * x
 signature = numba.int32(numba.int32)
@@ -191,10 +117,3 @@ def test_entries_call_themselves_and_each_other_when_new_and_when_cached(tmp_pat
     for names in (["__main__.ways", "__main__.climb", "__main__.both"], []):
         output = python(ENTRIES, tmp_path).communicate(timeout=600)[0]
         assert output == f"[40, 32, 24, 'too high'] both {names}\n"
-
-
-def test_the_child_that_compiles_ends_with_its_parent() -> None:
-    child = kernel.compile_in_child()
-    assert child.stdin is not None
-    child.stdin.close()
-    assert child.wait(timeout=60) in (0, 1)

@@ -229,7 +229,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 def test_nothing_that_plays_imports_it() -> None:
     code = (
-        "import sys; from agent import kernel; kernel.load(); import agent.engine\n"
+        "import sys; from agent import warming; warming.load(); import agent.engine\n"
         "assert 'agent.chess.selfplay' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
