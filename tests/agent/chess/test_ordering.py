@@ -4,6 +4,8 @@ import chess
 import numba
 import numpy as np
 
+from agent.chess.alphabeta import search
+from agent.chess.evaluators import make_evaluator
 from agent.chess.ordering import (
     capture_history,
     next_move,
@@ -12,17 +14,19 @@ from agent.chess.ordering import (
     reward,
     start_picking,
 )
-from agent.chess.records import MAX_MOVES, NO_MOVE, Worker, frame_at, position_at
+from agent.chess.records import INFINITE, MAX_MOVES, NO_MOVE, Worker, frame_at, position_at
 from agent.chess.rules import Game
+from agent.chess.search import Table
+from agent.evaluation import HANDCRAFTED
 
 DEPTH = 6
 # The knight takes a pawn for nothing; the queen loses by taking the other.
 CAPTURES = "4k3/p7/1p6/4p3/8/5N2/8/1Q2K3 w - - 0 1"
 
 
-@numba.njit(numba.int64[:](Worker, numba.int64, numba.int64, numba.int64))
-def pick(worker, table_move, last, left_out):  # type: ignore[no-untyped-def]
-    """Note the moves that are picked as tried, but one, until `last`, which cuts off."""
+@numba.njit(numba.int64[:](Worker, numba.int64, numba.int64))
+def pick(worker, table_move, last):  # type: ignore[no-untyped-def]
+    """Note the moves that are picked as tried, until `last`, which cuts off."""
     picked = np.zeros(MAX_MOVES, np.int64)
     frame = frame_at(worker, 0)
     start_picking(worker, 0, table_move)
@@ -33,8 +37,7 @@ def pick(worker, table_move, last, left_out):  # type: ignore[no-untyped-def]
             break
         picked[count] = move
         count += 1
-        if move != left_out:
-            note_tried(frame, move)
+        note_tried(frame, move)
         if move == last:
             reward(worker, 0, move, DEPTH)
             break
@@ -60,10 +63,21 @@ class Node:
         self.worker = self._game.worker
         self.worker["selective"] = 1
 
-    def pick(
-        self, last: int = NO_MOVE, table_move: int = NO_MOVE, left_out: int = NO_MOVE
-    ) -> list[int]:
-        return list(map(int, pick(self.worker, table_move, last, left_out)))
+    def pick(self, last: int = NO_MOVE, table_move: int = NO_MOVE) -> list[int]:
+        return list(map(int, pick(self.worker, table_move, last)))
+
+    def search(self, excluded: int) -> list[int]:
+        """Search all moves but one, pruning none; return those that were noted as tried."""
+        self.worker["selective"] = 0
+        table, evaluator = Table(1), make_evaluator(HANDCRAFTED, False, lambda: None)
+        self.worker["table"], self.worker["table_clusters"] = table.address, table.clusters
+        self.worker["evaluate"] = evaluator.address
+        self.worker["node_limit"] = 1_000_000
+        self.worker["positions"][1] = self.worker["positions"][0]
+        frame = self.worker["frames"][1]
+        frame["excluded"] = excluded
+        search(self.worker, 1, 2, -INFINITE, INFINITE, False)
+        return list(map(int, frame["tried"][: frame["tried_count"]]))
 
     def legal_moves(self) -> list[int]:
         return self._game.legal_moves()
@@ -97,11 +111,15 @@ def test_quiet_moves_that_failed_lose_history_and_not_to_a_capture() -> None:
     assert not any(quiet(node.worker, each) for each in (first, second, *others))
 
 
-def test_a_table_move_that_failed_loses_history_too_but_not_one_left_out() -> None:
+def test_a_table_move_that_failed_loses_history_too() -> None:
     _, first, *_, third, _ = Node().pick()
     node = Node()
     assert node.pick(last=first, table_move=third)[0] == third
     assert quiet(node.worker, third) < 0
-    node = Node()
-    node.pick(last=first, table_move=third, left_out=third)
-    assert quiet(node.worker, third) == 0
+
+
+def test_a_move_that_is_excluded_is_not_tried() -> None:
+    moves = Node().legal_moves()
+    assert sorted(Node().search(NO_MOVE)) == sorted(moves)
+    for excluded in moves:
+        assert sorted(Node().search(excluded)) == sorted(set(moves) - {excluded})
