@@ -2,7 +2,8 @@
 
 Two decorators make a kernel. `kernel` marks a function that only other compiled functions call;
 it is compiled as a part of its callers. `entry` marks one that Python calls, or that calls
-itself: it has a signature, is compiled when its module is imported, and is cached on disk.
+itself: it has a signature, is compiled when its module is imported, and is cached on disk. Other
+compiled functions find it by its name.
 
 The cache folder is named by a hash of the kernel's sources, the versions of Python, Numba and
 llvmlite, and the CPU: whatever could change the code changes the folder, so a stale kernel cannot
@@ -21,6 +22,7 @@ from collections.abc import Callable
 from functools import cache, update_wrapper
 from importlib.metadata import version
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -44,15 +46,15 @@ def kernel(function: Function) -> Function:
 
 
 class _Entry:
-    """A compiled function: Python calls it as it is, other compiled functions by its address."""
+    """A compiled function: Python calls it as it is, other compiled functions by its name."""
 
     def __init__(self, compiled_function: Any, caller: Any) -> None:
         self._compiled_function = compiled_function
         self._caller = caller
         update_wrapper(self, compiled_function.py_func)
 
-    def __call__(self, *arguments: Any) -> Any:
-        return self._compiled_function(*arguments)
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._compiled_function(*arguments, **named)
 
     @property
     def _numba_type_(self) -> Any:  # where Numba looks for what a global is
@@ -64,17 +66,23 @@ class _Entry:
 def entry(signature: Any) -> Callable[[Function], Function]:
     """Compile for callers in Python and for recursion: now, cached on disk, without the GIL.
 
-    A compiled caller holds no copy of the function, only its name.
+    A compiled caller holds no copy of the function, only its name, to which its address is bound
+    here: the module of a cached caller must import the function's module before it is loaded.
+    Only the function itself can call it while it is compiled, no `kernel` on its behalf.
     """
     import llvmlite.binding
     import numba
 
     def compile_entry(function: Function) -> Function:
         name = f"{function.__module__}.{function.__qualname__}"
-        dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+        # Its own name means something else within it than elsewhere.
+        names = function.__globals__ | {function.__name__: _caller(function, signature, None)}
+        own = FunctionType(
+            function.__code__, names, None, function.__defaults__, function.__closure__
+        )
+        update_wrapper(own, function)
+        dispatcher = numba.njit(nogil=True, error_model="numpy")(own)
         dispatcher._cache = _disk_cache(name)
-        # What the function's own name means in it, until the decorated function takes that name.
-        function.__globals__[function.__name__] = _caller(function, signature, None)
         dispatcher.compile(signature)
         dispatcher.disable_compile()
         (result,) = dispatcher.overloads.values()
@@ -110,6 +118,10 @@ def _caller(function: Callable[..., Any], signature: Any, symbol: str | None) ->
                 convention.return_status_propagate(builder, status)
             return result
 
+        given = own.bind(*types, **named_types).args
+        pairs = zip(given, signature.args, strict=True)
+        if any(typing_context.can_convert(a, b) is None for a, b in pairs):
+            return None
         return signature, codegen
 
     own = inspect.signature(function)

@@ -117,3 +117,53 @@ def test_entries_call_themselves_and_each_other_when_new_and_when_cached(tmp_pat
     for names in (["__main__.ways", "__main__.climb", "__main__.both"], []):
         output = python(ENTRIES, tmp_path).communicate(timeout=600)[0]
         assert output == f"[40, 32, 24, 'too high'] both {names}\n"
+
+
+CALLED_FOR = """
+import numba
+from agent import kernel
+number = numba.int64
+
+@kernel.kernel
+def for_it(n):
+    return 1000 + it(n - 1)
+
+@kernel.entry(number(number))
+def it(n):
+    return n if n <= 0 else 1 + for_it(n)
+"""
+
+
+def test_no_kernel_calls_an_entry_on_its_behalf_while_it_is_compiled(tmp_path: Path) -> None:
+    """It would call itself."""
+    process = python(CALLED_FOR, tmp_path)
+    process.communicate(timeout=600)
+    assert process.returncode == 1
+
+
+READ_ONLY = """
+import numba
+import numpy
+from agent import kernel
+
+@kernel.entry(numba.void(numba.int64[::1]))
+def change(numbers):
+    numbers[0] = 5
+
+numbers = numpy.zeros(3, numpy.int64)
+change(numbers=numbers)
+numbers.flags.writeable = False
+
+@numba.njit
+def change_it(numbers):
+    change(numbers)
+
+try:
+    change_it(numbers)
+except numba.TypingError:
+    print(numbers)
+"""
+
+
+def test_an_entry_takes_no_array_of_another_kind(tmp_path: Path) -> None:
+    assert python(READ_ONLY, tmp_path).communicate(timeout=600)[0] == "[5 0 0]\n"
