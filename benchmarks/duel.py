@@ -27,6 +27,7 @@ from queue import SimpleQueue
 import chess
 from report import parser, show
 
+from agent.cores import usable_cores
 from tournament.statistics import strength
 
 REPOSITORY = Path(__file__).parent.parent
@@ -205,6 +206,6 @@ if __name__ == "__main__":
     options.add_argument("old", help="folder or git revision to compare with")
     options.add_argument("--games", type=int, default=2000)
     options.add_argument("--nodes", type=int, default=2000, help="soft limit of each move")
-    options.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    options.add_argument("--processes", type=int, default=usable_cores())
     options.add_argument("--seed", default="1")
     sys.exit(main(options.parse_args()))

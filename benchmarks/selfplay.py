@@ -10,7 +10,6 @@ moments, and compares the two files byte for byte; it fails if they differ.
 
 import argparse
 import json
-import os
 import random
 import signal
 import subprocess
@@ -18,6 +17,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from agent.cores import usable_cores
 
 
 def command(path: Path, positions: int, arguments: argparse.Namespace) -> list[str]:
@@ -77,7 +78,7 @@ def main() -> None:
     """Measure, or kill."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nodes", type=int, default=1000)
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--processes", type=int, default=usable_cores())
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--kills", type=int, help="compare a run that is killed so often")
     parser.add_argument("--positions", type=int, default=100_000, help="of the run with kills")

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from report import KEMPELEN, parser, show
 
+from agent.cores import usable_cores
 from kempelen import __version__
 from kempelen.console import warm_up
 from kempelen.display import Display
@@ -227,7 +228,7 @@ def main() -> int:
     )
     options = arguments.parse_args()
     if options.concurrency is None:
-        options.concurrency, _ = boards_for(os.cpu_count() or 1, oversubscribe=False)
+        options.concurrency, _ = boards_for(usable_cores(), oversubscribe=False)
     try:
         opponents = chosen(options.opponents)
         if not opponents:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import chess
 from rich.console import Console
 from rich.table import Table
 
+from agent.cores import usable_cores
 from agent.limits import Mate, Score
 from kempelen.console import progress, warm_up
 from kempelen.match import ENGINE_HELP, engine_entries, parse_entries
@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--nodes", type=positive, help="nodes for each position")
     parser.add_argument("--depth", type=positive, help="plies for each position")
     parser.add_argument(
-        "--concurrency", type=positive, default=os.cpu_count() or 1, help="engines at once (cores)"
+        "--concurrency", type=positive, default=usable_cores(), help="engines at once (cores)"
     )
     parser.add_argument(
         "--patience", type=float, default=PATIENCE, help="seconds until an engine counts as hung"

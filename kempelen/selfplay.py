@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.cores import usable_cores
 from agent.parts import ALPHABETA, SELFPLAY
 from kempelen import __version__
 from kempelen.console import progress, warm_up
@@ -37,7 +37,7 @@ def configure(parser: ArgumentParser) -> None:
         help=f"play until the file holds so many (default {POSITIONS})",
     )
     parser.add_argument(
-        "--processes", type=positive, default=os.cpu_count() or 1, help="default: one a core"
+        "--processes", type=positive, default=usable_cores(), help="default: one a core"
     )
     game = parser.add_argument_group("the games")
     game.add_argument(

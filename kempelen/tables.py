@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.cores import usable_cores
 from kempelen.console import warm_up
 from kempelen.numbers import positive
 
@@ -37,7 +37,7 @@ def configure(parser: ArgumentParser) -> None:
     build = add("build", "build tables, and those that they need; whole ones are kept")
     build.add_argument("endings", nargs="*", metavar="KBNK", help="default: all of 3 and 4 pieces")
     build.add_argument(
-        "--threads", type=positive, default=os.cpu_count() or 1, help="tables built at once"
+        "--threads", type=positive, default=usable_cores(), help="tables built at once"
     )
     probe = add("probe", "tell what the tables say of a position and of its moves")
     probe.add_argument("fen", metavar="FEN")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import shlex
 import sys
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ import chess
 import chess.engine
 import numpy as np
 
+from agent.cores import usable_cores
 from agent.packed import board_of
 from kempelen.cli import INTERRUPTED
 from kempelen.console import progress
@@ -114,7 +114,7 @@ def main() -> int:
     parser.add_argument("--nodes", type=positive, default=400, help="of each search (400)")
     parser.add_argument("--one-in", type=positive, default=2, help="keep one position in so many")
     parser.add_argument("--seed", type=positive, default=1)
-    parser.add_argument("--processes", type=positive, default=os.cpu_count() or 1)
+    parser.add_argument("--processes", type=positive, default=usable_cores())
     arguments = parser.parse_args()
     task = Task(
         arguments.source, arguments.engine, arguments.nodes, arguments.one_in, arguments.seed

@@ -1,13 +1,13 @@
 """Runs a tournament: what is due is played, recorded, counted, and told to the listeners."""
 
 import asyncio
-import os
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from agent.cores import usable_cores
 from tournament.adjudication import Adjudicator
 from tournament.events import (
     Event,
@@ -317,17 +317,11 @@ async def play(
 
 def boards_for(asked: int, *, oversubscribe: bool) -> tuple[int, Notice | None]:
     """Return how many games to play at once: never more than the cores, unless told to."""
-    cores = _cores()
+    cores = usable_cores()
     if asked <= cores or oversubscribe:
         return asked, None
     text = f"concurrency {asked} is cut to this machine's {cores} cores; --oversubscribe keeps it"
     return cores, Notice(text)
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _ignore(event: Event) -> None:
