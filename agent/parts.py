@@ -18,3 +18,5 @@ PARTS = {
 
 # Modules without an entry point that others call: a second process can compile them meanwhile.
 APART = ("agent.chess.handcrafted", "agent.chess.tracing")
+# Modules that import one of those, and so come after them.
+AFTERWARDS = ("agent.chess.selfplay",)

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from agent.cores import usable_cores
 from agent.kernel import cache_folder, write_atomically
-from agent.parts import ALPHABETA, APART, PARTS
+from agent.parts import AFTERWARDS, ALPHABETA, APART, PARTS
 
 Report = Callable[[str, int, int], None]
 
@@ -43,8 +44,9 @@ def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
     """
     cold = [part for part in parts if not is_warm(part)]
     modules = [module for part in parts for module in PARTS[part]]
-    modules.sort(key=lambda module: module in APART)
-    with _compiling_beside([m for part in cold for m in PARTS[part] if m in APART]) as wait:
+    modules.sort(key=lambda module: module in APART + AFTERWARDS)
+    missing = [module for part in cold for module in PARTS[part]]
+    with _compiling_beside(missing) as wait:
         for done, module in enumerate(modules):
             if report:
                 report(module, done, len(modules))
@@ -60,15 +62,28 @@ def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
 
 @contextlib.contextmanager
 def _compiling_beside(modules: Sequence[str]) -> Iterator[Callable[[], object]]:
-    """Compile modules in a second process; yield what waits for its end.
+    """Compile those of the modules that stand apart beside the rest; yield what waits for it.
 
-    If it fails, they are not in the cache, and are compiled where they are imported.
+    If that fails, they are not in the cache, and are compiled where they are imported.
     """
-    if not modules or (os.cpu_count() or 1) < 2:
+    apart = [module for module in modules if module in APART]
+    child = None
+    if 0 < len(apart) < len(modules) and usable_cores() > 1 and _can_write():
+        with contextlib.suppress(OSError):
+            child = _start_child(apart)
+    if child is None:
         yield lambda: None
         return
-    with _start_child(modules) as child:
+    with child:
         yield child.wait
+
+
+def _can_write() -> bool:
+    """Tell whether there is a cache that what another process compiles comes into."""
+    folder = cache_folder()
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder.is_dir() and os.access(folder, os.W_OK)
 
 
 def compile_in_child(part: str = ALPHABETA) -> subprocess.Popen[bytes]:
@@ -78,30 +93,27 @@ def compile_in_child(part: str = ALPHABETA) -> subprocess.Popen[bytes]:
 
 def _start_child(names: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start a process that loads parts or imports modules, and ends with this one at the latest."""
+    code = f"import sys; sys.path[:] = {sys.path!r}; from agent.warming import _main; _main()"
     return subprocess.Popen(
-        [sys.executable, "-m", "agent.warming", *names],
+        [sys.executable, "-c", code, *names],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
 
 
-def _main(names: Sequence[str]) -> None:
+def _main() -> None:
     """Be such a child: its standard input ends when the parent does."""
 
     def end_with_parent() -> None:
-        sys.stdin.buffer.read()
+        os.read(0, 1)  # holds no lock that the interpreter's own end would wait for
         os._exit(1)
 
     threading.Thread(target=end_with_parent, daemon=True).start()
-    if hasattr(os, "nice"):
-        os.nice(5)
-    for name in names:
+    for name in sys.argv[1:]:
         if name in PARTS:
+            if hasattr(os, "nice"):
+                os.nice(5)
             load(name)
         else:
             import_module(name)
-
-
-if __name__ == "__main__":
-    _main(sys.argv[1:])

@@ -2,14 +2,15 @@
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from agent import kernel, warming
-from agent.parts import PARTS
-from tests.support import ROOT
+from agent.cores import usable_cores
+from agent.parts import AFTERWARDS, APART, PARTS
 from tests.support import compiling_python as python
 
 LOAD = """
@@ -30,7 +31,7 @@ def test_two_processes_on_an_empty_cache_then_a_third_on_a_read_only_one(tmp_pat
         warm, compiled, loaded, leaves = json.loads(output)
         assert not warm
         assert compiled or loaded
-        assert "agent.chess.handcrafted.handcrafted" in loaded or os.cpu_count() == 1
+        assert "agent.chess.handcrafted.handcrafted" in loaded or usable_cores() == 1
         assert leaves == 8902
     files = sorted(tmp_path.rglob("*"))
     assert not [file for file in files if file.suffix == ".tmp"]
@@ -74,40 +75,48 @@ def test_a_warm_start_imports_nothing_to_compile_with() -> None:
     assert process.communicate(timeout=600)[0].split() == ["[]", "False"]
 
 
+def test_what_comes_before_it_does_not_import_what_stands_apart() -> None:
+    modules = [m for part in PARTS.values() for m in part if m not in APART + AFTERWARDS]
+    process = python(
+        f"import sys\nfor module in {modules}: __import__(module)\n"
+        f"print([module for module in {APART} if module in sys.modules])",
+        kernel.cache_folder().parent,
+    )
+    assert process.communicate(timeout=600)[0] == "[]\n"
+
+
 @pytest.fixture
 def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two modules, one of which stands apart; each notes in a file where it was imported."""
+    """Modules to load, each of which notes in a file where it was imported.
+
+    In another process each is a while later, or fails if there is a file `broken`.
+    """
     for name in ("toy", "toy_apart"):
         (tmp_path / f"{name}.py").write_text(
-            "import os, pathlib\n"
-            "with (pathlib.Path(__file__).parent / 'log').open('a') as log:\n"
+            "import os, pathlib, time\n"
+            "folder = pathlib.Path(__file__).parent\n"
+            f"if os.getpid() != {os.getpid()}:\n"
+            "    time.sleep(0.5)\n"
+            "    assert not (folder / 'broken').exists()\n"
+            "with (folder / 'log').open('a') as log:\n"
             f"    print('{name}', os.getpid(), file=log)\n"
-            "if (pathlib.Path(__file__).parent / 'broken').exists():\n"
-            f"    assert os.getpid() == {os.getpid()}\n"
         )
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT)]))
-    monkeypatch.setattr(warming, "PARTS", {"play": ("toy_apart", "toy")})
+    monkeypatch.setattr(warming, "PARTS", {"play": ("toy_apart", "toy"), "apart": ("toy_apart",)})
     monkeypatch.setattr(warming, "APART", ("toy_apart",))
     monkeypatch.setattr(warming, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(warming, "usable_cores", lambda: 2)
     return tmp_path
 
 
 def imports(toys: Path) -> list[tuple[str, bool]]:
-    """Return which modules were imported, and whether by this process, the others first."""
+    """Return which modules were imported, in turn, and whether by this process."""
     lines = (line.split() for line in (toys / "log").read_text().splitlines())
-    return sorted((name, int(pid) == os.getpid()) for name, pid in lines)
+    return [(name, int(pid) == os.getpid()) for name, pid in lines]
 
 
-@pytest.mark.parametrize("broken", [False, True])
-def test_a_second_process_compiles_what_stands_apart(
-    broken: bool, toys: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """If it fails there, it is compiled here all the same."""
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    if broken:
-        (toys / "broken").touch()
+def test_a_second_process_compiles_what_stands_apart(toys: Path) -> None:
     stages = []
     warming.warm_up(lambda *stage: stages.append(stage), ["play"])
     assert imports(toys) == [("toy", True), ("toy_apart", False), ("toy_apart", True)]
@@ -115,28 +124,62 @@ def test_a_second_process_compiles_what_stands_apart(
     assert warming.is_warm("play")
 
 
-def test_one_core_or_a_warm_cache_needs_no_second_process(
-    toys: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 1)
-    warming.load("play")
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    monkeypatch.delitem(sys.modules, "toy_apart")
-    warming.load("play")
-    assert imports(toys) == [("toy", True), ("toy_apart", True), ("toy_apart", True)]
+def failing_start(*_: object, **__: object) -> None:
+    raise BlockingIOError("no more processes")
 
 
-def test_what_cannot_be_compiled_leaves_no_mark(
-    toys: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("reason", ["one core", "no cache", "broken", "no process", "warm"])
+def test_without_a_second_process_one_compiles_all(
+    reason: str, toys: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if reason == "one core":
+        monkeypatch.setattr(warming, "usable_cores", lambda: 1)
+    elif reason == "no cache":
+        (toys / "cache").write_text("not a folder")
+    elif reason == "broken":
+        (toys / "broken").touch()
+    elif reason == "no process":
+        monkeypatch.setattr(subprocess, "Popen", failing_start)
+    else:
+        (toys / "cache").mkdir()
+        (toys / "cache" / "complete-play").touch()
+    warming.load("play")
+    assert imports(toys) == [("toy", True), ("toy_apart", True)]
+    assert warming.is_warm("play") or reason == "no cache"
+
+
+def test_what_has_nothing_beside_it_needs_no_second_process(toys: Path) -> None:
+    warming.load("apart")
+    assert imports(toys) == [("toy_apart", True)]
+
+
+def test_what_cannot_be_compiled_leaves_no_mark_and_no_process(toys: Path) -> None:
     (toys / "toy.py").write_text("raise ValueError('no')")
     with pytest.raises(ValueError, match="no"):
         warming.load("play")
     assert not warming.is_warm("play")
+    assert not (toys / "log").exists()
 
 
-def test_the_child_that_compiles_ends_with_its_parent() -> None:
-    child = warming.compile_in_child()
+def test_a_child_ends_with_its_parent(toys: Path) -> None:
+    (toys / "toy.py").write_text("import time; time.sleep(600)")
+    child = warming._start_child(["toy"])
     assert child.stdin is not None
     child.stdin.close()
-    assert child.wait(timeout=60) in (0, 1)
+    assert child.wait(timeout=60) == 1
+
+
+def test_a_child_that_is_done_ends_by_itself(toys: Path) -> None:
+    with warming._start_child(["toy"]) as child:
+        assert child.wait(timeout=60) == 0
+
+
+def test_a_child_is_not_led_astray_by_the_folder_that_it_is_started_in(
+    toys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (toys / "agent").mkdir()
+    (toys / "agent" / "__init__.py").write_text("raise ValueError('another agent')")
+    monkeypatch.chdir(toys)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path != str(toys)])
+    with warming._start_child(["agent.parts"]) as child:
+        assert child.wait(timeout=60) == 0
