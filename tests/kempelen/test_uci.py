@@ -129,9 +129,10 @@ def test_what_other_code_prints_does_not_reach_the_front_end(start_engine, warm_
         "    return len(board.piece_map())\n"
     )
     engine = start_engine(cwd=tmp_path)
-    engine.say("uci", "setoption name Evaluation value chatty.py:evaluate", "go nodes 20", "quit")
-    lines = engine.rest()
-    assert lines[-1].startswith("bestmove")
+    engine.say("uci", "setoption name Evaluation value chatty.py:evaluate", "go nodes 20")
+    lines = engine.hear_until("bestmove")
+    engine.say("quit")
+    lines += engine.rest()
     assert not [line for line in lines if "hello" in line]
     status, errors = engine.wait()
     assert status == 0
@@ -156,8 +157,8 @@ def test_an_evaluation_changes_the_play_and_its_failure_does_not_end_it(
     assert lines[-1] != "bestmove (none)"
     engine.say("setoption name Evaluation value nowhere.py:evaluate", "isready")
     assert any("nowhere.py" in line for line in engine.hear_until("readyok"))
-    engine.say("setoption name Evaluation value handcrafted", "go depth 1", "quit")
-    assert engine.rest()[-1].startswith("bestmove")
+    engine.say("setoption name Evaluation value handcrafted", "go depth 1")
+    assert engine.hear_until("bestmove")[-1] != "bestmove (none)"
 
 
 def test_cold_it_plays_on_the_clock_while_a_child_compiles(start_engine, tmp_path):
