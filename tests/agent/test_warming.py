@@ -55,34 +55,36 @@ def test_this_process_runs_on_a_warm_cache(part: str) -> None:
     assert warming.is_warm(part)
 
 
+def output_when_warm(code: str) -> str:
+    """Return what some code prints in a process of its own, on this one's cache."""
+    return python(code, kernel.cache_folder().parent).communicate(timeout=600)[0]
+
+
 def test_a_part_that_is_not_chosen_is_not_imported() -> None:
-    process = python(
+    output = output_when_warm(
         "import sys; from agent import warming; warming.load();"
         "from agent.chess.search import KernelSearch; KernelSearch();"
-        "print('agent.chess.mcts' in sys.modules)",
-        kernel.cache_folder().parent,
+        "print('agent.chess.mcts' in sys.modules)"
     )
-    assert process.communicate(timeout=600)[0].split() == ["False"]
+    assert output.split() == ["False"]
 
 
 def test_a_warm_start_imports_nothing_to_compile_with() -> None:
-    process = python(
+    output = output_when_warm(
         "import sys; from agent import kernel, warming; from agent.parts import PARTS;"
         "[warming.load(part) for part in PARTS];"
-        "print(kernel.compiled, 'numba.np.arraymath' in sys.modules)",
-        kernel.cache_folder().parent,
+        "print(kernel.compiled, 'numba.np.arraymath' in sys.modules)"
     )
-    assert process.communicate(timeout=600)[0].split() == ["[]", "False"]
+    assert output.split() == ["[]", "False"]
 
 
 def test_what_comes_before_it_does_not_import_what_stands_apart() -> None:
     modules = [m for part in PARTS.values() for m in part if m not in APART + AFTERWARDS]
-    process = python(
+    output = output_when_warm(
         f"import sys\nfor module in {modules}: __import__(module)\n"
-        f"print([module for module in {APART} if module in sys.modules])",
-        kernel.cache_folder().parent,
+        f"print([module for module in {APART} if module in sys.modules])"
     )
-    assert process.communicate(timeout=600)[0] == "[]\n"
+    assert output == "[]\n"
 
 
 @pytest.fixture

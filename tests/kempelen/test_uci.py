@@ -133,6 +133,7 @@ def test_what_other_code_prints_does_not_reach_the_front_end(start_engine, warm_
     lines = engine.hear_until("bestmove")
     engine.say("quit")
     lines += engine.rest()
+    assert lines[-1].startswith("bestmove")
     assert not [line for line in lines if "hello" in line]
     status, errors = engine.wait()
     assert status == 0
@@ -159,6 +160,8 @@ def test_an_evaluation_changes_the_play_and_its_failure_does_not_end_it(
     assert any("nowhere.py" in line for line in engine.hear_until("readyok"))
     engine.say("setoption name Evaluation value handcrafted", "go depth 1")
     assert engine.hear_until("bestmove")[-1] != "bestmove (none)"
+    engine.say("quit")
+    assert engine.rest() == []
 
 
 def test_cold_it_plays_on_the_clock_while_a_child_compiles(start_engine, tmp_path):
