@@ -22,11 +22,12 @@ COPY tournament tournament
 COPY training training
 COPY kempelen kempelen
 RUN python3 -m venv /opt/kempelen \
-    && /opt/kempelen/bin/python -m pip install --no-cache-dir --disable-pip-version-check '.[mqtt]' \
+    && /opt/kempelen/bin/python -m pip install --no-cache-dir --no-compile \
+        --disable-pip-version-check '.[mqtt]' \
     && /opt/kempelen/bin/python -m pip uninstall --yes pip setuptools \
-    && find /opt/kempelen -type d -name tests -prune -exec rm -rf {} + \
-    && find /opt/kempelen -type d -name __pycache__ -prune -exec rm -rf {} + \
-    && python3 -m compileall -q -j 0 /opt/kempelen
+    && find /opt/kempelen -type d -name tests -prune -exec rm -rf {} +
+# Bytecode is not compared with its source's time, which copies between stages round.
+RUN python3 -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/kempelen
 ENV NUMBA_CPU_NAME=${CPU_NAME} NUMBA_CPU_FEATURES=${CPU_FEATURES}
 RUN KEMPELEN_CACHE_DIR=/opt/kempelen/cache /opt/kempelen/bin/kempelen warmup
 
@@ -39,6 +40,10 @@ ENV PATH=/opt/kempelen/bin:${PATH} \
     KEMPELEN_CACHE_DIR=/opt/kempelen/cache \
     NUMBA_CPU_NAME=${CPU_NAME} \
     NUMBA_CPU_FEATURES=${CPU_FEATURES}
+# Python's own images come without bytecode, which the user below could not write.
+RUN python3 -m compileall -q -j 0 --invalidation-mode unchecked-hash \
+        -x '/(test|tests|idlelib|lib2to3|ensurepip|turtledemo|site-packages|dist-packages)/' \
+        "$(python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"
 RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin kempelen \
     && install -d -o kempelen -g kempelen /data
 USER 10001
