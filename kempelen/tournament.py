@@ -7,6 +7,7 @@ from pathlib import Path
 import yaml
 
 from kempelen.running import configure_run, run_tournament
+from tournament import words
 from tournament.settings import Settings, settings_of
 from tournament.values import SettingsError
 
@@ -33,7 +34,7 @@ def settings_from(file: str) -> Settings:
     `each` holds entries that every engine begins with.
     """
     try:
-        data = yaml.safe_load(Path(file).read_text("utf-8"))
+        data = words.load(Path(file).read_text("utf-8"))
     except OSError as error:
         raise SettingsError(f"{file}: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

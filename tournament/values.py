@@ -1,5 +1,6 @@
 """Frozen dataclasses from plain data (YAML, JSON, command lines) and back, with clear errors."""
 
+import contextlib
 import dataclasses
 import math
 import types
@@ -8,7 +9,14 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
+from tournament.words import Word, plain
+
 T = TypeVar("T")
+
+_BOOLEANS = {
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
+}
 
 
 class SettingsError(ValueError):
@@ -58,7 +66,7 @@ def differences(old: Any, new: Any, where: str = "") -> dict[str, tuple[Any, Any
 
 def _decode(kind: Any, data: Any, where: str) -> Any:
     if kind is Any:
-        return data
+        return plain(data)
     origin = typing.get_origin(kind)
     if origin is typing.Annotated:
         return _decode(typing.get_args(kind)[0], data, where)
@@ -80,10 +88,19 @@ def _decode_union(kinds: tuple[Any, ...], data: Any, where: str) -> Any:
         return None
     present = [kind for kind in kinds if kind is not type(None)]
     if len(present) > 1:
+        if isinstance(data, Word):
+            return _decode_word(data)
         for kind in present:
             if isinstance(kind, type) and type(data) is kind:
                 return data
     return _decode(present[0], data, where)
+
+
+def _decode_word(word: Word) -> Any:
+    """Return what may be text, a number or a boolean: `on` and `007` are text, true is not."""
+    value = word.plain()
+    same = word.lower() if isinstance(value, bool) else str(word)
+    return value if str(value).lower() == same else str(word)
 
 
 def _decode_tuple(kind: Any, data: Any, where: str) -> tuple[Any, ...]:
@@ -131,21 +148,20 @@ def _decode_enum(kind: type[Enum], data: Any, where: str) -> Enum:
 
 def _decode_plain(kind: Any, data: Any, where: str) -> Any:
     if kind is bool:
-        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
         if isinstance(data, bool):
             return data
-        if str(data).lower() in words:
-            return words[str(data).lower()]
+        if str(data).lower() in _BOOLEANS:
+            return _BOOLEANS[str(data).lower()]
         raise SettingsError(f"{where}: true or false is expected, not {data!r}")
     if kind in (int, float):
         if isinstance(data, bool):
             raise SettingsError(f"{where}: a number is expected, not {data!r}")
         try:
-            number = float(data)
+            number = _number(data)
             if kind is int and number == int(number):
-                return int(data)
+                return int(number)
             if kind is float:
-                return number
+                return float(number)
         except (TypeError, ValueError, OverflowError):
             pass
         expected = "a whole number" if kind is int else "a number"
@@ -155,6 +171,18 @@ def _decode_plain(kind: Any, data: Any, where: str) -> Any:
             return str(data)
         raise SettingsError(f"{where}: text is expected, not {data!r}")
     return data
+
+
+def _number(data: Any) -> float:
+    """Return data as a number, whole if it is written so; 1:30 and 0x10 as YAML takes them."""
+    if isinstance(data, float):
+        return data
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(data)
+    if isinstance(data, Word) and type(data.value) in (int, float):
+        return typing.cast(float, data.value)
+    raise ValueError(data)
 
 
 def _path(where: str, key: Any) -> str:

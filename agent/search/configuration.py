@@ -142,7 +142,9 @@ def read(text: str) -> Configuration:
         option, _, value = word.partition("=")
         if option not in known:
             raise ValueError(f"{name} has no option {option!r}; it has {', '.join(known)}")
-        options[option] = yaml.safe_load(value) if value else True
+        # The name of a file is text, also where YAML would make a number of it.
+        is_text = option == "killer_memory"
+        options[option] = (value if is_text else yaml.safe_load(value)) if value else True
         if wanted := _wanted(kind, option, options[option]):
             raise ValueError(f"{text.strip()}: {option} must be {wanted}")
     return Configuration(text.strip(), kind, options)

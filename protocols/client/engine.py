@@ -37,6 +37,15 @@ class EngineOptionError(EngineError):
     """An option that the engine does not have, or a value that it cannot take."""
 
 
+def flag(name: str, value: str) -> bool:
+    """Return what an option that is on or off is set to, or raise EngineOptionError."""
+    words = {"true": True, "on": True, "yes": True, "1": True}
+    words |= {"false": False, "off": False, "no": False, "0": False}
+    if value.lower() not in words:
+        raise EngineOptionError(f"option {name} is true or false, not {value!r}")
+    return words[value.lower()]
+
+
 class State(Enum):
     """What an engine is doing. Only IDLE takes a search; FAILED and CLOSED are for good."""
 

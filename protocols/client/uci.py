@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.limits import Cp, Info, Mate, Score, SideClock
-from protocols.client.engine import Engine, EngineOptionError, State
+from protocols.client.engine import Engine, EngineOptionError, State, flag
 
 # Live reports are for people: more often than this, an engine's lines are not even parsed.
 INFO_INTERVAL = 0.2
@@ -34,9 +34,7 @@ class Option:
     def check(self, value: str) -> str:
         """Return the text to send for `value`, or raise EngineOptionError."""
         if self.kind == "check":
-            if value.lower() not in ("true", "false"):
-                raise EngineOptionError(f"option {self.name} is true or false, not {value!r}")
-            return value.lower()
+            return "true" if flag(self.name, value) else "false"
         if self.kind == "spin":
             self._check_spin(value)
         if self.kind == "combo" and value.lower() not in map(str.lower, self.choices):

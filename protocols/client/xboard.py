@@ -26,6 +26,7 @@ from protocols.client.engine import (
     EngineTimeoutError,
     EngineUnresponsiveError,
     State,
+    flag,
 )
 from protocols.client.process import EngineDiedError, EngineError
 from protocols.client.uci import RESIGNATION, Answer, InfoCallback, SearchRequest
@@ -118,7 +119,7 @@ class XBoardEngine(Engine):
             option = protocol.options[known[name.lower()]]
             try:
                 chosen[option.name] = option.parse(
-                    _flag(value) if option.type == "check" else str(value)
+                    flag(option.name, str(value)) if option.type == "check" else str(value)
                 )
             except (chess.engine.EngineError, ValueError) as error:
                 raise EngineOptionError(f"option {option.name}: {error}") from None
@@ -215,10 +216,6 @@ class XBoardEngine(Engine):
             return await self._died()
         self.state = State.FAILED
         return EngineError(f"the engine does not keep to its protocol: {error}")
-
-
-def _flag(value: str | float | bool) -> bool:
-    return str(value).lower() in ("true", "1", "on", "yes")
 
 
 def _limit(request: SearchRequest, game: object) -> chess.engine.Limit:
