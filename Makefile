@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup run test check bench strength clean
+.PHONY: setup run test image check bench strength clean
 
 setup: $(STAMP)  ## virtual environment with the project installed editable, kernels compiled
 	$(BIN)/kempelen warmup
@@ -19,6 +19,9 @@ run: setup  ## speak UCI on standard input and output
 
 test: setup  ## run all tests
 	$(BIN)/python -m pytest
+
+image: setup  ## build the container image and play in it: as root, with Debian's buildah
+	$(BIN)/python -m pytest --image tests/docker
 
 check: $(STAMP)  ## lint, types, import contracts
 	$(BIN)/ruff check .

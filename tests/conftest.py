@@ -16,6 +16,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=20_000,
         help="random positions on which the kernel's rules are compared with the chess package's",
     )
+    parser.addoption(
+        "--image",
+        action="store_true",
+        help="build the container image and play in it: needs root, buildah and debootstrap",
+    )
 
 
 @pytest.fixture(scope="session", autouse=True)
