@@ -102,11 +102,11 @@ def test_it_is_not_larger_than_needed(image):
     assert image.megabytes < 520
 
 
-def test_the_composed_match(built, tmp_path, monkeypatch):
+def test_the_composed_match(built, container, tmp_path, monkeypatch):
     buildah, debian, image = built
     debian.run("install", "-d", "-o", "mosquitto", "/mosquitto/config", "/mosquitto/data")
     # Mosquitto's image stands for its program, which Debian has too.
-    containers = {MOSQUITTO: debian, "kempelen": image.container()}
+    containers = {MOSQUITTO: debian, "kempelen": container}
     composition = Composition(COMPOSE, tmp_path, containers)
 
     def command(service):

@@ -1,0 +1,361 @@
+"""Every command of the README, and of the measurements, is run by a test.
+
+The tables below say by which: by one here, in a folder that has what the command reads, with other
+words where the README's would take minutes; or by the one that they name. Transcripts with `$` are
+run as they are by test_readme.py.
+"""
+
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import chess
+import chess.engine
+import pytest
+import yaml
+
+from kempelen.cli import main
+from kempelen.tournament import settings_from
+from protocols.uci.values import SetOption, parse_set_option
+from tests.support import program
+from tournament import runner
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+MEASUREMENTS = (ROOT / "benchmarks" / "README.md").read_text()
+KEMPELEN = Path(sys.executable).with_name("kempelen")
+
+PROGRAMS = r"kempelen(-env/bin/\w+)?|python3?(?! -c)|pip|make|docker|dask|xboard|cutechess-cli"
+YAML = r"(\w+: .*|\{.*: .*\})"
+
+# Run here: the command, and what stands for parts of it.
+HERE: dict[str, dict[str, str]] = {
+    "kempelen warmup": {},
+    "kempelen match --help": {},
+    "kempelen lab --help": {},
+    "kempelen sprt 13 37 50 25 3 --elo1 4": {},
+    "kempelen ratings games.pgn": {},
+    "kempelen tournament cup.yaml": {},
+    "kempelen tables check": {},
+    "kempelen tables stats": {"stats": "stats KBNK"},
+    "kempelen selfplay FILE": {"FILE": "new.bin --positions 200 --nodes 20"},
+    "kempelen selfplay --nodes 400": {"400": "20 new.bin --positions 200"},
+    "kempelen epd FILE... --movetime 1": {"FILE...": "mates.epd", "movetime 1": "movetime 0.1"},
+    "kempelen epd tests/data/mates.epd --nodes 8000000": {
+        "tests/data/mates.epd": "mates.epd",
+        "8000000": "8000",
+    },
+    "kempelen book build repertoire.yaml games.pgn analysed.epd -o my.bin --min-elo 2200 "
+    "--min-games 5": {"my.bin": "new.bin"},
+    "kempelen book extend my.bin -o my.bin --positions 500 --nodes 200000": {
+        "500": "2",
+        "200000": "500",
+    },
+    "kempelen book check my.bin": {"my.bin": "my.bin --depth 1"},
+    "kempelen book check --depth 10": {"--depth 10": "my.bin --depth 1"},
+    "kempelen match --engine agent=chess,name=A --engine cmd=stockfish,option.Hash=16 --tc 10+0.1 "
+    "--games 200 --concurrency 2 --ledger run.sqlite --pgn games.pgn --resume": {
+        "10+0.1": "0.2+0.01",
+        "games 200": "games 2",
+        "games.pgn": "new.pgn",
+    },
+    "kempelen match --openings FILE.yaml": {
+        "FILE": "repertoire",
+        "match": "match --engine agent=chess --engine agent=chess --nodes 50 --maxmoves 9",
+    },
+    "kempelen match --engine cmd=kempelen,name=two,option.Threads=2 --engine cmd=kempelen,name=one "
+    "--each option.OwnBook=false,option.Hash=16 --tc 1+0.01 --games 300 --concurrency 1 --seed 9": {
+        "1+0.01": "0.2+0.01",
+        "games 300": "games 2 --maxmoves 5",
+    },
+    "kempelen match --engine cmd=kempelen,option.OwnBook=false --engine cmd=stockfish,"
+    "option.UCI_LimitStrength=true,option.UCI_Elo=2400 --each option.Hash=16 --tc 10+0.1 --draw "
+    "movenumber=40,movecount=8,score=10 --resign movecount=4,score=700,twosided=true --games 200 "
+    "--seed 7": {"10+0.1": "0.2+0.01", "games 200": "games 2 --maxmoves 5"},
+    "kempelen match --game othello --games 10 --engine proto=lab,algorithm=alpha-beta,depth=4 "
+    "--engine proto=lab,algorithm=mcts,playouts=200,seed=1": {
+        "games 10": "games 2 --maxmoves 5",
+        "depth=4": "depth=1",
+        "playouts=200": "playouts=3",
+    },
+    "kempelen match --game go --size 9 --komi 7.5 --games 20 --movetime 1 --margin 1 --sgf "
+    'games.sgf --engine cmd="gnugo --mode gtp --chinese-rules --positional-superko",proto=gtp,'
+    'margin=30 --engine cmd="kempelen gtp",proto=gtp': {
+        "games 20": "games 2 --maxmoves 4",
+        "movetime 1 --margin 1": "movetime 0.05 --margin 30",
+    },
+    "kempelen match --game go --size 9 --games 10 --engine "
+    '"cmd=gnugo --mode gtp --chinese-rules --level 1,proto=gtp,movetime=10,margin=30" --engine '
+    '"cmd=kempelen gtp,proto=gtp,movetime=0.3,margin=10"': {
+        "games 10": "games 2 --maxmoves 4",
+        "movetime=0.3": "movetime=0.05",
+    },
+    "python benchmarks/duel.py . HEAD": {"HEAD": "HEAD --games 2 --nodes 100"},
+    "python benchmarks/startup.py": {".py": ".py --runs 1 --no-cold"},
+    "python benchmarks/move_time.py": {".py": ".py --moves 3"},
+    "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
+    "python benchmarks/leaf_counts.py": {".py": ".py --trees 2"},
+    "python benchmarks/overhead.py": {".py": ".py --games 2 --nodes 10"},
+}
+
+# Of those that take minutes however small: that the program is there and has the arguments.
+TOO_LONG = [
+    "python benchmarks/cluster.py",
+    "python benchmarks/book_match.py --games 300 --tc 2+0.02",
+    "python benchmarks/duel.py NEW OLD",
+    "python benchmarks/endgames.py",
+    "python benchmarks/endgames.py --games 60 --nodes 60000",
+    "python benchmarks/endgames.py --syzygy FOLDER",
+    "python benchmarks/exactness.py",
+    "python benchmarks/game_counts.py",
+    "python benchmarks/gnugo.py --games 100 --follow",
+    "python benchmarks/gnugo.py --games 100 --seconds 0.1",
+    "python benchmarks/gtp_fuzz.py",
+    "python benchmarks/kill_and_resume.py",
+    "python benchmarks/lab_speed.py",
+    "python benchmarks/levels.py",
+    "python benchmarks/mcts.py",
+    "python benchmarks/memory.py",
+    "python benchmarks/nodes.py",
+    "python benchmarks/perft.py",
+    "python benchmarks/self_play.py",
+    "python benchmarks/selfplay.py",
+    "python benchmarks/selfplay.py --kills 10 --positions 50000",
+    "python benchmarks/startup.py --no-cold --beside FOLDER",
+    "scripts/generate_mates.py",
+]
+
+IMAGE = "tests/docker/test_image.py"
+COMPOSED = "tests/tournament/test_compose.py::test_the_composed_match"
+EXTRAS = "pyproject.toml"
+
+# Run elsewhere: by a test, by .ci/run or by make; the extras that pip installs are there.
+ELSEWHERE = {
+    "make run": "Makefile",
+    "make test": ".ci/run",
+    "make strength": "Makefile",
+    "scripts/install-debian-packages": ".ci/run",
+    "scripts/rescore_positions.py": "tests/training/test_rescoring.py",
+    "python3 -m venv kempelen-env": IMAGE,
+    "kempelen-env/bin/pip install .": IMAGE,
+    "kempelen-env/bin/kempelen warmup": IMAGE,
+    "pip wheel --no-deps .": IMAGE,
+    "docker build -t kempelen . && docker run --rm -i kempelen": (
+        f"{IMAGE}::test_a_game_is_played_by_its_user"
+    ),
+    "docker compose up --build --exit-code-from runner": f"{IMAGE}::test_the_composed_match",
+    "pip install 'kempelen[gtp]'": EXTRAS,
+    "pip install 'kempelen[mqtt]'": EXTRAS,
+    "pip install 'kempelen[cluster]'": EXTRAS,
+    "pip install 'kempelen[lab]'": EXTRAS,
+    "cutechess-cli -engine cmd=/path/to/kempelen arg=uci proto=uci -engine cmd=stockfish proto=uci "
+    "-each tc=10+0.1": "tests/kempelen/test_games.py::test_as_match_runners_talk",
+    "xboard -fcp '/path/to/kempelen uci' -fUCI": (
+        "tests/kempelen/test_xboard.py::test_a_whole_game_in_xboard"
+    ),
+    "xboard -fcp 'polyglot polyglot.ini'": "tests/test_commands.py::test_polyglot_starts_it",
+    "kempelen uci": "tests/kempelen/test_uci.py::test_a_short_conversation",
+    "kempelen gtp": "tests/kempelen/test_gtp.py::test_go_on_19x19_without_arguments",
+    "kempelen bench": "tests/test_readme.py::test_console",
+    "kempelen match": "tests/kempelen/test_match.py::test_a_match",
+    "kempelen watch --mqtt ...": COMPOSED,
+    "kempelen serve --name bot --engine agent=chess --mqtt ...": COMPOSED,
+    "dask scheduler": "tests/tournament/test_cluster.py::Dask",
+    "dask worker tcp://HOST:8786 --nthreads 1": "tests/tournament/test_cluster.py::Dask",
+    "kempelen tables build": "tests/kempelen/test_tables.py::test_build_stats_check_and_pack",
+    "kempelen tune evaluation positions.bin -o weights.py": (
+        "tests/training/test_texel.py::test_the_command_writes_other_weights"
+    ),
+    "python scripts/rescore_positions.py positions.bin -o rescored.bin --engine stockfish "
+    "--nodes 400": "tests/training/test_rescoring.py",
+}
+
+# Entries of tournament files, and of other programs' files, that stand in the text.
+SNIPPETS = {
+    "engine: {dir: \"/path/to/kempelen-env/bin/\", name: \"kempelen\", protocol: \"uci\", "
+    "uci_options: {Hash: 256, Threads: 2}}": "tests/test_commands.py::test_lichess_bot_starts_it",
+    "game: othello": "tests/test_commands.py::test_entries_of_other_games",
+    "game: {name: go, options: {size: 9, komi: 7.5}}": (
+        "tests/test_commands.py::test_entries_of_other_games"
+    ),
+    "{protocol: lab, command: mcts, time: {playouts: 200}}": (
+        "tests/test_commands.py::test_entries_of_other_games"
+    ),
+}  # fmt: skip
+
+
+def without_blocks(text: str) -> str:
+    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def quoted(text: str) -> list[str]:
+    """What stands between backticks in the text, on one line each."""
+    return [" ".join(each.split()) for each in re.findall(r"`([^`]+)`", without_blocks(text))]
+
+
+def commands(text: str) -> set[str]:
+    """The command lines of a page: in its text, where there is more than a name, and its blocks."""
+    found = set()
+    for block in re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        for line in block.replace("\\\n", "").splitlines():
+            found.add(" ".join(re.sub(r"\s#.*", "", line).split()))
+    for each in quoted(text):
+        if re.fullmatch(rf"({PROGRAMS}) .+|scripts/.+", each):
+            found.add(each)
+    return found
+
+
+def test_no_command_is_forgotten() -> None:
+    assert commands(README) | commands(MEASUREMENTS) == HERE.keys() | ELSEWHERE.keys() | {*TOO_LONG}
+
+
+def test_no_file_is_forgotten() -> None:
+    assert {each for each in quoted(README) if re.fullmatch(YAML, each)} == SNIPPETS.keys()
+    assert re.findall(r"^```yaml\n(name: \w+)", README, re.MULTILINE) == ["name: cup"]
+
+
+@pytest.mark.parametrize(("command", "where"), (ELSEWHERE | SNIPPETS).items())
+def test_what_runs_elsewhere_is_there(command: str, where: str) -> None:
+    file, _, name = where.partition("::")
+    text = (ROOT / file).read_text()
+    assert re.search(rf"^(async )?(def|class) {name}\b", text, re.MULTILINE) or not name
+    words = shlex.split(command)
+    if file == ".ci/run":
+        assert command in text.splitlines()
+    elif file == "Makefile":
+        assert f"\n{words[1]}: setup" in text
+    elif file == EXTRAS:
+        assert f"\n{words[2].removeprefix('kempelen[').removesuffix(']')} = [" in text
+    elif file == IMAGE and "::" not in where:
+        docker_file = (ROOT / "Dockerfile").read_text()
+        assert all(each in docker_file for each in ("-m venv", "-m pip install", "warmup"))
+
+
+@pytest.fixture(scope="module")
+def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's folder, with all that the commands read."""
+    folder = tmp_path_factory.mktemp("stocked")
+    shutil.copy(ROOT / "openings" / "english.yaml", folder / "repertoire.yaml")
+    (folder / "analysed.epd").write_text("8/8/8/8/8/4k3/4p3/4K3 b - - bm Kd3; ce 0;\n")
+    mates = (ROOT / "tests" / "data" / "mates.epd").read_text().splitlines()
+    (folder / "mates.epd").write_text("".join(f"{line}\n" for line in mates[1:4]))
+    (cup,) = re.findall(r"^```yaml\n(name: cup.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    (folder / "cup.yaml").write_text(cup.replace("10+0.1 ", "{nodes: 50} #"))
+    game = '[White "A"]\n[Black "B"]\n[WhiteElo "2300"]\n[BlackElo "2300"]\n[Result "{0}"]\n\n'
+    results = ["1-0", "0-1", "1/2-1/2"] * 2
+    (folder / "games.pgn").write_text(
+        "".join(game.format(r) + f"1. e4 e5 2. Nf3 Nc6 {r}\n\n" for r in results)
+    )
+    built = ["book", "build", f"{folder}/repertoire.yaml", "-o", f"{folder}/my.bin"]
+    assert main(built) == 0
+    return folder
+
+
+@pytest.fixture
+def folder(stocked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, which is the working folder, with the programs of the README on the path."""
+    shutil.copytree(stocked, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{KEMPELEN.parent}:/usr/games", prepend=":")
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", HERE)
+def test_command(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for needed in ("stockfish", "gnugo"):
+        if needed in command:
+            program(needed)
+    line = command
+    for part, other in HERE[command].items():
+        assert line.count(part) == 1 or part == "my.bin"
+        line = line.replace(part, other)
+    words = shlex.split(line)
+    if words[0] == "python":
+        run = subprocess.run(
+            [sys.executable, *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=300
+        )
+        assert run.returncode == 0, run.stderr
+        return
+    if words[-1] == "--help":
+        with pytest.raises(SystemExit) as ending:
+            main(words[1:])
+        assert ending.value.code == 0
+    else:
+        assert main(words[1:]) == 0, capfd.readouterr().err
+    assert capfd.readouterr().out
+
+
+@pytest.mark.parametrize("command", TOO_LONG)
+def test_a_long_command_is_understood(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [word for word in shlex.split(command) if word != "python"]
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    monkeypatch.setattr(sys, "argv", [words[0], "--help"])
+    with pytest.raises(SystemExit) as ending:
+        runpy.run_path(str(ROOT / words[0]), run_name="__main__")
+    assert ending.value.code == 0
+    shown = capsys.readouterr().out
+    assert all(word in shown for word in words if word.startswith("--"))
+
+
+def test_lichess_bot_starts_it() -> None:
+    (snippet,) = (each for each in SNIPPETS if each.startswith("engine:"))
+    engine = yaml.safe_load(snippet)["engine"]
+    bin_folder = engine["dir"].replace("/path/to/kempelen-env/bin", str(KEMPELEN.parent))
+    assert engine["protocol"] == "uci"
+    with chess.engine.SimpleEngine.popen_uci(bin_folder + engine["name"], timeout=60) as playing:
+        playing.configure(engine["uci_options"])
+        assert playing.play(chess.Board(), chess.engine.Limit(depth=1)).move
+
+
+def test_polyglot_starts_it(tmp_path: Path) -> None:
+    (line,) = (each for each in quoted(README) if each.startswith("EngineCommand"))
+    command = line.replace("/path/to/kempelen", str(KEMPELEN))
+    (tmp_path / "polyglot.ini").write_text(f"[PolyGlot]\n{command}\n[Engine]\n")
+    with subprocess.Popen(
+        [program("polyglot"), "polyglot.ini"],
+        cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as polyglot:  # fmt: skip
+        assert polyglot.stdin
+        assert polyglot.stdout
+        polyglot.stdin.write("xboard\nprotover 2\nnew\nsd 2\ngo\n")
+        polyglot.stdin.flush()
+        said = []
+        for text in polyglot.stdout:
+            said.append(text)
+            if text.startswith("move "):
+                break
+        polyglot.communicate("quit\n", timeout=60)
+    assert "Kempelen" in "".join(said)
+    assert said[-1].startswith("move ")
+
+
+@pytest.mark.parametrize("game", [each for each in SNIPPETS if each.startswith("game")])
+def test_entries_of_other_games(game: str, tmp_path: Path) -> None:
+    (player,) = (each for each in SNIPPETS if each.startswith("{protocol"))
+    player = player.replace("200", "2")
+    file = tmp_path / "cup.yaml"
+    file.write_text(f"{game}\nadjudication: {{maxmoves: 2}}\nengines: [{player}, {player}]\n")
+    assert main(["tournament", str(file)]) == 0
+
+
+async def test_a_tournament_from_python(tmp_path: Path) -> None:
+    (line,) = (each for each in quoted(README) if each.startswith("await "))
+    assert line == "await tournament.runner.play(settings, boards=2, listeners=[print])"
+    file = tmp_path / "cup.yaml"
+    engine = "{command: chess, protocol: agent}"
+    text = f"time: {{nodes: 5}}\nadjudication: {{maxmoves: 2}}\nengines: [{engine}, {engine}]\n"
+    file.write_text(text)
+    events: list[object] = []
+    await runner.play(settings_from(str(file)), boards=2, listeners=[events.append])
+    assert events
+
+
+@pytest.mark.parametrize("line", [each for each in quoted(README) if each.startswith("setoption")])
+def test_options_in_the_text_are_understood(line: str) -> None:
+    assert parse_set_option(line.removeprefix("setoption")) == SetOption("Search", "mcts")
