@@ -68,6 +68,18 @@ def find_program(command: str, directory: str | None = None) -> str:
     raise EngineNotFoundError(f"engine command {command!r} names no program that can be run")
 
 
+def supervised(line: Sequence[str]) -> list[str]:
+    """Return the command line that runs a program so that nothing of it outlives this process.
+
+    To end the program is to send SIGTERM. Where the system has no means for it, the line is
+    returned as it is.
+    """
+    if sys.platform != "linux":
+        return list(line)
+    supervisor = str(Path(__file__).with_name("supervisor.py"))
+    return [sys.executable, "-I", "-S", supervisor, str(os.getpid()), *line]
+
+
 class EngineProcess:
     """A started program. Every method may be called at any time; after the end they say so."""
 
@@ -90,19 +102,16 @@ class EngineProcess:
         environment: Mapping[str, str] | None = None,
         log: IoLog | None = None,
     ) -> "EngineProcess":
-        """Start a program in a process group of its own, tied to this process's life."""
+        """Start a program in a session of its own, tied to this process's life."""
         line = [find_program(command, directory), *arguments]
         options: dict[str, Any] = {}
         if sys.platform == "win32":
             options["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP
         else:
             options["start_new_session"] = True
-        if sys.platform == "linux":
-            launcher = str(Path(__file__).with_name("launcher.py"))
-            line = [sys.executable, "-I", "-S", launcher, str(os.getpid()), *line]
         try:
             process = await asyncio.create_subprocess_exec(
-                *line,
+                *supervised(line),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -117,7 +126,7 @@ class EngineProcess:
 
     @property
     def pid(self) -> int:
-        """The process, and on POSIX also its process group."""
+        """The process: on Linux its supervisor, on other POSIX systems also its group."""
         return self._process.pid
 
     def send(self, text: str) -> None:
@@ -144,7 +153,7 @@ class EngineProcess:
         return line
 
     async def stop(self, limit: float = QUIT_LIMIT) -> None:
-        """Say quit and close the input; kill the process group after `limit` seconds."""
+        """Say quit and close the input; kill what is left after `limit` seconds."""
         self.send("quit")
         assert self._process.stdin is not None
         self._process.stdin.close()
@@ -157,7 +166,7 @@ class EngineProcess:
             await asyncio.shield(self._reap())
 
     async def kill(self) -> None:
-        """End the process group at once."""
+        """End the process, and all that it started, at once."""
         await asyncio.shield(self._reap())
 
     def _split(self, chunk: bytes) -> None:
@@ -181,9 +190,9 @@ class EngineProcess:
         await self._process.wait()
 
     async def _reap(self) -> None:
-        self._signal_group()
+        self._end()
         self._stderr_reader.cancel()
-        # A process that left the group may hold the pipes open: the wait has a limit too.
+        # A process that got away may hold the pipes open: the wait has a limit too.
         with contextlib.suppress(TimeoutError, asyncio.CancelledError):
             async with asyncio.timeout(QUIT_LIMIT):
                 # Draining fails while someone else reads; the exit is waited for all the same.
@@ -195,11 +204,13 @@ class EngineProcess:
                 )
         transport = getattr(self._process, "_transport", None)
         if transport is not None:
-            transport.close()
+            transport.close()  # which kills what has not ended
 
-    def _signal_group(self) -> None:
+    def _end(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            if sys.platform == "win32":
+            if sys.platform == "linux":
+                self._process.terminate()
+            elif sys.platform == "win32":
                 self._process.kill()
             else:
                 os.killpg(self.pid, signal.SIGKILL)
