@@ -9,9 +9,11 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
-from rich.table import Table
 from rich.text import Text
 
+from agent.plain_text import plain, plain_lines
+from kempelen.console import complain
+from kempelen.plain_table import Table
 from tournament.events import Event, Notice
 from tournament.live import LiveState
 
@@ -38,7 +40,7 @@ class Display:
     def __call__(self, event: Event) -> None:
         """Follow an event; the view is drawn on its own time."""
         if isinstance(event, Notice) and self._live is None:
-            print(f"kempelen: {event.text}", file=sys.stderr)
+            complain(event.text)
         before = not self._state.status
         self._state.apply(event)
         if before:
@@ -65,7 +67,7 @@ def view(state: LiveState, *, pace: float = 0.0, diagrams: bool = False) -> Rend
         parts.extend(standings_view(state.standings))
     if state.status:
         parts.append(_progress(state.status, pace))
-        parts.extend(Text(text, style="yellow") for text in state.status.get("notices", ()))
+        parts.extend(Text(plain(text), style="yellow") for text in state.status.get("notices", ()))
     return Group(*parts) if parts else Text("nothing yet")
 
 
@@ -74,7 +76,7 @@ def standings_view(summary: dict[str, Any]) -> list[RenderableType]:
     parts: list[RenderableType] = [_standings(summary)]
     if len(summary["players"]) > 2:
         parts.append(_crosstable(summary))
-    parts.extend(Text(line) for line in summary_lines(summary))
+    parts.extend(Text(plain(line)) for line in summary_lines(summary))
     return parts
 
 
@@ -178,13 +180,14 @@ def boards_table(boards: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _diagrams(boards: list[dict[str, Any]]) -> Table:
+def _diagrams(boards: list[dict[str, Any]]) -> RenderableType:
     table = Table.grid(padding=(0, 1))
     cells = []
     for board in boards:
         if "position" in board:
-            diagram = _diagram(board["position"])
-            cells.append(Panel(diagram, title=f"{board['white']} - {board['black']}", expand=False))
+            title = Text(plain(f"{board['white']} - {board['black']}"))
+            diagram = Text(plain_lines(_diagram(board["position"])))
+            cells.append(Panel(diagram, title=title, expand=False))
     for start in range(0, len(cells), 4):
         table.add_row(*cells[start : start + 4])
     return table
@@ -198,7 +201,7 @@ def _diagram(position: str) -> str:
         return position
 
 
-def _progress(status: dict[str, Any], pace: float) -> Table:
+def _progress(status: dict[str, Any], pace: float) -> RenderableType:
     played, asked = status.get("played", 0), max(1, status.get("asked", 1))
     table = Table.grid(padding=(0, 1))
     left = f"{(asked - played) / pace / 60:.0f} min left" if pace > 0 and asked > played else ""

@@ -3,11 +3,11 @@
 import argparse
 import re
 import shlex
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from agent.games import catalogue
+from kempelen.console import complain
 from kempelen.game_options import fitted, read_option
 from kempelen.running import configure_run, run_tournament
 from protocols.client.process import EngineError, find_program
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         settings = settings_from(arguments)
     except SettingsError as error:
-        print(f"kempelen: {error}", file=sys.stderr)
+        complain(error)
         return 2
     return run_tournament(settings, arguments)
 

@@ -9,9 +9,11 @@ from typing import TextIO
 
 import chess.pgn
 from rich.console import Console
-from rich.table import Table
 
+from kempelen.console import complain
+from kempelen.plain_table import Table
 from tournament.ratings import Rating, rate
+from tournament.records import read_tag_value
 from tournament.values import encode
 
 SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
@@ -38,14 +40,14 @@ def run(arguments: argparse.Namespace) -> int:
                     players = [names.setdefault(name, len(names)) for name in (white, black)]
                     games.append((players[0], players[1], score))
         except OSError as error:
-            print(f"kempelen: {path}: {error.strerror}", file=sys.stderr)
+            complain(f"{path}: {error.strerror}")
             return 2
     if not games:
         print("kempelen: no finished games in these files", file=sys.stderr)
         return 1
     anchors = dict(arguments.anchor)
     if missing := ", ".join(anchors.keys() - names.keys()):
-        print(f"kempelen: --anchor: no games of {missing}; of: {', '.join(names)}", file=sys.stderr)
+        complain(f"--anchor: no games of {missing}; of: {', '.join(names)}")
         return 2
     _print(rate(list(names), games, anchors), as_json=arguments.json)
     return 0
@@ -64,7 +66,7 @@ def _anchor(text: str) -> tuple[str, float]:
 def _games(file: TextIO) -> Iterator[tuple[str, str, float]]:
     while (headers := chess.pgn.read_headers(file)) is not None:
         score = SCORES.get(headers.get("Result", "*"))
-        white, black = headers.get("White", "?"), headers.get("Black", "?")
+        white, black = (read_tag_value(headers.get(side, "?")) for side in ("White", "Black"))
         if score is not None and white != black:
             yield white, black, score
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 
+from kempelen.console import complain
 from kempelen.display import Display, standings_view
 from kempelen.mqtt_arguments import MISSING_BROKER, broker_from, configure_mqtt, needs_packages
 from tournament.board_game import GameFailedError
@@ -73,13 +74,13 @@ def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
     try:
         return asyncio.run(_run(with_digest(settings.named()), arguments))
     except (SettingsError, LedgerError, GameFailedError) as error:
-        print(f"kempelen: {error}", file=sys.stderr)
+        complain(error)
         return 2
     except RunStoppedError as error:
-        print(f"kempelen: {error}{_remedy(arguments)}", file=sys.stderr)
+        complain(f"{error}{_remedy(arguments)}")
         return 1
     except (KeyboardInterrupt, asyncio.CancelledError):
-        print(f"kempelen: interrupted{_remedy(arguments)}", file=sys.stderr)
+        complain(f"interrupted{_remedy(arguments)}")
         return INTERRUPTED
 
 
@@ -210,7 +211,7 @@ def _print_finish(finish: Finish, *, as_json: bool) -> None:
         return
     Console(soft_wrap=True).print(Group(*standings_view(encode(finish.summary))))
     if not finish.complete:
-        print(f"kempelen: {finish.reason or finish.status}", file=sys.stderr)
+        complain(finish.reason or finish.status)
 
 
 def cancel_on_signal(number: int) -> None:

@@ -1,11 +1,11 @@
 """`kempelen tournament`: the tournament that a YAML file describes."""
 
 import argparse
-import sys
 from pathlib import Path
 
 import yaml
 
+from kempelen.console import complain
 from kempelen.running import configure_run, run_tournament
 from tournament.settings import Settings, settings_of
 from tournament.values import SettingsError
@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         settings = settings_from(arguments.file)
     except SettingsError as error:
-        print(f"kempelen: {error}", file=sys.stderr)
+        complain(error)
         return 2
     return run_tournament(settings, arguments)
 

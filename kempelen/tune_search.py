@@ -7,7 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
-from kempelen.console import progress
+from kempelen.console import complain, progress
 from kempelen.match import engine_entries, parse_entries
 from kempelen.running import cancel_on_signal
 from tournament.runner import boards_for
@@ -52,11 +52,11 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         spsa = asyncio.run(_run(arguments))
     except SettingsError as error:
-        print(f"kempelen: {error}", file=sys.stderr)
+        complain(error)
         return 2
     except (KeyboardInterrupt, asyncio.CancelledError):
         remedy = f"; --state {arguments.state} goes on from here" if arguments.state else ""
-        print(f"kempelen: interrupted{remedy}", file=sys.stderr)
+        complain(f"interrupted{remedy}")
         return INTERRUPTED
     _print(spsa, as_json=arguments.json)
     return 0
@@ -120,7 +120,8 @@ def _print(spsa: Spsa, *, as_json: bool) -> None:
         print(json.dumps({"pairs": spsa.told, "values": found}))
         return
     from rich.console import Console
-    from rich.table import Table
+
+    from kempelen.plain_table import Table
 
     table = Table(title=f"after {spsa.told} pairs")
     for heading in ("constant", "before", "found"):

@@ -10,6 +10,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from kempelen.console import complain
 from kempelen.display import view
 from kempelen.mqtt_arguments import broker_from, configure_mqtt
 from tournament.values import SettingsError
@@ -38,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         return _watch(arguments)
     except SettingsError as error:
-        print(f"kempelen: {error}", file=sys.stderr)
+        complain(error)
         return 2
     except KeyboardInterrupt:
         return INTERRUPTED

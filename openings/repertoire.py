@@ -178,8 +178,8 @@ def _name(above: Line, texts: dict[str, str], where: str) -> Name:
     if eco and not _ECO.fullmatch(eco):
         raise BookError(f"{where}: an ECO code is a letter A to E and two digits, not {eco!r}")
     title = texts.get("name", above.name.title)
-    if "\t" in title or "\n" in title:
-        raise BookError(f"{where}: a name stands on one line, without tabs")
+    if not title.isprintable():
+        raise BookError(f"{where}: a name stands on one line, without tabs and the like")
     return Name(eco, title)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import strategies as st
 
 from agent import kernel
 from agent.games import catalogue
@@ -16,6 +17,11 @@ ROOT = Path(kernel.__file__).parents[1]
 FAILING = str(Path(__file__).with_name("failing_engine.py"))
 FAILING_GTP = str(Path(__file__).with_name("failing_gtp.py"))
 FAILING_XBOARD = str(Path(__file__).with_name("failing_xboard.py"))
+
+# Every character there is, halves of characters too.
+ANY_TEXT = st.text(st.characters(exclude_categories=())) | st.sampled_from(
+    ["[/b]x", "[red]", ":smile:", "\x1b[31m", "a\nb", "\u202eabc", "x" * 3000]
+)
 
 SMALL = {"go": {"size": 3}}
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agent.limits import Cp, Info, Mate, Score, SideClock
+from agent.plain_text import plain
 from protocols.client.engine import EngineTimeoutError, EngineUnresponsiveError
 from protocols.client.process import EngineDiedError, EngineError
 from protocols.client.uci import RESIGNATION, Answer, SearchRequest
@@ -133,7 +134,7 @@ class Game:
     def failure(self, side: int, termination: Termination, detail: str) -> Ending:
         """Return the loss of a side that failed."""
         name = self._settings.engines[self._assignment.players[side]].name
-        return win(1 - side, termination, f"{SIDES[side]} ({name}): {detail}")
+        return win(1 - side, termination, plain(f"{SIDES[side]} ({name}): {detail}"))
 
     def not_started(self, failures: list[tuple[int, EngineError]]) -> Ending | None:
         """Return the ending when one side, or both, could not begin; None if both could."""

@@ -361,6 +361,10 @@ class Pool:
         await asyncio.gather(*(player.close() for player in players), return_exceptions=True)
 
 
+# Characters: a file's name may have 255 bytes, and a character four.
+LOG_NAME_LENGTH = 60
+
+
 class IoLogs:
     """One text file for each engine of what is said to it and what it says."""
 
@@ -375,7 +379,7 @@ class IoLogs:
         if self._directory is None:
             return None
         if name not in self._files:
-            file = re.sub(r"[^\w.-]", "_", name) + ".log"
+            file = re.sub(r"[^\w.-]", "_", name)[:LOG_NAME_LENGTH] + ".log"
             self._files[name] = (Path(self._directory) / file).open("a", encoding="utf-8")
         return IoLog(self._files[name])
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from agent.plain_text import plain_name
 from tournament.values import SettingsError, decode, differences, encode
 
 
@@ -281,12 +282,18 @@ class Settings:
                 f"game {self.game.name}: chess960, and adjudication by scores or tables, are of "
                 "chess; maxmoves is for every game"
             )
-        if not re.fullmatch(r"[^/+#\x00-\x1f]{1,100}", self.name):
-            raise SettingsError("name: 1 to 100 characters without / + #")
+        if not (re.fullmatch(r"[^/+#]{1,100}", self.name) and self.name.isprintable()):
+            raise SettingsError("name: 1 to 100 characters without / + # and control characters")
 
     def named(self) -> "Settings":
-        """Return the settings with every engine named, and equal names told apart: A, A-2."""
-        wanted = [engine.name or _stem(engine.command) for engine in self.engines]
+        """Return the settings with every engine named, and equal names told apart: A, A-2.
+
+        The names are plain text: they stand in tables, records and topics.
+        """
+        wanted = [
+            plain_name(engine.name) or plain_name(_stem(engine.command)) or "engine"
+            for engine in self.engines
+        ]
         counts: Counter[str] = Counter()
         names: list[str] = []
         for name in wanted:

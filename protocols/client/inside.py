@@ -3,7 +3,8 @@
 import asyncio
 from collections import deque
 
-from protocols.client.process import EngineDiedError, IoLog
+from agent.plain_text import plain
+from protocols.client.process import LINE_LIMIT, EngineDiedError, IoLog
 from protocols.uci.protocol import Uci
 
 CLOSE_LIMIT = 2.0
@@ -67,7 +68,7 @@ class InsideEngine:
             self._loop.call_soon_threadsafe(self._receive, line)
 
     def _receive(self, line: str) -> None:
-        self._lines.append(line)
+        self._lines.append(plain(line, LINE_LIMIT))
         self._arrived.set()
 
 

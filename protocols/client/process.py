@@ -2,7 +2,8 @@
 
 Reading is bounded in memory whatever the engine prints: over-long lines are dropped, bytes that
 are not UTF-8 replaced, and nothing is read ahead of what is asked for, so that an engine that
-floods its output waits for us and not we for it.
+floods its output waits for us and not we for it. What is read is plain text: whoever shows an
+engine's words need not fear them.
 """
 
 import asyncio
@@ -18,10 +19,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from agent.plain_text import plain
+
 LINE_LIMIT = 64 * 1024
 CHUNK = 64 * 1024
 STDERR_TAIL = 2000
 QUIT_LIMIT = 5.0
+# Characters of what an engine says of its failure.
+WORDS_LIMIT = 200
 
 
 class EngineError(Exception):
@@ -175,7 +180,7 @@ class EngineProcess:
             if self._skipping:
                 self._skipping = False
             else:
-                self._lines.append((self._partial + piece).decode("utf-8", "replace").strip())
+                self._lines.append(_text(self._partial + piece))
             self._partial.clear()
         if not self._skipping:
             self._partial += rest
@@ -221,8 +226,8 @@ class EngineProcess:
             self._stderr += chunk
             del self._stderr[:-STDERR_TAIL]
             if self._log:
-                for line in chunk.decode("utf-8", "replace").splitlines():
-                    self._log.write(self.pid, "!", line)
+                for line in chunk.splitlines():
+                    self._log.write(self.pid, "!", _text(line))
 
     async def describe_end(self) -> str:
         """Return how a process whose output has ended came to its end."""
@@ -237,5 +242,9 @@ class EngineProcess:
             reason = f"was killed by signal {-code}"
         else:
             reason = f"ended with status {code}"
-        words = bytes(self._stderr).decode("utf-8", "replace").strip().splitlines()
-        return f"{reason}: {words[-1][:200]}" if words else reason
+        words = bytes(self._stderr).strip().splitlines()
+        return f"{reason}: {plain(_text(words[-1]), WORDS_LIMIT)}" if words else reason
+
+
+def _text(line: bytes | bytearray) -> str:
+    return plain(line.decode("utf-8", "replace"), LINE_LIMIT)
