@@ -5,9 +5,10 @@ Progress is shown where that is a terminal only.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TypeVar
 
 from agent.plain_text import plain_lines
@@ -20,8 +21,10 @@ def complain(text: object, command: str = "kempelen") -> None:
 
     Where nobody can hear it, as after a terminal was closed, nothing happens.
     """
-    with suppress(OSError):
+    try:
         print(f"{command}: {plain_lines(str(text))}", file=sys.stderr, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # where the rest goes too
 
 
 def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 import chess
@@ -49,7 +50,8 @@ class Display:
     def close(self) -> None:
         """Leave the terminal as it was."""
         if self._live is not None:
-            self._live.stop()
+            with suppress(OSError):  # a terminal that is gone
+                self._live.stop()
 
     def _view(self) -> RenderableType:
         played = self._state.status.get("played", 0) - self._first

@@ -4,8 +4,6 @@ import argparse
 import asyncio
 import contextlib
 import json
-import os
-import signal
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -14,12 +12,14 @@ from rich.console import Console, Group
 
 from kempelen.console import complain
 from kempelen.display import Display, standings_view
+from kempelen.interruption import Interruption
 from kempelen.mqtt_arguments import MISSING_BROKER, broker_from, configure_mqtt, needs_packages
 from tournament.board_game import GameFailedError
 from tournament.events import Event, GameFinished, Listener, TournamentFinished, to_json
 from tournament.formats import writer
-from tournament.ledger import Ledger, LedgerError, RecordFile
+from tournament.ledger import Ledger, LedgerError
 from tournament.openings import with_digest
+from tournament.record_file import RecordFile
 from tournament.runner import Finish, Local, Runner, RunStoppedError, Workplace, boards_for
 from tournament.settings import EngineProtocol, Settings
 from tournament.values import SettingsError, encode
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from protocols.mqtt.bot import BotClient
     from protocols.mqtt.broker import Broker
 
-INTERRUPTED = 130
 MISSING_CLUSTER = "a cluster needs more packages: pip install 'kempelen[cluster]'"
 
 
@@ -71,8 +70,9 @@ def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
 
     0: all games asked for were played, or the test was decided; 1: not; 2: nothing could begin.
     """
+    interruption = Interruption()
     try:
-        return asyncio.run(_run(with_digest(settings.named()), arguments))
+        return asyncio.run(_run(with_digest(settings.named()), arguments, interruption))
     except (SettingsError, LedgerError, GameFailedError) as error:
         complain(error)
         return 2
@@ -81,15 +81,17 @@ def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
         return 1
     except (KeyboardInterrupt, asyncio.CancelledError):
         complain(f"interrupted{_remedy(arguments)}")
-        return INTERRUPTED
+        return interruption.status
 
 
 def _remedy(arguments: argparse.Namespace) -> str:
     return "" if arguments.ledger is None else "; --resume goes on from here"
 
 
-async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
-    cancel_on_signal(signal.SIGTERM)
+async def _run(
+    settings: Settings, arguments: argparse.Namespace, interruption: Interruption
+) -> int:
+    interruption.listen()
     with contextlib.ExitStack() as stack:
         ledger = Ledger(arguments.ledger)
         stack.callback(ledger.close)
@@ -103,13 +105,20 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
             workplace, notice = await _cluster(settings, arguments), None
         else:
             workplace = _workplace(settings, arguments, boards, broker)
-        listeners = _listeners(settings, arguments, ledger, stack)
+        file = _record_file(settings, arguments, ledger, stack)
+        listeners = _listeners(file, stack)
         if broker is not None:
             listeners.append(_broadcast(broker, settings.name, stack))
         if notice:
             print(f"kempelen: {notice.text}", file=sys.stderr)
-        finish = await Runner(settings, ledger, listeners).run(workplace)
+        runner = Runner(settings, ledger, listeners)
+        if arguments.resume:
+            complain(f"ledger {arguments.ledger}: going on after {runner.played} games")
+        finish = await runner.run(workplace)
     _print_finish(finish, as_json=arguments.json)
+    if file is not None and file.problem:
+        complain(f"{file.problem}{_remedy(arguments)}")
+        return 1
     return 0 if finish.complete else 1
 
 
@@ -179,16 +188,23 @@ def _broadcast(broker: "Broker", name: str, stack: contextlib.ExitStack) -> List
     return broadcast
 
 
-def _listeners(
+def _record_file(
     settings: Settings,
     arguments: argparse.Namespace,
     ledger: Ledger,
     stack: contextlib.ExitStack,
-) -> list[Listener]:
+) -> RecordFile | None:
+    if not arguments.records:
+        return None
+    write = writer(settings, arguments.records)
+    file = RecordFile(arguments.records, ledger, write, resume=arguments.resume)
+    stack.callback(file.close)
+    return file
+
+
+def _listeners(file: RecordFile | None, stack: contextlib.ExitStack) -> list[Listener]:
     listeners: list[Listener] = []
-    if arguments.records:
-        file = RecordFile(arguments.records, ledger, writer(settings, arguments.records))
-        stack.callback(file.close)
+    if file is not None:
         listeners.append(_write_games(file))
     display = Display()
     stack.callback(display.close)
@@ -197,9 +213,15 @@ def _listeners(
 
 
 def _write_games(file: RecordFile) -> Callable[[Event], None]:
+    told = ""
+
     def listen(event: Event) -> None:
+        nonlocal told
         if isinstance(event, GameFinished):
             file.add(event.record)
+            if file.problem not in ("", told):
+                complain(f"{file.problem}; it is written anew after the next game")
+            told = file.problem
 
     return listen
 
@@ -212,14 +234,6 @@ def _print_finish(finish: Finish, *, as_json: bool) -> None:
     Console(soft_wrap=True).print(Group(*standings_view(encode(finish.summary))))
     if not finish.complete:
         complain(finish.reason or finish.status)
-
-
-def cancel_on_signal(number: int) -> None:
-    """Let a signal end the run like Ctrl-C does, where the platform can."""
-    if os.name == "posix":
-        task = asyncio.current_task()
-        assert task is not None
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
 
 
 def _count(text: str) -> int:

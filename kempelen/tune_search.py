@@ -3,13 +3,12 @@
 import argparse
 import asyncio
 import json
-import signal
 import sys
 from pathlib import Path
 
 from kempelen.console import complain, progress
+from kempelen.interruption import Interruption
 from kempelen.match import engine_entries, parse_entries
-from kempelen.running import cancel_on_signal
 from tournament.runner import boards_for
 from tournament.settings import (
     Adjudication,
@@ -23,8 +22,6 @@ from tournament.settings import (
 from tournament.spsa import Spsa
 from tournament.tuning import against_itself, declared, tunables, tune
 from tournament.values import SettingsError, decode
-
-INTERRUPTED = 130
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,21 +46,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Tune and print the numbers found; return the exit status."""
+    interruption = Interruption()
     try:
-        spsa = asyncio.run(_run(arguments))
+        spsa = asyncio.run(_run(arguments, interruption))
     except SettingsError as error:
         complain(error)
         return 2
     except (KeyboardInterrupt, asyncio.CancelledError):
         remedy = f"; --state {arguments.state} goes on from here" if arguments.state else ""
         complain(f"interrupted{remedy}")
-        return INTERRUPTED
+        return interruption.status
     _print(spsa, as_json=arguments.json)
     return 0
 
 
-async def _run(arguments: argparse.Namespace) -> Spsa:
-    cancel_on_signal(signal.SIGTERM)
+async def _run(arguments: argparse.Namespace, interruption: Interruption) -> Spsa:
+    interruption.listen()
     engine = _engine(arguments.engine)
     wanted = list(arguments.parameters)
     if not wanted and arguments.engine is None:
