@@ -139,7 +139,7 @@ def _standings(summary: dict[str, Any]) -> Table:
         table.add_row(
             str(place),
             row["name"],
-            f"{row['elo']:+.0f}",
+            "-" if row["error"] is None else f"{row['elo']:+.0f}",
             error,
             f"{row['points']:g}",
             *map(str, numbers),

@@ -48,6 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         problems = [problem for path in arguments.files for problem in suite.read(path)]
         engine = _engine(arguments.engine)
+        if arguments.movetime is arguments.nodes is arguments.depth is None:
+            raise SettingsError("no limit: add --movetime, --nodes or --depth")
         limits = TimeControl(
             movetime=arguments.movetime,
             nodes=arguments.nodes,

@@ -336,10 +336,10 @@ class Pool:
         await asyncio.shield(player.close())
         self._lent.discard(player)
 
-    async def probe(self) -> None:
+    async def probe(self, *, all_must_start: bool = True) -> None:
         """Start one player of each engine, and raise SettingsError for what no retry mends.
 
-        An engine that dies or hangs at its start is no such case: its games show it.
+        all_must_start: so is a program that does not start; a bot may be late in any case.
         """
 
         async def probe_one(index: int) -> None:
@@ -348,8 +348,13 @@ class Pool:
             except (EngineOptionError, EngineNotFoundError) as error:
                 name = self._settings.engines[index].name
                 raise SettingsError(f"engine {name}: {error}") from None
-            except EngineError:
-                pass
+            except EngineError as error:
+                settings = self._settings.engines[index]
+                if all_must_start and settings.protocol is not EngineProtocol.MQTT:
+                    raise SettingsError(
+                        f"engine {settings.name} ({settings.command}) does not start, as one "
+                        f"that speaks {settings.protocol}: {error}"
+                    ) from None
 
         await asyncio.gather(*(probe_one(i) for i in range(len(self._settings.engines))))
 

@@ -82,6 +82,7 @@ class Local:
         *,
         boards: int = 1,
         log_directory: str | None = None,
+        all_must_start: bool = True,
         connect: Callable[[], "BotClient"] | None = None,
     ) -> None:
         """Prepare so many boards. connect: reaches the bots, where players are bots."""
@@ -90,6 +91,7 @@ class Local:
         self._logs = IoLogs(log_directory)
         self._connect = connect
         self._bots: BotClient | None = None
+        self._all_must_start = all_must_start
         self._emit: Emit = _ignore
         self._adjudicator = Adjudicator(settings.adjudication)
         idle = max(2, len(settings.engines)) * boards
@@ -102,7 +104,7 @@ class Local:
             check_command(engine, self._settings.game)
         if self._connect and any(e.protocol is EngineProtocol.MQTT for e in self._settings.engines):
             self._bots = self._connect()
-        await self._pool.probe()
+        await self._pool.probe(all_must_start=self._all_must_start)
 
     def units(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Cut pairs into games."""
@@ -296,6 +298,10 @@ class Runner:
         lost = sum(outcome.termination is Termination.WORKER_LOST for outcome in self._outcomes)
         if lost:
             return Status.FAILED, f"{lost} games were lost with their workers"
+        absent = [r for r in self._ledger.records() if r.termination is Termination.NOT_STARTED]
+        if absent:
+            reason = f"{len(absent)} games failed for want of a player"
+            return Status.FAILED, f"{reason}: {absent[-1].detail}"
         return Status.COMPLETE, ""
 
     def _tell_start(self, boards: int) -> None:

@@ -380,7 +380,10 @@ def _check_engine(engine: EngineSettings, time: TimeControl | None, game: GameSe
     """Raise SettingsError for an engine that cannot play such a game, or with such limits."""
     name, protocol = engine.name or engine.command, engine.protocol
     if time is None:
-        raise SettingsError(f"engine {name}: time: missing; give it one, or one to all")
+        raise SettingsError(
+            f"engine {name}: time: missing; give it one, or one to all, such as `time: 10+0.1` "
+            "or `time: {nodes: 1000}`"
+        )
     if game.name != CHESS and protocol not in GAME_PROTOCOLS:
         raise SettingsError(
             f"engine {name} plays chess only: {game.name} is played by programs with the protocol "

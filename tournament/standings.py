@@ -148,13 +148,21 @@ def summarise(settings: Settings, outcomes: Sequence[Outcome]) -> Summary:
     )
 
 
+def rated(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Return the outcomes that say how strong the players are: a player was there for each side.
+
+    A game without one gives points, as in any tournament, but no Elo.
+    """
+    return [each for each in outcomes if each.termination is not Termination.NOT_STARTED]
+
+
 def pentanomial(outcomes: Iterable[Outcome]) -> tuple[int, int, int, int, int]:
     """Return the counts of complete pairs by the first player's points: 0, 1/2, 1, 3/2, 2.
 
     A pair with a game that has no result is left out.
     """
     pairs: dict[PairKey, list[float | None]] = defaultdict(list)
-    for outcome in outcomes:
+    for outcome in rated(outcomes):
         score = outcome.white_score
         pairs[outcome.key].append(score if score is None or outcome.game == 1 else 1 - score)
     counts = [0] * 5
@@ -181,10 +189,12 @@ def run_test(sprt: SprtSettings, counts: Sequence[int]) -> Test:
 def _rows(names: tuple[str, ...], outcomes: Sequence[Outcome]) -> tuple[Row, ...]:
     tally = {name: Counter[str]() for name in names}
     games = []
+    measured = set(rated(outcomes))
     for outcome in outcomes:
         if outcome.white_score is None:
             continue
-        games.append((outcome.white, outcome.black, outcome.white_score))
+        if outcome in measured:
+            games.append((outcome.white, outcome.black, outcome.white_score))
         white, black = names[outcome.white], names[outcome.black]
         word = {1.0: ("wins", "losses"), 0.5: ("draws", "draws"), 0.0: ("losses", "wins")}
         for name, result in zip((white, black), word[outcome.white_score], strict=True):
@@ -196,8 +206,8 @@ def _rows(names: tuple[str, ...], outcomes: Sequence[Outcome]) -> tuple[Row, ...
             name=rating.name,
             elo=rating.elo,
             error=rating.error if rating.error < float("inf") else None,
-            points=rating.points,
-            games=rating.games,
+            points=tally[rating.name]["wins"] + tally[rating.name]["draws"] / 2,
+            games=sum(tally[rating.name][word] for word in ("wins", "draws", "losses")),
             wins=tally[rating.name]["wins"],
             draws=tally[rating.name]["draws"],
             losses=tally[rating.name]["losses"],
@@ -222,7 +232,7 @@ def _compare(
 ) -> Comparison:
     scores = [
         outcome.white_score if outcome.white == 0 else 1 - outcome.white_score
-        for outcome in outcomes
+        for outcome in rated(outcomes)
         if outcome.white_score is not None
     ]
     games = (scores.count(0.0), scores.count(0.5), scores.count(1.0))

@@ -108,7 +108,7 @@ async def solve(
     """Put problems to so many processes of an engine at once; return the attempts in their order.
 
     report: is told how many are done. An engine that fails is started anew for the next problem.
-    Raises SettingsError if it cannot be started, or has not an option.
+    Raises SettingsError if it cannot be started at first, or has not an option.
     """
     attempts: dict[int, Attempt] = {}
     waiting = iter(enumerate(problems))
@@ -139,6 +139,7 @@ class Solver:
         self._engine = engine
         self._limits = limits
         self._player: UciPlayer | None = None
+        self._has_started = False
 
     async def attempt(self, problem: Problem) -> Attempt:
         """Put a problem to the engine, with all forgotten that came before."""
@@ -166,7 +167,16 @@ class Solver:
     async def _ready(self) -> UciPlayer:
         if self._player is None:
             self._player = UciPlayer(self._engine, chess960=False, log=None)
-            await self._player.start()
+            try:
+                await self._player.start()
+            except (EngineOptionError, EngineNotFoundError):
+                raise
+            except EngineError as error:
+                if not self._has_started:
+                    message = f"engine {self._engine.name} does not start: {error}"
+                    raise SettingsError(message) from None
+                raise
+            self._has_started = True
         return self._player
 
 

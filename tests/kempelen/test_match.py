@@ -68,7 +68,15 @@ def test_a_decided_test_ends_the_match(capsys):
         (["--engine", "name=x"], "cmd=PROGRAM is missing"),
         (["--engine", "cmd=no-such-program"], "no-such-program"),
         (["--engine", "nonsense"], "write name=value"),
-        (["--engine", "cmd=x,speed=9"], "speed: unknown"),
+        (["--engine", "cmd=x,speed=9"], "speed: unknown; possible are agent, algorithm, args, cmd"),
+        (
+            ["--engine", "cmd=x,opt.Hash=16"],
+            "an option of the engine is option.Hash=...",
+        ),
+        (["--engine", "cmd=x,options.Hash=16"], "an option of the engine is option.Hash=..."),
+        (["--engine", "cmd=x,Hash=16"], "an option of the engine is option.NAME=..."),
+        (["--engine", "cmd=x,options=Hash"], "options: unknown; possible are"),
+        (["--each", "protocol.x=1"], "protocol.x: unknown"),
         (["--tc", "fast"], "write moves/base+increment"),
         (["--games", "0"], "at least 1"),
         (["--openings", "/no/such.epd"], "/no/such.epd"),
@@ -110,8 +118,28 @@ def test_a_margin_alone_is_no_time():
 
 def test_nothing_played_is_no_success(capsys):
     line = ["match", "--engine", spec("dies-at-once"), "--engine", spec(), "--nodes", "1"]
-    assert main(line) == 1
-    assert "no game has a move in it" in capsys.readouterr().err
+    assert main(line) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "engine dies-at-once" in output.err
+    assert "does not start" in output.err
+    assert "no licence found" in output.err
+
+
+def test_a_program_that_is_no_engine(capsys):
+    assert main(["match", "--engine", "cmd=/bin/ls", "--engine", spec(), "--nodes", "1"]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("kempelen: engine ls (/bin/ls) does not start, as one that ")
+
+
+def test_a_missing_time_control_is_told_with_the_flags(capsys):
+    line = ["match", "--engine", spec(movetime=1), "--engine", spec("no-info")]
+    for more in ([], ["--margin", "1"], ["--each", "margin=1"]):
+        assert main([*line, *more]) == 2
+        error = capsys.readouterr().err
+        for flag in ("--tc", "--movetime", "--nodes", "--depth", "--engine no-info"):
+            assert flag in error
 
 
 def test_a_tournament_file(capsys, tmp_path):
@@ -200,7 +228,7 @@ def test_agents_of_the_lab_on_another_game(capsys, tmp_path):
         (["--engine", "proto=lab,depth=1"], "needs algorithm="),
         (["--engine", "proto=lab,algorithm=sunrise,depth=1"], "no algorithm 'sunrise'"),
         (["--engine", "cmd=gnugo --mode gtp,depth=1"], "plays chess only"),
-        (["--engine", "algorithm=minimax"], "time: missing"),
+        (["--engine", "algorithm=minimax"], "--playouts for agents of the lab"),
         (["--plies", "40"], "random plies end it"),
         (["--resign", "movecount=3"], "are of chess"),
         (["--records", "/no/such/folder/games.txt"], "folder does not exist"),
