@@ -1,10 +1,8 @@
 """`kempelen tournament`: the tournament that a YAML file describes."""
 
 import argparse
-from pathlib import Path
 
-import yaml
-
+from agent import yaml_text
 from kempelen.console import complain
 from kempelen.running import configure_run, run_tournament
 from tournament.settings import Settings, settings_of
@@ -33,10 +31,10 @@ def settings_from(file: str) -> Settings:
     `each` holds entries that every engine begins with.
     """
     try:
-        data = yaml.safe_load(Path(file).read_text("utf-8"))
+        data = yaml_text.read(file)
     except OSError as error:
         raise SettingsError(f"{file}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except yaml_text.YamlError as error:
         raise SettingsError(f"{file}: {error}") from None
     if not isinstance(data, dict):
         raise SettingsError(f"{file}: entries such as `engines:` and `time:` are expected")

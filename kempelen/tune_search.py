@@ -57,6 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
         complain(f"interrupted{remedy}")
         return interruption.status
     _print(spsa, as_json=arguments.json)
+    if spsa.unsaved:
+        complain(f"{spsa.unsaved}; what was learned is shown above, and not kept")
+        return 1
     return 0
 
 
@@ -77,6 +80,10 @@ async def _run(arguments: argparse.Namespace, interruption: Interruption) -> Sps
     state = Path(arguments.state) if arguments.state else None
     if state is not None and state.exists():
         spsa.load(state)
+    if state is not None:
+        spsa.save(state)
+        if spsa.unsaved:
+            raise SettingsError(spsa.unsaved)
     boards, notice = boards_for(arguments.concurrency, oversubscribe=False)
     if notice:
         print(f"kempelen: {notice.text}", file=sys.stderr)

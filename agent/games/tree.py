@@ -5,8 +5,9 @@ It is the game of the textbooks' examples: [[3, 5], [2, 9]] is a root with two M
 
 from collections.abc import Hashable
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeAlias
+
+from agent import yaml_text
 
 Node: TypeAlias = "float | list[Node]"
 
@@ -92,11 +93,9 @@ def read_tree(path: str | PathLike[str]) -> Tree:
 
     Raises ValueError, naming the file and the place, if it holds anything else.
     """
-    import yaml
-
     try:
-        root = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        root = yaml_text.read(path)
+    except yaml_text.YamlError as error:
         raise ValueError(f"{path} is not YAML: {error}") from error
     try:
         return Tree(_checked(root, ()))

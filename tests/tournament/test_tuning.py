@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from kempelen import cli
-from tests.support import program
+from tests.support import failing, program
 from tournament.settings import EngineSettings
 from tournament.spsa import Spsa, Tunable
 from tournament.tuning import declared, tunables
@@ -105,3 +105,21 @@ def test_what_cannot_be_tuned_is_said(capsys):
     assert "kempelen: engine" in capsys.readouterr().err
     assert cli.main(["tune", "search", "--engine", f"cmd={program('stockfish')}"]) == 2
     assert "name the options" in capsys.readouterr().err
+
+
+def test_a_state_that_cannot_be_saved_is_named(tmp_path, capsys):
+    engine = f"cmd={failing('none')[0]},args={' '.join(failing('none')[1])}"
+    line = ["tune", "search", "Hash", "--engine", engine, "--pairs", "1", "--nodes", "1"]
+    assert cli.main([*line, "--state", str(tmp_path / "no" / "state.json")]) == 2
+    assert "state.json: No such file or directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("change", ['"told": "x"', '"told": -1', '"theta": {"Depth": NaN}'])
+def test_a_damaged_state_is_named(tmp_path, change):
+    path = tmp_path / "state.json"
+    spsa = Spsa([Tunable("Depth", 5, 1, 9, 1)], 10)
+    spsa.save(path)
+    state = json.loads(path.read_text()) | json.loads("{" + change + "}")
+    path.write_text(json.dumps(state))
+    with pytest.raises(SettingsError, match="not the state of a tuning"):
+        spsa.load(path)
