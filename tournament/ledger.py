@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import sqlite3
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -108,7 +109,7 @@ class Ledger:
         kept = self._read_kept()
         if kept and not resume:
             raise LedgerError(
-                f"{self._kept} holds games of the tournament {self._name!r}: --resume takes them "
+                f"{self.beside} holds games of the tournament {self._name!r}: --resume takes them "
                 "in; remove it to begin anew"
             )
         if self._database is None:
@@ -133,24 +134,26 @@ class Ledger:
             return self._insert(record)
 
     def keep(self, records: Sequence[GameRecord]) -> str:
-        """Keep games that cannot be written beside the ledger; return the name of their file.
+        """Keep games that cannot be written, and return where.
 
-        It takes the place of those kept before. Raises OSError if that cannot be done either.
+        That is `beside` the ledger, or, where that fails, in the folder of temporary files. They
+        take the place of those kept before. Raises OSError if neither can be.
         """
-        target = Path(self._kept)
+        elsewhere = Path(tempfile.gettempdir()) / f"kempelen-{os.getpid()}.unwritten"
+        elsewhere.unlink(missing_ok=True)
         lines = [
             json.dumps({"tournament": self._name, "record": encode(record)}) for record in records
         ]
         if not lines and not self._others:
-            target.unlink(missing_ok=True)
-            return self._kept
-        temporary = target.with_name(target.name + ".part")
-        with temporary.open("w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in (*self._others, *lines))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-        return self._kept
+            Path(self.beside).unlink(missing_ok=True)
+            return self.beside
+        text = "".join(f"{line}\n" for line in (*self._others, *lines))
+        try:
+            _write_whole(Path(self.beside), text)
+            return self.beside
+        except OSError:
+            _write_whole(elsewhere, text)
+            return str(elsewhere)
 
     def records(self) -> Iterator[GameRecord]:
         """Yield the games in the order in which they were written.
@@ -199,7 +202,8 @@ class Ledger:
         return self._database
 
     @property
-    def _kept(self) -> str:
+    def beside(self) -> str:
+        """The file from which a resumed tournament takes in games that could not be written."""
         return f"{self.path}.unwritten"
 
     def _open(self, path: str) -> None:
@@ -294,11 +298,11 @@ class Ledger:
 
     def _read_kept(self) -> list[GameRecord]:
         """Return this tournament's games that wait beside the ledger."""
-        if self.path is None or not Path(self._kept).exists():
+        if self.path is None or not Path(self.beside).exists():
             return []
         records = []
         try:
-            for line in Path(self._kept).read_text("utf-8").splitlines():
+            for line in Path(self.beside).read_text("utf-8").splitlines():
                 entry = json.loads(line)
                 if entry["tournament"] != self._name:
                     self._others.append(line)
@@ -308,7 +312,7 @@ class Ledger:
                 records.append(record)
         except (OSError, *DAMAGES) as error:
             raise LedgerError(
-                f"{self._kept}, which holds games that wait for their ledger: {error}; "
+                f"{self.beside}, which holds games that wait for their ledger: {error}; "
                 "mend or remove it"
             ) from None
         return records
@@ -347,6 +351,21 @@ def _settings(text: str, where: str) -> Settings:
         return decode(Settings, json.loads(text))
     except DAMAGES as error:
         raise LedgerError(f"{where}: its settings cannot be read: {error}; {DAMAGED}") from None
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file, whole or not at all."""
+    temporary = path.with_name(path.name + ".part")
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
 
 
 def _tournament_row(settings: Settings) -> tuple[str, str, str]:

@@ -11,7 +11,7 @@ from tournament.records import GameRecord
 class Unwritten:
     """The games that wait, in their order, each with its board; True while there are any.
 
-    While they wait they are kept in a file beside the ledger too, if that can be written.
+    While they wait they are kept in a file beside the ledger too, or among the temporary files.
     problem: what is wrong, and what becomes of them.
     """
 
@@ -51,6 +51,8 @@ class Unwritten:
         try:
             place = self._ledger.keep([game for _, game in self._games])
             fate = f"they are in {place}, and --resume takes them in"
+            if place != self._ledger.beside:
+                fate = f"they are in {place}: move it to {self._ledger.beside} before --resume"
         except OSError as failure:
             fate = f"they cannot be kept elsewhere ({failure.strerror}), and are played again"
         count = len(self._games)

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -155,11 +156,33 @@ async def test_games_that_cannot_even_be_kept_are_named_and_played_again(tmp_pat
     path = tmp_path / "run.sqlite"
     monkeypatch.setattr(runner, "LEDGER_PATIENCE", 0.2)
     (tmp_path / "run.sqlite.unwritten.part").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     with pytest.raises(RunStoppedError, match=r"cannot be kept elsewhere .*played again"):
         await run(path, quick(games=40), fill, lambda event: None)
     finish, records = await play(quick(games=40), path=str(path), resume=True)
     assert finish.complete
     assert len(records) == 40
+
+
+async def test_games_that_cannot_be_kept_beside_the_ledger_are_kept_elsewhere(
+    tmp_path, monkeypatch
+):
+    path, elsewhere = tmp_path / "run.sqlite", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(elsewhere))
+    monkeypatch.setattr(runner, "LEDGER_PATIENCE", 0.2)
+    obstacle = tmp_path / "run.sqlite.unwritten.part"
+    obstacle.mkdir()
+    with pytest.raises(RunStoppedError, match=r"move it to .*run.sqlite.unwritten before"):
+        await run(path, quick(games=40), fill, lambda event: None)
+    (kept,) = elsewhere.iterdir()
+    kept.rename(tmp_path / "run.sqlite.unwritten")
+    obstacle.rmdir()
+    again = Ledger(str(path))
+    again.begin(quick(games=40), resume=True)
+    assert len(list(again.records())) >= 1
+    again.close()
+    assert not (tmp_path / "run.sqlite.unwritten").exists()
 
 
 def test_kept_games_of_other_tournaments_stay(tmp_path, finished):
