@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from agent.files import read_bytes
+
 
 class UserCodeError(ValueError):
     """What was named cannot be loaded; the message names it and what is wrong."""
@@ -41,8 +43,12 @@ def describe(error: BaseException) -> str:
 
 def _load_file(path: Path, noun: str) -> ModuleType:
     path = path.expanduser().resolve()
-    if not path.is_file():
-        raise UserCodeError(f"{noun} file {path} does not exist")
+    try:
+        source = read_bytes(path)
+    except FileNotFoundError:
+        raise UserCodeError(f"{noun} file {path} does not exist") from None
+    except OSError as error:
+        raise UserCodeError(f"{noun} file {path} cannot be read: {error.strerror}") from None
     if str(path.parent) not in sys.path:  # so that it finds its neighbours, as a script would
         sys.path.append(str(path.parent))
     name = f"kempelen_{noun}_{path.stem}"
@@ -53,7 +59,7 @@ def _load_file(path: Path, noun: str) -> ModuleType:
     sys.modules[name] = module
     try:
         # Not through the loader's bytecode cache, which misses edits within one second.
-        exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
+        exec(compile(source, str(path), "exec"), vars(module))
     except Exception as error:
         raise UserCodeError(f"{noun} file {path} failed: {describe(error)}") from error
     return module

@@ -4,13 +4,13 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TextIO
 
 import chess.pgn
 from rich.console import Console
 from rich.table import Table
 
+from agent.files import open_text
 from tournament.ratings import Rating, rate
 from tournament.values import encode
 
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     games = []
     for path in arguments.pgn:
         try:
-            with Path(path).open(encoding="utf-8", errors="replace") as file:
+            with open_text(path) as file:
                 for white, black, score in _games(file):
                     players = [names.setdefault(name, len(names)) for name in (white, black)]
                     games.append((players[0], players[1], score))

@@ -2,10 +2,10 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 import yaml
 
+from agent.files import read_text
 from kempelen.running import configure_run, run_tournament
 from tournament.settings import Settings, settings_of
 from tournament.values import SettingsError
@@ -33,7 +33,7 @@ def settings_from(file: str) -> Settings:
     `each` holds entries that every engine begins with.
     """
     try:
-        data = yaml.safe_load(Path(file).read_text("utf-8"))
+        data = yaml.safe_load(read_text(file))
     except OSError as error:
         raise SettingsError(f"{file}: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -15,6 +15,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import yaml
 
+from agent.files import read_text
 from agent.game import Game, Symmetric, Written, find_move
 from agent.games.catalogue import Kind
 from agent.limits import Cp, Info, Limits
@@ -76,7 +77,7 @@ class GameBook:
 def read(path: Path, game: Written[Any]) -> GameBook:
     """Read a book of openings; `game` stands at its start. Raises BookError, naming the line."""
     try:
-        lines = yaml.safe_load(path.read_text(encoding="utf-8"))
+        lines = yaml.safe_load(read_text(path))
     except OSError as error:
         raise BookError(f"cannot read {path}: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

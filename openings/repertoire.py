@@ -27,6 +27,7 @@ import chess
 import yaml
 from chess.polyglot import zobrist_hash
 
+from agent.files import read_text
 from openings.names import Name
 from openings.polyglot import BookError, Entry, pack
 
@@ -100,7 +101,7 @@ def _files(path: Path) -> list[Path]:
 
 def _read_file(path: Path) -> Iterator[Line]:
     try:
-        root = yaml.compose(path.read_text("utf-8"), _Loader)
+        root = yaml.compose(read_text(path), _Loader)
     except OSError as error:
         raise BookError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -16,11 +16,14 @@ from pathlib import Path
 import chess
 import chess.pgn
 
+from agent.files import read_text
 from openings import starts
 from openings.polyglot import BookError
 from tournament.board_game import new_game, random_opening, read_openings
 from tournament.settings import GAME_PROTOCOLS, OpeningSettings, Order, Settings
 from tournament.values import SettingsError
+
+LARGEST_FILE = 1 << 30
 
 Opening = starts.Start
 # So many plies are made at random where nobody says, so that games differ; in Go the players see
@@ -126,7 +129,7 @@ def _read(file: str | None) -> tuple[str, str]:
     if file is None:
         return (files("tournament") / "data" / "openings.epd").read_text("utf-8"), "openings.epd"
     try:
-        return Path(file).read_text("utf-8", errors="replace"), file
+        return read_text(file, LARGEST_FILE, errors="replace"), file
     except OSError as error:
         raise SettingsError(f"openings {file}: {error.strerror}") from None
 

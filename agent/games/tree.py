@@ -5,8 +5,9 @@ It is the game of the textbooks' examples: [[3, 5], [2, 9]] is a root with two M
 
 from collections.abc import Hashable
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeAlias
+
+from agent.files import read_text
 
 Node: TypeAlias = "float | list[Node]"
 
@@ -95,8 +96,10 @@ def read_tree(path: str | PathLike[str]) -> Tree:
     import yaml
 
     try:
-        root = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        root = yaml.safe_load(read_text(path))
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"{path} is not YAML: {error}") from error
     try:
         return Tree(_checked(root, ()))
