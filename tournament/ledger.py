@@ -189,3 +189,5 @@ def _lock(path: str) -> TextIO:
         return lock(path)
     except BlockingIOError:
         raise LedgerError(f"ledger {path} is in use by another runner") from None
+    except OSError as error:
+        raise LedgerError(f"ledger {path} cannot be locked: {error.strerror}") from None
