@@ -10,23 +10,28 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from pathlib import Path
 
+from agent import cache
 from agent.cores import usable_cores
-from agent.kernel import cache_folder, write_atomically
+from agent.kernel import cache_folder
 from agent.parts import AFTERWARDS, ALPHABETA, APART, PARTS
 
 Report = Callable[[str, int, int], None]
 
 
-def _mark(part: str) -> Path:
-    """Return the file that says that all of a part is in the cache."""
-    return cache_folder() / f"complete-{part}"
+def _mark(part: str) -> str:
+    """Return the name of the file that says that all of a part is in the cache."""
+    return f"complete-{part}"
 
 
 def is_warm(part: str = ALPHABETA) -> bool:
-    """Tell whether a whole part of the kernel is in the cache."""
-    return _mark(part).exists()
+    """Tell whether a whole part of the kernel is in the cache, and may be taken from it."""
+    return cache.holds(cache_folder(), _mark(part))
+
+
+def problem() -> str | None:
+    """Say why what is compiled cannot be kept, and the remedy; None if it can."""
+    return cache.problem(cache_folder())
 
 
 def load(part: str = ALPHABETA) -> None:
@@ -55,7 +60,7 @@ def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
             import_module(module)
     for part in cold:
         with contextlib.suppress(OSError):
-            write_atomically(_mark(part), b"")
+            cache.write(cache_folder(), _mark(part), b"")
     if report:
         report("", len(modules), len(modules))
 
@@ -68,7 +73,7 @@ def _compiling_beside(modules: Sequence[str]) -> Iterator[Callable[[], object]]:
     """
     apart = [module for module in modules if module in APART]
     child = None
-    if 0 < len(apart) < len(modules) and usable_cores() > 1 and _can_write():
+    if 0 < len(apart) < len(modules) and usable_cores() > 1 and not problem():
         with contextlib.suppress(OSError):
             child = _start_child(apart)
     if child is None:
@@ -76,14 +81,6 @@ def _compiling_beside(modules: Sequence[str]) -> Iterator[Callable[[], object]]:
         return
     with child:
         yield child.wait
-
-
-def _can_write() -> bool:
-    """Tell whether there is a cache that what another process compiles comes into."""
-    folder = cache_folder()
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-    return folder.is_dir() and os.access(folder, os.W_OK)
 
 
 def compile_in_child(part: str = ALPHABETA) -> subprocess.Popen[bytes]:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from agent import kernel, warming
+from agent import cache, kernel, warming
 from agent.cores import usable_cores
 from agent.parts import AFTERWARDS, APART, PARTS
 from tests.support import compiling_python as python
 
 LOAD = """
 import json
-from agent import kernel, warming
+from agent import cache, kernel, warming
 warm = warming.is_warm()
 warming.load()
 from agent.chess.rules import perft
@@ -71,7 +71,7 @@ def test_a_part_that_is_not_chosen_is_not_imported() -> None:
 
 def test_a_warm_start_imports_nothing_to_compile_with() -> None:
     output = output_when_warm(
-        "import sys; from agent import kernel, warming; from agent.parts import PARTS;"
+        "import sys; from agent import cache, kernel, warming; from agent.parts import PARTS;"
         "[warming.load(part) for part in PARTS];"
         "print(kernel.compiled, 'numba.np.arraymath' in sys.modules)"
     )
@@ -107,7 +107,7 @@ def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(warming, "PARTS", {"play": ("toy_apart", "toy"), "apart": ("toy_apart",)})
     monkeypatch.setattr(warming, "APART", ("toy_apart",))
-    monkeypatch.setattr(warming, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(warming, "cache_folder", lambda: tmp_path / "base" / "cache")
     monkeypatch.setattr(warming, "usable_cores", lambda: 2)
     return tmp_path
 
@@ -137,14 +137,13 @@ def test_without_a_second_process_one_compiles_all(
     if reason == "one core":
         monkeypatch.setattr(warming, "usable_cores", lambda: 1)
     elif reason == "no cache":
-        (toys / "cache").write_text("not a folder")
+        (toys / "base").write_text("not a folder")
     elif reason == "broken":
         (toys / "broken").touch()
     elif reason == "no process":
         monkeypatch.setattr(subprocess, "Popen", failing_start)
     else:
-        (toys / "cache").mkdir()
-        (toys / "cache" / "complete-play").touch()
+        cache.write(toys / "base" / "cache", "complete-play", b"")
     warming.load("play")
     assert imports(toys) == [("toy", True), ("toy_apart", True)]
     assert warming.is_warm("play") or reason == "no cache"
