@@ -1,4 +1,4 @@
-"""The folder of compiled code: what is taken from it, and what is put there.
+"""The folder of compiled code: what is taken from it, what is put there, and who fills it.
 
 Code that lies there is run, so, as with the keys of ssh, a folder or file counts only if it
 belongs to us or to root and nobody else can write it. That is asked of the open descriptor of each,
@@ -19,6 +19,9 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
+
+from agent.locking import hold
 
 CACHE_VARIABLE = "KEMPELEN_CACHE_DIR"
 
@@ -30,6 +33,8 @@ _FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", os.O_RDONLY)
 _BINARY = getattr(os, "O_BINARY", 0)
 _FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
+_LOCK_FILE = os.O_RDWR | os.O_CREAT
+_LOCK = "lock"
 
 
 class UntrustedError(PermissionError):
@@ -68,6 +73,18 @@ def holds(folder: Path, name: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def lock(folder: Path) -> IO[bytes]:
+    """Return the folder's open lock, which whoever fills it holds; to close it gives it back.
+
+    Raises BlockingIOError if another process has it, and OSError if there can be none.
+    """
+    with _opened(folder, make=True) as place:
+        descriptor = os.open(_at(folder, _LOCK, place), _LOCK_FILE, 0o644, dir_fd=place)
+        file = open(descriptor, "r+b")  # noqa: SIM115
+    hold(file)
+    return file
 
 
 def problem(folder: Path) -> str | None:

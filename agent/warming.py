@@ -1,5 +1,9 @@
 """Parts of the kernel on their way into a process: from the cache, or compiled into it.
 
+Of several processes that find a part missing one compiles it, which holds the cache's lock; the
+others wait for it and load. A lock ends with its process, so that where that dies another goes on
+from what it left. Where there can be no lock, each compiles for itself.
+
 Importing this module imports neither Numba nor NumPy.
 """
 
@@ -8,8 +12,10 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from typing import IO
 
 from agent import cache
 from agent.cores import usable_cores
@@ -17,6 +23,11 @@ from agent.kernel import cache_folder
 from agent.parts import AFTERWARDS, ALPHABETA, APART, PARTS
 
 Report = Callable[[str, int, int], None]
+
+# How often a process looks whether another has compiled what it waits for, and after how long it
+# takes that other to be stuck, in seconds.
+GLANCE = 0.1
+PATIENCE = 900.0
 
 
 def _mark(part: str) -> str:
@@ -42,15 +53,52 @@ def load(part: str = ALPHABETA) -> None:
 def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
     """Import, and where needed compile, parts of the kernel, and mark them complete in the cache.
 
-    Where there are cores for it, a second process compiles what stands apart meanwhile.
+    Where there are cores for it, a second process compiles what stands apart meanwhile. Where
+    another process compiles, that is waited for.
 
     report: called with the name of the stage that begins, stages done, and their number; at the
     end with an empty name.
     """
-    cold = [part for part in parts if not is_warm(part)]
     modules = [module for part in parts for module in PARTS[part]]
     modules.sort(key=lambda module: module in APART + AFTERWARDS)
-    missing = [module for part in cold for module in PARTS[part]]
+    with _turn(parts) as cold:
+        missing = [module for part in cold for module in PARTS[part]]
+        _import(modules, missing, report)
+        for part in cold:
+            with contextlib.suppress(OSError):
+                cache.write(cache_folder(), _mark(part), b"")
+    if report:
+        report("", len(modules), len(modules))
+
+
+@contextlib.contextmanager
+def _turn(parts: Sequence[str]) -> Iterator[list[str]]:
+    """Give the parts that are to be compiled here, now that no other process compiles any."""
+    held = _wait_for_turn(parts)
+    try:
+        yield [part for part in parts if not is_warm(part)]
+    finally:
+        if held is not None:
+            held.close()
+
+
+def _wait_for_turn(parts: Sequence[str]) -> IO[bytes] | None:
+    """Return the lock to compile under; None where nothing is to be compiled, or no lock is."""
+    deadline = time.monotonic() + PATIENCE
+    while not all(map(is_warm, parts)):
+        try:
+            return cache.lock(cache_folder())
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                break
+            time.sleep(GLANCE)
+        except OSError:
+            break
+    return None
+
+
+def _import(modules: Sequence[str], missing: Sequence[str], report: Report | None) -> None:
+    """Import modules, of which those that are missing in the cache are compiled."""
     with _compiling_beside(missing) as wait:
         for done, module in enumerate(modules):
             if report:
@@ -58,11 +106,6 @@ def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
             if module in APART:
                 wait()
             import_module(module)
-    for part in cold:
-        with contextlib.suppress(OSError):
-            cache.write(cache_folder(), _mark(part), b"")
-    if report:
-        report("", len(modules), len(modules))
 
 
 @contextlib.contextmanager

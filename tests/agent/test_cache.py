@@ -125,6 +125,7 @@ def test_what_is_made_is_closed_to_others(mask: int, tmp_path: Path) -> None:
     before = os.umask(mask)
     try:
         cache.write(folder, "file", b"code")
+        cache.lock(folder).close()
     finally:
         os.umask(before)
     assert modes(folder.parent, folder) == [0o700, 0o700]
@@ -139,6 +140,8 @@ def test_nothing_is_written_where_others_write(folder: Path) -> None:
         cache.write(folder, "new", b"")
     with pytest.raises(cache.UntrustedError):
         cache.write(folder.parent / "another", "new", b"")
+    with pytest.raises(cache.UntrustedError):
+        cache.lock(folder)
     folder.parent.chmod(0o700)
     assert sorted(path.name for path in folder.iterdir()) == ["complete-alphabeta", "double.pickle"]
     assert not (folder.parent / "another").exists()
