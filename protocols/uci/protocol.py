@@ -171,12 +171,12 @@ class Uci:
         yield from ()
 
     def _go(self, go: Go) -> Replies:
-        board = self._position.board
+        board = self._position.recent()
         problems = list(go.problems)
         if "perft" in go.numbers:
             yield from map(say, problems)
-            depth, root = max(go.numbers["perft"], 1), board.copy()
-            self.player.do(lambda job: self._perft(job, root, depth), lengthy=True)
+            depth = max(go.numbers["perft"], 1)
+            self.player.do(lambda job: self._perft(job, board, depth), lengthy=True)
             return
         limits = _limits(go, board, problems)
         yield from map(say, brief(problems))
@@ -215,7 +215,7 @@ class Uci:
         yield "Moves: " + " ".join(move.uci() for move in board.legal_moves)
 
     def _evaluate(self, _: None) -> Replies:
-        board = self._position.board.copy()
+        board = self._position.recent()
         self.player.do(lambda job: self._tell_evaluation(job, board), lengthy=True)
         yield from ()
 

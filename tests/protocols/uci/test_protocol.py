@@ -1,5 +1,7 @@
 """What the transcripts cannot say: options that change the engine, failures, long inputs."""
 
+import time
+
 import chess
 import pytest
 
@@ -118,3 +120,33 @@ def test_quit_is_seen_and_answers_what_is_open(conversation):
     heard = conversation.rest()
     assert "readyok" in heard
     assert heard[-1].startswith("bestmove")
+
+
+def test_more_moves_than_a_game_can_have_are_told_and_not_played(conversation):
+    conversation.ask("position startpos moves e2e4")
+    heard = conversation.ask("position startpos moves " + "g1f3 g8f6 f3g1 f6g8 " * 20_000)
+    assert len(heard) == 1
+    assert heard[0].startswith("info string 80000 moves are more than a game can have (17697)")
+    assert conversation.ask("go depth 1")[-1].startswith("bestmove a7a5")
+
+
+def test_the_past_of_a_long_game_costs_a_search_nothing(conversation, monkeypatch):
+    """A board is copied as often as it is passed on, while the clock runs."""
+    boards = []
+    deepen = conversation.uci.engine.scripted.deepen
+    monkeypatch.setattr(
+        conversation.uci.engine.scripted,
+        "deepen",
+        lambda board, *rest: boards.append(board) or deepen(board, *rest),
+    )
+    conversation.ask("position startpos moves " + "g1f3 g8f6 f3g1 f6g8 " * 4_000, "go depth 1")
+    (board,) = boards
+    assert len(board.move_stack) == 1_000
+    assert board.is_fivefold_repetition()
+
+
+def test_a_great_many_search_moves_do_not_hold_the_search_up(conversation):
+    words = " ".join(f"{number:06x}" for number in range(300_000))
+    began = time.process_time()
+    assert conversation.ask(f"go depth 1 searchmoves {words}")[-1] == "bestmove a2a3 ponder a7a5"
+    assert time.process_time() - began < 5.0
