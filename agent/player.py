@@ -132,7 +132,7 @@ class Player(Worker):
             board.copy(), limits, lines, clock, self._source, self._listener, self._advisors
         )
         self.stop()
-        job = Job(search.run, lengthy=True)
+        job = Job(search.run, lengthy=True, endless=limits.endless)
         job.ponderhit.then(clock.start)  # which may come before the search begins
         self._ask(job)
 

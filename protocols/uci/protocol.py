@@ -45,6 +45,10 @@ if TYPE_CHECKING:
 
 Replies = Iterator[str]
 
+# How long after the end of input the last answers may take, in seconds: whoever has gone is not
+# to leave an engine behind, and whoever piped some lines in waits for their answer.
+LAST_ANSWERS = 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -86,6 +90,7 @@ class Uci:
         self._debug = False
         self._introduced = False
         self._position = CurrentPosition()
+        self._ends: float | None = None
 
     def handle_line(self, line: str) -> Replies:
         """Act on one line; the replies must be consumed. Never raises."""
@@ -107,8 +112,19 @@ class Uci:
         yield say("a line was too long and is ignored")
 
     def drain(self, timeout: float | None = None) -> bool:
-        """Do nothing: the end of input ends every search."""
-        return True
+        """After the last line: give what has been asked for LAST_ANSWERS seconds, then stop it.
+
+        Searches that would not end by themselves are stopped at once, and all after `quit`.
+        """
+        if self.finished:
+            return True
+        if self._ends is None:
+            self._ends = time.monotonic() + LAST_ANSWERS
+            self.player.stop_endless()
+        left = self._ends - time.monotonic()
+        if left <= 0.0:
+            return True
+        return self.player.wait(left if timeout is None else min(timeout, left))
 
     def close(self, timeout: float) -> bool:
         """Stop everything; return whether all threads ended within about `timeout` seconds."""

@@ -5,6 +5,7 @@ import time
 import chess
 import pytest
 
+from protocols.uci import protocol
 from protocols.uci.protocol import COMMANDS, OPTIONS
 
 
@@ -120,6 +121,43 @@ def test_quit_is_seen_and_answers_what_is_open(conversation):
     heard = conversation.rest()
     assert "readyok" in heard
     assert heard[-1].startswith("bestmove")
+
+
+@pytest.mark.parametrize("limits", ["depth 5", "nodes 500", "movetime 30", "wtime 100 btime 100"])
+def test_a_search_that_ends_is_answered_after_the_end_of_input(conversation, limits):
+    conversation.say("setoption name OwnBook value false")
+    conversation.say("position startpos moves e2e4", f"go {limits}")
+    assert conversation.uci.drain()
+    assert not conversation.uci.player.busy
+    heard = conversation.rest()
+    assert heard[-1] == "bestmove a7a5 ponder a2a3"
+    if limits == "depth 5":
+        assert "depth 5 " in heard[-2]
+
+
+@pytest.mark.parametrize("limits", ["", "infinite", "ponder wtime 1000", "infinite depth 3"])
+def test_a_search_without_end_is_stopped_at_the_end_of_input(conversation, limits):
+    conversation.say("setoption name OwnBook value false", f"go {limits}", "isready")
+    conversation.hear_until("info depth 3")
+    assert conversation.uci.drain()
+    assert [line.split()[0] for line in conversation.rest()].count("bestmove") == 1
+
+
+def test_what_is_long_is_stopped_some_time_after_the_end_of_input(conversation, monkeypatch):
+    monkeypatch.setattr(protocol, "LAST_ANSWERS", 0.3)
+    conversation.say("go depth 100000")
+    began = time.monotonic()
+    while not conversation.uci.drain(0.05):
+        pass
+    assert 0.3 <= time.monotonic() - began < 15
+    assert conversation.uci.close(20.0)
+    assert conversation.rest()[-1].startswith("bestmove")
+
+
+def test_after_quit_nothing_is_waited_for(conversation):
+    conversation.say("go infinite", "quit")
+    assert conversation.uci.drain(0.0)
+    assert conversation.uci.player.busy
 
 
 def test_more_moves_than_a_game_can_have_are_told_and_not_played(conversation):
