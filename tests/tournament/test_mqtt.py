@@ -21,9 +21,11 @@ from protocols.mqtt.broker import PASSWORD, USER, Broker, BrokerError
 from protocols.mqtt.connection import Connection
 from tests.support import failing, program
 from tests.tournament.support import engine, play, settings
+from tests.tournament.test_standings import played
 from tournament.broadcast import Broadcast, Receiver
 from tournament.runner import Local
-from tournament.settings import Adjudication, EngineProtocol, EngineSettings, TimeControl
+from tournament.settings import Adjudication, EngineProtocol, EngineSettings, Format, TimeControl
+from tournament.values import encode
 
 KINDS = {
     "runner": "runner",
@@ -140,6 +142,16 @@ async def test_everything_is_published_and_follows_the_schema(mosquitto):
     assert sequences == sorted(set(sequences))
     assert [p["result"] for p in listening.of("/result")] == [r.result for r in records]
     listening.connection.close()
+
+
+@pytest.mark.parametrize("format_", list(Format))
+def test_standings_of_every_format_follow_the_schema(format_):
+    chosen = settings(*map(engine, "ABC"), format=format_)
+    definitions = json.loads(topics.schema_text())
+    for _, summary in played(chosen, lambda key, game: 1.0 if key.first == 0 else 0.5):
+        payload = {**encode(summary), "run": "r", "sequence": 1}
+        jsonschema.validate(payload, {**definitions, "$ref": "#/$defs/standings"})
+        assert payload["format"] == format_
 
 
 async def test_a_late_watcher_sees_the_whole_state(mosquitto):
