@@ -30,6 +30,7 @@ NumPy by itself.
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -133,3 +134,17 @@ def _functions(module: ModuleType) -> list[str]:
 def failure(name: str, error: BaseException) -> EvaluationError:
     """Make the error that reports an exception in a running evaluation."""
     return EvaluationError(f"evaluation {name} failed: {user_code.describe(error)}")
+
+
+def finite(name: str, value: float) -> float:
+    """Return what an evaluation returned; EvaluationError if it is infinite or not a number."""
+    try:
+        is_finite = isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        is_finite = True
+    if not is_finite:
+        raise EvaluationError(
+            f"evaluation {name} returned {value}: a finite number is needed "
+            "(wins and losses outrank every evaluation by themselves)"
+        )
+    return value

@@ -21,7 +21,7 @@ from agent.player import describe
 from agent.search import configuration
 from agent.search.configuration import Configuration
 from agent.search.counts import SearchStopped
-from agent.search.ending import Ending
+from agent.search.ending import OUTRANKING, Ending
 from agent.search.mcts import UCT, Node
 from agent.search.search import Search
 
@@ -41,7 +41,7 @@ WITH_OWN_PLAYOUTS = {"rave": 500, "exploration": 0.1, "urgency": 0.3}
 # Outcomes differ from a draw by half a point at least: all wins are worth the same.
 WHOLE_WIN = 0.5
 # For all others a quick win is better than a slow one, by less than anything else matters.
-QUICKEST = Ending(step=1e-6)
+QUICKEST = Ending(step=1e-6, unit=OUTRANKING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,14 @@ class Thought(Generic[Move]):
     """One move of the position and what is known of it.
 
     visits: playouts, or nodes of the search. value: for the mover; of playouts their mean, from
-    -1 to 1. line: the move and what follows it.
+    -1 to 1. line: the move and what follows it. estimated: the value is an evaluation, on whatever
+    scale.
     """
 
     visits: int
     value: float
     line: tuple[Move, ...]
+    estimated: bool = False
 
     @property
     def move(self) -> Move:
@@ -192,7 +194,7 @@ class _Depths(Generic[Move]):
             found = self._search.search(self._game, depth)
             nodes, hits = counts.nodes - nodes, counts.table_hits - hits
             if found.move is not None:
-                self._best = Thought(nodes, found.value, found.pv)
+                self._best = Thought(nodes, found.value, found.pv, not found.decided)
             if time.monotonic() - began > LATEST * plan.seconds:
                 return
             # A search that did not come to its horizon has seen all there is, unless it owes
