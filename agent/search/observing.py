@@ -157,11 +157,20 @@ def following(game: Game[Any]) -> Iterator[list[int]]:
     Raises TypeError for a game whose methods cannot be stood before.
     """
     label: list[int] = []
+    passing = False
 
     def enter(play: Callable[..., None]) -> Callable[..., None]:
         def entering(*move: Any) -> None:
+            nonlocal passing
+            if passing:  # a game may pass by playing a move that is none
+                play(*move)
+                return
             label.append(1 + list(game.moves()).index(move[0]) if move else 0)
-            play(*move)
+            passing = not move
+            try:
+                play(*move)
+            finally:
+                passing = False
 
         return entering
 
