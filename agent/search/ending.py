@@ -57,7 +57,7 @@ class Ending:
             return utility * self._win - self._step * ply
         if utility < 0:
             return utility * self._win + self._step * ply
-        return 0
+        return utility * self._win  # 0, whole only where all values may be
 
     def relative(self, value: float, ply: int) -> float:
         """Return a value found at `ply` as it is seen from there, to be kept in a table."""

@@ -9,10 +9,12 @@ from random import Random
 import pytest
 
 from agent.games.random_tree import RandomTree
+from agent.games.tic_tac_toe import TicTacToe
+from agent.games.tic_tac_toe import evaluate as shares
 from agent.games.tree import Tree, evaluate
 from agent.search.catalogue import algorithm
 from agent.search.mtd import MTD
-from agent.search.observing import Evaluated, Returned, observed
+from agent.search.observing import Entered, Evaluated, Returned, observed
 from agent.search.search import above, below
 
 
@@ -175,6 +177,23 @@ def test_mtd_f_begins_with_a_window_of_whole_numbers():
         assert Watched(evaluate).search(Tree([[value, 12], [2, 4]]), 2).value == value
         step = 1 if value == 3 else 1e-300
         assert guesses[0] == (pytest.approx(-step, abs=1e-299), 0)
+
+
+@pytest.mark.parametrize("name", ["pvs", "negascout-1", "negascout-2"])
+def test_a_draw_promises_no_whole_numbers(name):
+    """Beside evaluations that are shares of a win, a window from 0 to 1 would hold them all."""
+    game = TicTacToe()
+    for move in (0, 1, 8):
+        game.play(move)
+    windows = []
+
+    def tell(event):
+        if isinstance(event, Entered):
+            windows.append(event.window)
+
+    observed(algorithm(name), tell)(shares).search(game, 6)
+    assert any(low == 0 for low, _ in windows)
+    assert (0, 1) not in windows
 
 
 def test_null_windows():
