@@ -112,6 +112,10 @@ def read_tree(path: str | PathLike[str]) -> Tree:
         root = yaml.safe_load(read_text(path))
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = "" if mark is None else f" (line {mark.line + 1}, column {mark.column + 1})"
+        raise ValueError(f"{path} is not YAML: {error.problem or error.context}{place}") from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"{path} is not YAML: {error}") from error
     try:

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from agent.game import Game
 from agent.search.ending import MOST
-from agent.search.search import Search
+from agent.search.search import Found, Search
 
 Move = TypeVar("Move")
 
@@ -27,14 +27,20 @@ class TwoValued(Search[Move]):
 
     def _root(self, game: Game[Move], depth: int) -> float:
         self._missed = inf
+        self._is_certain = False
         for bound in (0.0,) if self._valued else BOUNDS:
             # No leaf that refuted the moves before is won now: they would be refuted again.
             if self._missed <= bound:
                 continue
             self._bound, self._missed = bound, -inf
             if self._aim(game, depth):
+                self._is_certain = bound == MOST
                 return WIN if bound >= 0 else LOSS
+        self._is_certain = not self._valued
         return LOSS
+
+    def _found(self, value: float, line: tuple[Move, ...]) -> Found[Move]:
+        return Found(value, line, self._is_certain)
 
     @abstractmethod
     def _aim(self, game: Game[Move], depth: int) -> bool:
