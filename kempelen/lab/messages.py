@@ -8,6 +8,7 @@ itself. Of several forms that fit, the one that says most is meant.
 from __future__ import annotations
 
 import errno
+import os
 import re
 from functools import cache
 
@@ -48,6 +49,9 @@ SPANISH = {
         "estas jugadas asesinas no se pueden guardar en {}: {}"
     ),
     "{} is neither number, word nor tuple": "{} no es ni número, ni palabra, ni tupla",
+    "{} cannot be read: {}": "{} no se puede leer: {}",
+    "it is no regular file": "no es un fichero corriente",
+    "it is larger than {} KiB": "ocupa más de {} KiB",
     "{} holds no killer moves: {}": "{} no contiene jugadas asesinas: {}",
     "{} cannot be watched: its class has __slots__ without __dict__": (
         "{} no se puede observar: su clase tiene __slots__ sin __dict__"
@@ -126,6 +130,7 @@ SPANISH = {
         "{} {} no es 'módulo:nombre' ni 'FICHERO.py:nombre'"
     ),
     "{} file {} does not exist": "no existe el fichero de {} {}",
+    "{} file {} cannot be read: {}": "el fichero de {} {} no se puede leer: {}",
     "{} file {} is not a Python file": "el fichero de {} {} no es un fichero de Python",
     "{} file {} failed: {}": "el fichero de {} {} ha fallado: {}",
     "{} module {} failed: {}": "el módulo de {} {} ha fallado: {}",
@@ -309,7 +314,7 @@ def explained(error: Exception, language: str) -> str:
     if isinstance(error, OSError) and error.errno is not None:
         reason = str(error.strerror)
         if language == "es":
-            reason = SYSTEM.get(error.errno, reason)
+            reason = in_spanish(reason)
         return reason if error.filename is None else f"{error.filename}: {reason}"
     return in_spanish(str(error)) if language == "es" else str(error)
 
@@ -322,8 +327,9 @@ def _part(text: str) -> str:
 @cache
 def _forms() -> list[tuple[re.Pattern[str], str]]:
     """Return what the messages look like, those that say most first, and the Spanish of each."""
-    ordered = sorted(SPANISH, key=lambda form: len(form.replace("{}", "")), reverse=True)
+    known = SPANISH | {os.strerror(number): text for number, text in SYSTEM.items()}
+    ordered = sorted(known, key=lambda form: len(form.replace("{}", "")), reverse=True)
     return [
-        (re.compile("(.*?)".join(map(re.escape, form.split("{}"))), re.DOTALL), SPANISH[form])
+        (re.compile("(.*?)".join(map(re.escape, form.split("{}"))), re.DOTALL), known[form])
         for form in ordered
     ]
