@@ -20,7 +20,9 @@ It may read the fields of the position (see `position_dtype` in agent.chess.reco
 board, turn, checkers, pinned, castling, en_passant) and call the helpers that this
 module lends: `position_at`, `king_square`, `count`, `first_square`, `bit`, `has`, the attack
 functions, `game_phase` and `handcrafted`. Bitboards are uint64, so constants that meet them are
-wrapped: `U64(1)`. It must not write.
+wrapped: `U64(1)`. It must not write. It returns a number, whose fraction is dropped; NaN and
+infinity end the search with a message, as every exception does. Values beyond 29,000 centipawns
+count as that, in plain functions too, which return whole numbers.
 
 What an evaluation finds is remembered by position: the clocks, or anything else beside pieces,
 turn, castling rights and en passant, should not matter to it. This module imports neither Numba nor

@@ -22,7 +22,7 @@ from agent.chess.evaluators import Evaluator, call, make_evaluator
 from agent.chess.records import INFINITE, MATE, MATE_BOUND, MAX_PLY
 from agent.chess.rules import Game
 from agent.chess.table import CLUSTER_BYTES, ENTRY_BYTES, GENERATIONS
-from agent.evaluation import HANDCRAFTED, Evaluation
+from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.limits import Cp, Info, Limits, Mate, Progress, Score
 
 MAX_DEPTH = MAX_PLY - 1
@@ -181,10 +181,13 @@ class KernelSearch:
         game = self._games[0]
         game.load(board)
         value = call(self._evaluator, game.address)
-        error = self._evaluator.take_error()
+        error = self._take_error()
         if error is not None:
             raise error
         return value
+
+    def _take_error(self) -> EvaluationError | None:
+        return self._evaluator.take_error(game.worker for game in self._games)
 
     def _follow_notation(self, board: chess.Board) -> None:
         """Give the boards that a Python evaluation sees the notation of the game's board."""
@@ -243,7 +246,7 @@ class KernelSearch:
                 game.worker["stop"] = 1
             for helper in helpers:
                 helper.join()
-            error = self._evaluator.take_error()
+            error = self._take_error()
         if error is not None:
             raise error
 
@@ -344,7 +347,13 @@ class KernelSearch:
         for depth in range(1 + index % 2, MAX_DEPTH + 1):
             score = _aspirate(game.worker, depth, score)
             if game.worker["stop"]:
+                self._heed(game)
                 return
+
+    def _heed(self, game: Game) -> None:
+        """End the search of all threads where the user's evaluation has failed in one."""
+        if game.worker["failure"]:
+            self.stop()
 
 
 def _root_moves(game: Game) -> list[int]:

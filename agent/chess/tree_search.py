@@ -194,6 +194,7 @@ class TreeSearch(KernelSearch):
 
     def _play_out(self, game: Game) -> None:
         play_out(game.worker, self._pool.tree, np.zeros(DEEPEST + 2, np.int64))
+        self._heed(game)
 
     def _lines(self, depth: int, started: float, lines: int) -> list[Info[chess.Move]]:
         """Report the best moves of the root, as they stand."""
