@@ -102,14 +102,9 @@ def load(spec: str) -> Evaluation:
     Raises EvaluationError with a message that names what is wrong.
     """
     spec = spec.strip()
-    if spec.lower() in ("handcrafted", ""):
+    if _is_built_in(spec):
         return HANDCRAFTED
-    try:
-        place, name = user_code.split(spec, "evaluation")
-    except user_code.UserCodeError:
-        raise EvaluationError(
-            f"evaluation {spec!r} is not 'handcrafted', 'module:function' or 'FILE.py:function'"
-        ) from None
+    place, name = _split(spec)
     try:
         module = user_code.load_module(place, "evaluation")
     except user_code.UserCodeError as error:
@@ -121,6 +116,33 @@ def load(spec: str) -> Evaluation:
         known = ", ".join(_functions(module)) or "none"
         raise EvaluationError(f"{place} has no function {name!r}; it has: {known}")
     return Evaluation(spec, python=function)
+
+
+def check(spec: str) -> None:
+    """Raise EvaluationError for a spec that cannot be right, without running any code of it."""
+    if not _is_built_in(spec):
+        place, _ = _split(spec)
+        try:
+            user_code.check(place, "evaluation")
+        except user_code.UserCodeError as error:
+            raise EvaluationError(str(error)) from None
+        except OSError as error:  # a name that the system does not take
+            raise EvaluationError(
+                f"cannot load an evaluation from {spec}: {error.strerror}"
+            ) from None
+
+
+def _is_built_in(spec: str) -> bool:
+    return spec.strip().lower() in ("handcrafted", "")
+
+
+def _split(spec: str) -> tuple[str, str]:
+    try:
+        return user_code.split(spec, "evaluation")
+    except user_code.UserCodeError:
+        raise EvaluationError(
+            f"evaluation {spec!r} is not 'handcrafted', 'module:function' or 'FILE.py:function'"
+        ) from None
 
 
 def _functions(module: ModuleType) -> list[str]:

@@ -21,6 +21,12 @@ def split(spec: str, noun: str) -> tuple[str, str]:
     return place, name
 
 
+def check(place: str, noun: str) -> None:
+    """Raise UserCodeError if a file cannot be read; a module is not looked for."""
+    if place.endswith(".py"):
+        _read_file(Path(place), noun)
+
+
 def load_module(place: str, noun: str) -> ModuleType:
     """Import a module, or run a file whose name ends in .py, anew in either case.
 
@@ -41,14 +47,18 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}{place}"
 
 
-def _load_file(path: Path, noun: str) -> ModuleType:
+def _read_file(path: Path, noun: str) -> tuple[Path, bytes]:
     path = path.expanduser().resolve()
     try:
-        source = read_bytes(path)
+        return path, read_bytes(path)
     except FileNotFoundError:
         raise UserCodeError(f"{noun} file {path} does not exist") from None
     except OSError as error:
         raise UserCodeError(f"{noun} file {path} cannot be read: {error.strerror}") from None
+
+
+def _load_file(path: Path, noun: str) -> ModuleType:
+    path, source = _read_file(path, noun)
     if str(path.parent) not in sys.path:  # so that it finds its neighbours, as a script would
         sys.path.append(str(path.parent))
     name = f"kempelen_{noun}_{path.stem}"
@@ -60,7 +70,7 @@ def _load_file(path: Path, noun: str) -> ModuleType:
     try:
         # Not through the loader's bytecode cache, which misses edits within one second.
         exec(compile(source, str(path), "exec"), vars(module))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UserCodeError(f"{noun} file {path} failed: {describe(error)}") from error
     return module
 
@@ -72,5 +82,5 @@ def _import(name: str, noun: str) -> ModuleType:
     known = sys.modules.get(name)
     try:
         return importlib.reload(known) if known else importlib.import_module(name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UserCodeError(f"{noun} module {name} failed: {describe(error)}") from error

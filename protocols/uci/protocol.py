@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.clock import allot
 from agent.engine import FINAL_CHOICES, SEARCHES, Engine
+from agent.evaluation import check
 from agent.levels import FULL, LEAST_ELO, MOST_ELO
 from agent.limits import Info, Limits, Progress, Result, SideClock
 from agent.player import Player, PlayerError, describe
@@ -236,7 +237,8 @@ class Uci:
         yield from ()
 
     def _tell_evaluation(self, job: Job, board: chess.Board) -> None:
-        value = self.engine.kernel(job.stop).evaluate(board)
+        kernel = self.engine.kernel(job.stop)
+        value = self.player.apart(job, lambda: kernel.evaluate(board))
         self._send(say(f"evaluation {(value if board.turn else -value) / 100:+.2f} (white's view)"))
 
     def _bench(self, depth: int | None) -> Replies:
@@ -285,6 +287,11 @@ class Uci:
     def change_book(self, change: Callable[[BookAdvisor], None]) -> None:
         """Change something in the book, after whatever the player is doing."""
         self.player.do(lambda job: change(self.book))
+
+    def change_evaluation(self, spec: str) -> None:
+        """Use another evaluation, unless it is seen at once that there is none."""
+        check(spec)
+        self.change_engine(lambda engine: engine.set_evaluation(spec))
 
     def change_log(self, path: str) -> None:
         """Log to another file."""
@@ -476,9 +483,7 @@ OPTIONS: tuple[Option[Uci], ...] = (
     Option(
         "Evaluation",
         "string",
-        lambda uci, value: uci.change_engine(
-            lambda engine: engine.set_evaluation(value or "handcrafted")
-        ),
+        lambda uci, value: uci.change_evaluation(value or "handcrafted"),
         default="handcrafted",
     ),
     Option(

@@ -71,6 +71,9 @@ class Searcher:
     def searcher(self, clock, stop):
         return self
 
+    def give_up(self, thread):
+        return None
+
 
 def line(depth, moves, score=10, **rest):
     return Info(depth, Cp(score), tuple(map(chess.Move.from_uci, moves.split())), **rest)
@@ -220,11 +223,114 @@ def test_a_searcher_that_cannot_be_had_is_answered_too(play):
         def searcher(self, clock, stop):
             raise PlayerError("nobody searches")
 
+        def give_up(self, thread):
+            return None
+
     player, recorder = play(Nobody())
     player.go(chess.Board(), Limits(search_moves=(chess.Move.from_uci("h2h3"),)))
     assert player.wait(PATIENCE)
     assert recorder.of("error") == ["nobody searches"]
     assert moves(recorder) == ["h2h3"]
+
+
+class Stuck(Searcher):
+    """Does not heed the stop before the gate opens; may be given up."""
+
+    def __init__(self, *script):
+        super().__init__(*script)
+        self.gate = threading.Event()
+        self.left = []
+
+    def deepen(self, board, limits, lines=1):
+        yield from self.script
+        assert self.gate.wait(PATIENCE)
+        yield line(9, "a2a3")
+
+    def give_up(self, thread):
+        self.left.append(thread)
+        return "it is stuck" if len(self.left) > 1 else None
+
+
+@pytest.fixture
+def stuck():
+    made = []
+
+    def make(*script):
+        made.append(Stuck(*script))
+        return made[-1]
+
+    yield make
+    for searcher in made:
+        searcher.gate.set()
+        for thread in searcher.left:
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("script", [[], [line(1, "e2e4"), line(2, "d2d4", multipv=1)]])
+@pytest.mark.parametrize("limits", [Limits(movetime=0.05), Limits(clock=SideClock(0.2))])
+def test_a_search_that_is_stuck_is_given_up_and_answered(play, stuck, script, limits):
+    searcher = stuck(*script)
+    player, recorder = play(searcher)
+    player.go(chess.Board(), limits)
+    assert player.wait(PATIENCE)
+    assert not searcher.gate.is_set()
+    assert recorder.of("error") == ["it is stuck"]
+    if script:
+        assert moves(recorder) == ["d2d4"]
+        assert recorder.events[-2][0] == "info", "the answer comes directly after a line of play"
+    else:
+        assert chess.Move.from_uci(moves(recorder)[0]) in chess.Board().legal_moves
+    told = len(recorder.events)
+    searcher.gate.set()
+    searcher.left[0].join(PATIENCE)
+    assert len(recorder.events) == told, "it is silent when it comes back"
+    player.go(chess.Board(), Limits(depth=1))
+    assert player.wait(PATIENCE)
+    assert moves(recorder)[-1] == "a2a3"
+
+
+def test_an_infinite_search_that_is_stuck_is_given_up_when_it_is_stopped(play, stuck):
+    searcher = stuck(line(1, "e2e4"))
+    player, recorder = play(searcher)
+    player.go(chess.Board(), Limits(infinite=True))
+    recorder.wait_for("info")
+    assert not player.wait(0.05)
+    assert searcher.left == []
+    player.stop()
+    assert player.wait(PATIENCE)
+    assert moves(recorder) == ["e2e4"]
+
+
+def test_other_work_apart_is_given_up_when_it_is_stopped(play, stuck):
+    searcher = stuck()
+    player, recorder = play(searcher)
+    results = []
+    player.do(lambda job: results.append(player.apart(job, lambda: 7)), lengthy=True)
+    player.do(lambda job: player.apart(job, lambda: 1 / 0), lengthy=True)
+    assert player.wait(PATIENCE)
+    assert results == [7]
+    assert "division by zero" in recorder.of("error")[0]
+    wait = searcher.gate.wait
+    player.do(lambda job: player.apart(job, lambda: wait(PATIENCE)), lengthy=True)
+    assert not player.wait(0.05)
+    player.stop()
+    assert player.wait(PATIENCE)
+    assert recorder.of("error")[1] == "it is stuck"
+
+
+def test_a_listener_that_fails_ends_the_search_and_it_is_answered(play, monkeypatch):
+    monkeypatch.setattr(player_module, "FIRST_PROGRESS", 0.0)
+
+    def fail(progress, seconds):
+        raise RuntimeError("not me")
+
+    player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
+    monkeypatch.setattr(recorder, "progress", fail)
+    player.go(chess.Board(), Limits(infinite=True))
+    assert player.wait(PATIENCE)
+    assert moves(recorder) == ["e2e4"]
+    assert "not me" in recorder.of("error")[0]
 
 
 def test_the_board_may_change_while_it_is_searched(play):

@@ -5,6 +5,7 @@ import time
 import chess
 import pytest
 
+from agent.engine import Engine
 from protocols.uci import protocol
 from protocols.uci.protocol import COMMANDS, OPTIONS
 
@@ -27,7 +28,7 @@ def test_engine_options_reach_the_engine_in_order(conversation):
         "setoption name Hash value 64",
         "setoption name Threads value 2",
         "setoption name clear hash",
-        "setoption name Evaluation value my_eval.py:evaluate",
+        "setoption name Evaluation value my_eval:evaluate",
         "setoption name Evaluation value <empty>",
         "ucinewgame",
     )
@@ -35,7 +36,7 @@ def test_engine_options_reach_the_engine_in_order(conversation):
         ("Hash", 64),
         ("Threads", 2),
         ("Clear Hash", None),
-        ("Evaluation", "my_eval.py:evaluate"),
+        ("Evaluation", "my_eval:evaluate"),
         ("Evaluation", "handcrafted"),
         ("ucinewgame", None),
     ]
@@ -46,6 +47,37 @@ def test_options_set_during_a_search_wait_for_its_end(conversation):
     assert conversation.uci.engine.changes == []
     conversation.ask("stop")
     assert conversation.uci.engine.changes == [("Hash", 64)]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("nowhere.py:evaluate", "nowhere.py does not exist"),
+        ("garbage", "'garbage' is not 'handcrafted', 'module:function' or 'FILE.py:function'"),
+        ("x" * 900 + ".py:f", "File name too long"),
+    ],
+)
+def test_an_evaluation_that_cannot_be_is_refused_at_once(conversation, spec, message):
+    conversation.say("go infinite")
+    (reply,) = conversation.uci.handle_line(f"setoption name Evaluation value {spec}")
+    assert reply.startswith("info string")
+    assert message in reply
+    conversation.ask("stop")
+    assert conversation.uci.engine.changes == []
+
+
+def test_a_file_that_is_not_there_is_named_when_it_is_set(make_conversation, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def refuse(path):
+        raise FileNotFoundError(2, "No such file or directory", path)
+
+    talk = make_conversation(Engine, refuse)
+    talk.say("setoption name OwnBook value false")
+    for option in ("BookFile", "SyzygyPath", "GaviotaPath", "Debug Log File"):
+        (reply,) = talk.ask(f"setoption name {option} value nowhere")
+        assert "nowhere" in reply
+    assert not talk.uci.engine.ready.is_set()
 
 
 def test_move_overhead_and_analysis_reach_the_player(conversation):
