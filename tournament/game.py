@@ -22,6 +22,9 @@ from tournament.schedule import PairKey
 from tournament.settings import Settings, TimeControl
 
 SIDES = ("white", "black")
+# How long to wait, in seconds, for news of a move that may have come in time: this program has
+# other work, and is not alone on the machine.
+GRACE = 2.0
 Emit = Callable[[Event], None]
 
 
@@ -149,20 +152,21 @@ class Game:
         side = self._rules.turn
         clock, control = self._clocks[side], self._controls[side]
         allowance = clock.allowance
-        limit = control.patience if allowance is None else allowance
+        limit = control.patience if allowance is None else allowance + GRACE
         try:
             answer = await player.search(self._request(side), limit, self._tell_info(side))
         except EngineUnresponsiveError as error:
             return self.failure(side, Termination.HUNG, str(error))
         except EngineTimeoutError as error:
-            termination = Termination.HUNG if allowance is None else Termination.TIME
-            return self.failure(side, termination, str(error))
+            if allowance is None:
+                return self.failure(side, Termination.HUNG, str(error))
+            return self.failure(side, Termination.TIME, f"no move within {allowance:.3g} s")
         except EngineDiedError as error:
             return self.failure(side, Termination.CRASH, str(error))
         except EngineError as error:
             return self.failure(side, Termination.FAILED, str(error))
         if not clock.spend(answer.elapsed):
-            late = answer.elapsed - (limit - control.margin)
+            late = answer.elapsed - (limit - GRACE - control.margin)
             return self.failure(side, Termination.TIME, f"{late * 1000:.0f} ms over")
         return await self._accept(side, answer)
 

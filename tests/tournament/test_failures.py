@@ -9,7 +9,7 @@ import pytest
 
 from tests.support import FAILING
 from tests.tournament.support import engine, play, settings
-from tournament.events import GameFinished, Notice, Status
+from tournament.events import GameFinished, MovePlayed, Notice, Status
 from tournament.rules import Termination
 from tournament.settings import Adjudication, Restart, TimeControl
 from tournament.values import SettingsError
@@ -97,6 +97,22 @@ async def test_late_moves_lose_on_time():
     movetime = TimeControl(movetime=0.1, margin=0.05)
     _, records = await play(short(engine(), engine("late"), time=movetime, games=1))
     assert records[0].termination is Termination.TIME
+
+
+async def test_what_keeps_the_runner_busy_is_no_players_time():
+    seen = []
+
+    def listen(event):
+        if isinstance(event, MovePlayed):
+            seen.append(event.game)
+            if len(set(seen)) == 2 and seen.count(event.game) < 3:
+                time.sleep(1.2)  # the other game's player thinks meanwhile
+
+    players = [engine("late", ready_limit=10) for _ in range(2)]
+    chosen = short(*players, games=2, time=TimeControl(movetime=0.7, margin=0.2))
+    _, records = await play(chosen, boards=2, listeners=[listen])
+    assert [r.termination for r in records] == [Termination.MAX_MOVES] * 2
+    assert len(set(seen)) == 2
 
 
 async def test_the_others_play_on():
