@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from agent.apart import Apart, Watched
 from agent.clock import Clock
+from agent.cores import usable_cores
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, load
 from agent.latch import Latch, wait_for_any
 from agent.levels import FULL, LEAST_ELO, Level, WeakSearch, skill_of
@@ -83,8 +84,15 @@ class Settings:
 
     @property
     def threads_in_use(self) -> int:
-        """How many threads search: levels, whose nodes are few, are played by one."""
-        return self.threads if self.level is None else 1
+        """How many threads search.
+
+        No more than there are cores: they would take turns, and the one that decides would wait
+        for its own. Levels, whose nodes are few, are played by one; and an evaluation in Python,
+        of which the interpreter runs one at a time, is asked by one.
+        """
+        if self.level is not None or self.evaluation.python is not None:
+            return 1
+        return min(self.threads, usable_cores())
 
 
 class Engine:
@@ -240,6 +248,7 @@ class Engine:
     def set_threads(self, threads: int) -> None:
         """Search with so many threads."""
         self._settings = replace(self._settings, threads=threads)
+        self._tell_threads()
         self._adopt(self._settings.search)
         self._share_threads()
 
@@ -251,6 +260,9 @@ class Engine:
         self._settings = replace(self._settings, evaluation=evaluation)
         self._evaluation = evaluation
         self._left = []
+        if evaluation.python is not None:
+            self._tell_threads()
+        self._share_threads()
         self._fallback = None
 
     def set_search(self, name: str) -> None:
@@ -394,6 +406,14 @@ class Engine:
         if searcher is self._searchers.get(MCTS):
             tree = cast("TreeSearch", searcher)
             tree.choice = cast("FinalChoice", self._settings.final_choice)
+
+    def _tell_threads(self) -> None:
+        """Tell why fewer threads search than were asked for, if fewer do."""
+        threads, cores = self._settings.threads, usable_cores()
+        if threads > 1 and self._settings.evaluation.python is not None:
+            self._report("the evaluation is plain Python: one thread searches")
+        elif threads > cores:
+            self._report(f"{threads} threads are more than the cores: {cores} search")
 
     def _share_threads(self) -> None:
         for searcher in self._searchers.values():
