@@ -8,6 +8,7 @@ Importing this module imports neither Numba nor NumPy.
 """
 
 import contextlib
+import gc
 import os
 import subprocess
 import sys
@@ -46,8 +47,13 @@ def problem() -> str | None:
 
 
 def load(part: str = ALPHABETA) -> None:
-    """Import a part of the kernel: from the cache in a moment, else compiling for a while."""
+    """Import a part of the kernel: from the cache in a moment, else compiling for a while.
+
+    What is there afterwards stays; to look through it for garbage would take a tenth of a second,
+    at a time when a clock may run.
+    """
     warm_up(None, (part,))
+    gc.freeze()
 
 
 def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
