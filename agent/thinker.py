@@ -104,10 +104,11 @@ class Thinker(Generic[Move]):
         search.node_limit = inf if plan.nodes is None else plan.nodes
         search.forget_counts()
         over = threading.Event()
+        ends = time.monotonic() + plan.seconds
         stop.then(lambda: setattr(search, "stopped", True))
         driver = _Playouts(search, game) if isinstance(search, UCT) else _Depths(search, game)
         watch = threading.Thread(
-            target=self._watch, args=(driver, plan.seconds, over, listen, interval), daemon=True
+            target=self._watch, args=(driver, ends, over, listen, interval), daemon=True
         )
         watch.start()
         try:
@@ -136,13 +137,12 @@ class Thinker(Generic[Move]):
     def _watch(
         self,
         driver: _Playouts[Move] | _Depths[Move],
-        seconds: float,
+        ends: float,
         over: threading.Event,
         listen: Callable[[Sequence[Thought[Move]]], None] | None,
         interval: float,
     ) -> None:
         """End the search when its time is up; meanwhile tell what it has found."""
-        ends = time.monotonic() + seconds
         while (left := ends - time.monotonic()) > 0:
             pause = min(left, interval if listen else inf, threading.TIMEOUT_MAX)
             if over.wait(max(pause, 0.001)):
