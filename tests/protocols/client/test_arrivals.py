@@ -45,7 +45,7 @@ async def test_a_line_has_the_time_at_which_it_came_however_busy_the_loop(before
     assert await process.read_line() == "first"
     sent = time.perf_counter()
     process.send("second\nthird")
-    time.sleep(BLOCKED)  # noqa: ASYNC251 - it is the blocked loop that is tested
+    time.sleep(BLOCKED)
     assert await process.read_line() == "second"
     assert sent < process.arrived < sent + BLOCKED - 1
     assert await process.read_line() == "third"
