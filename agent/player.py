@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from agent.apart import Apart
 from agent.clock import Clock
 from agent.evaluation import EvaluationError
+from agent.lag import Lag, follows, lag_between
 from agent.latch import Latch, wait_for_any
 from agent.limits import Cp, Info, Limits, Mate, Progress, Result
 from agent.worker import Job, Worker
@@ -138,14 +139,20 @@ class Player(Worker):
         self._source = source
         self._listener = listener
         self._advisors = advisors
+        self.lag = Lag()
+        self._last: _Search | None = None
         super().__init__(lambda error: listener.error(describe(error)), "player")
 
     def go(self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1) -> None:
         """Think about a position, which is copied; what was going on is stopped first."""
-        clock = Clock(limits, self.overhead, not self.patient and _forced(board, limits))
+        if self._last is not None and (lag := self._last.lag(board, limits)) is not None:
+            self.lag.learn(lag)
+        forced = not self.patient and _forced(board, limits)
+        clock = Clock(limits, self.overhead, forced, reserve=self.lag.reserve(limits.clock))
         search = _Search(
             board.copy(), limits, lines, clock, self._source, self._listener, self._advisors
         )
+        self._last = search
         self.stop()
         job = Job(search.run, lengthy=True, endless=limits.endless)
         job.ponderhit.then(clock.start)  # which may come before the search begins
@@ -162,6 +169,11 @@ class Player(Worker):
         """Go on by the clock: the move that was pondered on has been played."""
         for job in self.asked():
             job.ponderhit.set()
+
+    def new_game(self) -> None:
+        """Take the next position for one of another game."""
+        self._last = None
+        self.lag.new_game()
 
 
 class _Search:
@@ -189,6 +201,22 @@ class _Search:
         self._last: Info[chess.Move] | None = None
         self._telling = threading.Lock()
         self._answering = False
+        self._result: Result[chess.Move] | None = None
+
+    def lag(self, board: chess.Board, limits: Limits[chess.Move]) -> float | None:
+        """Return how much later than meant the answer reached our clock, if the next `go` tells.
+
+        It does if it is about our next move of the same game, with no time control in between.
+        """
+        before, after, meant = self._limits.clock, limits.clock, self._clock.meant
+        move = None if self._result is None else self._result.move
+        if move is None or before is None or after is None or meant is None:
+            return None
+        if self._limits.infinite or limits.infinite or self._limits.moves_to_go == 1:
+            return None
+        if not follows(board, move, self._board):
+            return None
+        return lag_between(before, after, meant)
 
     def run(self, job: Job) -> None:
         """Think and answer, whatever happens."""
@@ -204,7 +232,9 @@ class _Search:
         if message:
             self._listener.error(message)
             self._last = None
-        self._listener.result(self._conclude())
+        self._clock.end()
+        self._result = self._conclude()
+        self._listener.result(self._result)
 
     def _work(self, job: Job) -> None:
         """Think, and wait with the answer where the protocol says so."""
@@ -220,6 +250,7 @@ class _Search:
             self._report(describe(error))
         finally:
             self._hold(job)
+            self._clock.end()
 
     def _advice(self) -> Info[chess.Move] | None:
         """Return what the first advisor knows; one that fails costs no move, only a message."""

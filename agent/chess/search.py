@@ -361,9 +361,7 @@ class KernelSearch:
         for helper in self._helpers:
             helper.start()
 
-    def _employ(
-        self, games: list[Game], board: chess.Board, limits: Limits[chess.Move]
-    ) -> None:
+    def _employ(self, games: list[Game], board: chess.Board, limits: Limits[chess.Move]) -> None:
         """Load more workers for this search."""
         for game in games:
             self._load(game, board, limits)

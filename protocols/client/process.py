@@ -72,9 +72,7 @@ def find_program(command: str, directory: str | None = None) -> str:
 class EngineProcess:
     """A started program. Every method may be called at any time; after the end they say so."""
 
-    def __init__(
-        self, process: asyncio.subprocess.Process, output: int, log: IoLog | None
-    ) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, output: int, log: IoLog | None) -> None:
         self.arrived = 0.0
         self._process = process
         self._output = Arrivals(output)

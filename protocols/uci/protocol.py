@@ -180,6 +180,7 @@ class Uci:
         yield from ()
 
     def _new_game(self, _: None) -> Replies:
+        self.player.new_game()
         self.player.do(lambda job: self.engine.new_game())
         yield from ()
 
@@ -198,7 +199,8 @@ class Uci:
         limits = _limits(go, board, problems)
         yield from map(say, brief(problems))
         if self._debug:
-            budget = allot(limits, self.player.overhead)
+            reserve = self.player.lag.reserve(limits.clock)
+            budget = allot(limits, self.player.overhead, reserve)
             yield say(f"plans {budget.soft:.3f} s, at most {budget.hard:.3f} s")
         self.player.go(board, limits, self.lines)
 

@@ -402,3 +402,121 @@ def test_infos_carry_the_time(play):
     player.go(chess.Board(), Limits(depth=1))
     assert player.wait(PATIENCE)
     assert 0 < recorder.of("info")[0].time <= time.monotonic() - began
+
+
+def clock(seconds, increment=0.0, **rest):
+    return Limits(clock=SideClock(seconds, increment), **rest)
+
+
+def board_after(moves):
+    board = chess.Board()
+    for move in moves.split():
+        board.push_uci(move)
+    return board
+
+
+FIRST, NEXT = board_after("e2e4 e7e5"), board_after("e2e4 e7e5 g1f3 b8c6")
+# What the player answers in the first of them, and in any other as far as it is legal.
+ANSWER = line(1, "g1f3")
+
+
+def reserve_after(play, *searches, newly=False):
+    """Return the reserve after searches, each answered at once."""
+    player, recorder = play(Searcher(ANSWER))
+    for number, (board, limits) in enumerate(searches, 1):
+        if newly and number == 2:
+            player.new_game()
+        player.go(board, limits)
+        if limits.ponder and not limits.clock:
+            player.ponderhit()
+        if limits.ponder or limits.infinite:
+            player.stop()
+        recorder.wait_for("result", number)
+    return player.lag.reserve(SideClock(60.0))
+
+
+@pytest.mark.parametrize(
+    ("later", "limits"),
+    [
+        (NEXT, clock(58.7)),
+        (chess.Board(NEXT.fen()), clock(58.7)),  # a front end that tells no moves
+        (NEXT, clock(58.7, ponder=True)),
+    ],
+)
+def test_it_learns_what_the_clock_took_beyond_its_own_time(play, later, limits):
+    learned = reserve_after(play, (FIRST, clock(60.123, moves_to_go=2)), (later, limits))
+    assert 1.0 < learned <= 1.423
+
+
+def test_it_learns_with_an_increment(play):
+    learned = reserve_after(play, (FIRST, clock(9.123, 2.0)), (NEXT, clock(10.1, 2.0)))
+    assert 0.7 < learned <= 1.023
+
+
+@pytest.mark.parametrize(
+    ("before", "later", "after"),
+    [
+        (clock(60.123), FIRST, clock(58.7)),  # the same once more
+        (clock(60.123), board_after(""), clock(58.7)),  # taken back
+        (clock(60.123), board_after("e2e4 e7e5 f1c4 b8c6"), clock(58.7)),  # another move
+        (clock(60.123), board_after("e2e4 e7e5 g1f3 b8c6 f1c4 f8c5"), clock(58.7)),  # jumped to
+        (clock(60.123), NEXT, clock(90.7)),  # the clock was given time
+        (clock(60.123), NEXT, clock(8.7)),  # the clock was set
+        (clock(60.123, moves_to_go=1), NEXT, clock(60.122)),  # a time control in between
+        (Limits(movetime=60.123), NEXT, clock(58.7)),
+        (clock(60.123), NEXT, Limits(movetime=58.7)),
+        (clock(60.123, ponder=True), NEXT, clock(58.7)),  # the move was not hit
+        (clock(60.123, infinite=True), NEXT, clock(58.7, infinite=True)),
+        (clock(60.123), NEXT, clock(60.122)),  # there was no lag
+    ],
+)
+def test_it_learns_of_consecutive_moves_only(play, before, later, after):
+    assert reserve_after(play, (FIRST, before), (later, after)) < 0.01
+
+
+def test_the_first_move_of_a_game_is_no_consecutive_one(play):
+    searches = (FIRST, clock(60.123)), (NEXT, clock(58.7))
+    assert reserve_after(play, *searches, newly=True) == 0.0
+
+
+def test_what_was_learned_is_kept_free_in_the_next_game(play):
+    seen = []
+
+    class Source:
+        def searcher(self, clock, stop):
+            seen.append(clock.budget)
+            return Searcher(ANSWER)
+
+    player, recorder = play(Source())
+    for number, (board, left) in enumerate([(FIRST, 1.0), (NEXT, 0.7), (FIRST, 1.0)], 1):
+        if number == 3:
+            player.new_game()
+        player.go(board, clock(left, 0.01))
+        recorder.wait_for("result", number)
+    assert seen[2].hard < seen[0].hard
+    assert seen[2].soft < seen[0].soft
+
+
+def test_a_late_look_at_the_clock_stops_no_later_search(play, monkeypatch):
+    """The thread that watches the clock is not waited for, however long it takes to wake."""
+    late = threading.Event()
+    remaining = player_module.Clock.remaining
+
+    def hesitate(clock):
+        left = remaining(clock)
+        if clock.limited and threading.current_thread().name == "clock":
+            assert late.wait(PATIENCE)
+        return left
+
+    monkeypatch.setattr(player_module.Clock, "remaining", hesitate)
+    searcher = Searcher(line(1, "e2e4"))
+    player, recorder = play(searcher)
+    player.go(chess.Board(), Limits(movetime=0.001))
+    recorder.wait_for("result")
+    searcher.hang = True
+    player.go(chess.Board(), Limits(infinite=True))
+    recorder.wait_for("info", 2)
+    late.set()
+    assert not searcher.stopped.wait(0.1)
+    player.stop()
+    recorder.wait_for("result", 2)
