@@ -20,14 +20,18 @@ from tournament.formats import writer
 from tournament.ledger import Ledger, LedgerError, RecordFile
 from tournament.openings import with_digest
 from tournament.runner import Finish, Local, Runner, RunStoppedError, Workplace, boards_for
-from tournament.settings import EngineProtocol, Settings
+from tournament.settings import Settings
 from tournament.values import SettingsError, encode
 
 if TYPE_CHECKING:
-    from protocols.mqtt.bot import BotClient
     from protocols.mqtt.broker import Broker
+    from protocols.mqtt.client import BotClient
+    from protocols.mqtt.link import Tell
+    from tournament.broadcast import Broadcast
 
 INTERRUPTED = 130
+# So many seconds a broker has to answer before it is said that it does not.
+SETTLING = 1.0
 MISSING_CLUSTER = "a cluster needs more packages: pip install 'kempelen[cluster]'"
 
 
@@ -104,7 +108,7 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
             workplace = _workplace(settings, arguments, boards, broker)
         listeners = _listeners(settings, arguments, ledger, stack)
         if broker is not None:
-            listeners.append(_broadcast(broker, settings.name, stack))
+            listeners.append(await _broadcast(broker, settings, stack))
         if notice:
             print(f"kempelen: {notice.text}", file=sys.stderr)
         finish = await Runner(settings, ledger, listeners).run(workplace)
@@ -113,7 +117,7 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 async def _cluster(settings: Settings, arguments: argparse.Namespace) -> Workplace:
-    if any(engine.protocol is EngineProtocol.MQTT for engine in settings.engines):
+    if settings.needs_bots:
         raise SettingsError("--cluster plays programs, not bots behind a broker")
     needs_packages(MISSING_CLUSTER, lambda: __import__("distributed"))
     from distributed.security import Security
@@ -137,11 +141,11 @@ async def _cluster(settings: Settings, arguments: argparse.Namespace) -> Workpla
 def _workplace(
     settings: Settings, arguments: argparse.Namespace, boards: int, broker: "Broker | None"
 ) -> Workplace:
-    def connect() -> "BotClient":
-        from protocols.mqtt.bot import BotClient
+    def connect(tell: "Tell") -> "BotClient":
+        from protocols.mqtt.client import BotClient
 
         assert broker is not None
-        return BotClient(broker)
+        return BotClient(broker, patience=arguments.broker_patience, tell=tell)
 
     return Local(
         settings,
@@ -170,12 +174,31 @@ def _broker(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> "Brok
     return embedded.address
 
 
-def _broadcast(broker: "Broker", name: str, stack: contextlib.ExitStack) -> Listener:
+async def _broadcast(
+    broker: "Broker", settings: Settings, stack: contextlib.ExitStack
+) -> "Broadcast":
+    """Return what publishes the match. The match goes on without a broker that is not there."""
     from tournament.broadcast import Broadcast
 
-    broadcast = Broadcast(broker, name)
-    stack.callback(broadcast.close)
+    broadcast = Broadcast(broker, settings.name, _say)
+    stack.callback(_end_broadcast, broadcast)
+    connection = broadcast.connection
+    if not settings.needs_bots:
+        await asyncio.to_thread(connection.settled.wait, SETTLING)
+        if not connection.connected.is_set():
+            problem = connection.problem or "no answer yet"
+            _say(f"broker {broker}: {problem}; nothing is published until it is there")
     return broadcast
+
+
+def _end_broadcast(broadcast: "Broadcast") -> None:
+    broadcast.close()
+    if shortfall := broadcast.shortfall:
+        _say(shortfall)
+
+
+def _say(text: str) -> None:
+    print(f"kempelen: {text}", file=sys.stderr, flush=True)
 
 
 def _listeners(

@@ -3,7 +3,7 @@
 import asyncio
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -11,6 +11,7 @@ from agent.limits import Cp, Info, Mate, Score, SideClock
 from protocols.client.engine import EngineTimeoutError, EngineUnresponsiveError
 from protocols.client.process import EngineDiedError, EngineError
 from protocols.client.uci import RESIGNATION, Answer, SearchRequest
+from protocols.mqtt.link import BrokerLostError
 from tournament.adjudication import Adjudicator
 from tournament.board_game import BoardGame
 from tournament.events import Event, GameStarted, MovePlayed, SearchInfo
@@ -286,7 +287,10 @@ async def play_game(
     adjudicator: Adjudicator,
     emit: Emit,
 ) -> GameRecord:
-    """Play one game with players of the pool, and return them to it, or close those that failed."""
+    """Play one game with players of the pool, and return them to it, or close those that failed.
+
+    BrokerLostError: the game is void.
+    """
     game = Game(settings, assignment, adjudicator, emit)
     taken = await asyncio.gather(
         *(pool.take(player) for player in assignment.players), return_exceptions=True
@@ -295,6 +299,7 @@ async def play_game(
     failures = [(s, error) for s, error in enumerate(taken) if isinstance(error, EngineError)]
     for outcome in taken:
         if isinstance(outcome, BaseException) and not isinstance(outcome, EngineError):
+            await _discard(pool, players)
             raise outcome
     if failures:
         ending = game.not_started(failures)
@@ -303,7 +308,11 @@ async def play_game(
             if not isinstance(outcome, BaseException):
                 await pool.give(assignment.players[side], outcome)
         return game.record(ending)
-    record = await game.play((players[WHITE], players[BLACK]))
+    try:
+        record = await game.play((players[WHITE], players[BLACK]))
+    except BrokerLostError:
+        await _discard(pool, players)
+        raise
     failed = _failed_sides(record)
     for side, player in enumerate(players):
         if side in failed:
@@ -311,6 +320,11 @@ async def play_game(
         else:
             await pool.give(assignment.players[side], player)
     return record
+
+
+async def _discard(pool: Pool, players: Sequence[Player]) -> None:
+    for player in players:
+        await pool.discard(player)
 
 
 def _referee(settings: Settings, assignment: Assignment) -> Referee:

@@ -16,8 +16,9 @@ import pytest
 from protocols.client.engine import EngineError, EngineTimeoutError
 from protocols.client.uci import SearchRequest
 from protocols.mqtt import topics
-from protocols.mqtt.bot import Bot, BotClient
+from protocols.mqtt.bot import Bot
 from protocols.mqtt.broker import PASSWORD, USER, Broker, BrokerError
+from protocols.mqtt.client import BotClient
 from protocols.mqtt.connection import Connection
 from tests.support import failing, program
 from tests.tournament.support import engine, play, settings
@@ -306,7 +307,7 @@ async def test_a_match_between_bots(mosquitto):
     chosen = quick(*players)
     from tests.tournament.support import play_with
 
-    workplace = Local(chosen, connect=lambda: BotClient(mosquitto.broker))
+    workplace = Local(chosen, connect=lambda tell: BotClient(mosquitto.broker))
     finish, records = await play_with(chosen, workplace)
     assert finish.complete
     assert all(len(record.moves) > 5 for record in records)
