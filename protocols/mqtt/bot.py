@@ -11,6 +11,7 @@ whether another run is online, which that one answers.
 
 import asyncio
 import hashlib
+import math
 import secrets
 import time
 from collections import OrderedDict
@@ -35,6 +36,8 @@ LONGEST_SEARCH = 600.0
 MEMORY = 1000
 # Within so many seconds a run that is online says so.
 CLAIM_LIMIT = 2.0
+# And after so many more seconds the name is ours, whoever says what.
+SETTLING = 3.0
 CLAIM = "claim"
 # Of a request's id, as the schema has it.
 LONGEST_ID = 256
@@ -103,6 +106,7 @@ class Bot:
         self._rival: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._another_seen = False
         self._warned = False
+        self._settled = math.inf
         self._status = topics.bot(name, "status")
         self._requests = topics.bot(name, "requests")
         self._link = Link(broker, patience=patience, tell=tell)
@@ -125,9 +129,13 @@ class Bot:
             asyncio.create_task(self._claim_and_answer()),
         ]
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
+            await asyncio.wait((*tasks, self._rival), return_when=asyncio.FIRST_COMPLETED)
+            if self._rival.done():
+                self._state = "refused"
+                raise self._name_taken()
+            for task in tasks:
+                if task.done():
+                    task.result()
         finally:
             for task in tasks:
                 task.cancel()
@@ -140,7 +148,7 @@ class Bot:
     async def _claim_and_answer(self) -> None:
         await self._link.wait_for_broker()
         await self._claim()
-        self._state = "online"
+        self._state, self._settled = "online", time.monotonic() + SETTLING
         self._show()
         self._tell(f"{self.name} answers on {self._broker}")
         while True:
@@ -173,10 +181,7 @@ class Bot:
             await asyncio.wait((self._rival,), timeout=left)
         self._connection.withdraw(CLAIM)
         if self._rival.done():
-            raise NameTakenError(
-                f"another bot named {self.name} is online on {self._broker}: "
-                "end it, or choose another --name"
-            )
+            raise self._name_taken()
         if self._status in self._connection.refused:
             raise NameTakenError(
                 f"broker {self._broker} lets us not say on {self._status} that {self.name} is "
@@ -188,28 +193,50 @@ class Bot:
                 f"named {self.name} cannot be seen"
             )
 
-    def _hear_status(self, payload: dict[str, Any]) -> None:
-        run, claim, gone = payload.get("run"), payload.get("claim"), payload["state"] != "online"
-        ours = run == self._run
-        if self._state == "online" and ((claim and not ours) or gone):
-            # Somebody asks; or the broker passes on the last word of one that had the name.
-            self._show(answers=str(run or ""))
-        elif self._state == "claiming" and ours:
-            self._echo.set()
-        elif self._state == "claiming" and not gone:
-            starting = claim and run is not None
-            if payload.get("answers") == self._run or (starting and str(run) < self._run):
-                if not self._rival.done():
-                    self._rival.set_result(None)
-            elif starting:  # of two that start at once the lesser run has the name
-                self._connection.repeat(CLAIM)
-            else:
-                self._another_seen = True
-        elif self._state == "online" and not ours and not self._warned:
-            self._warned = True
-            self._tell(f"another bot named {self.name} is online too: both are asked")
+    def _name_taken(self) -> NameTakenError:
+        return NameTakenError(
+            f"another bot named {self.name} is online on {self._broker}: "
+            "end it, or choose another --name"
+        )
 
-    def _show(self, **more: str) -> None:
+    def _hear_status(self, payload: dict[str, Any]) -> None:
+        run = payload.get("run", "")
+        if self._state == "online" and payload["state"] != "online":
+            self._show()  # the last word of one that had the name, which the broker passes on late
+        elif run == self._run:
+            self._echo.set()
+        elif payload["state"] == "online":
+            self._hear_another(payload, run)
+
+    def _hear_another(self, payload: dict[str, Any], run: str) -> None:
+        """Hear of another run that has our name, or would have it.
+
+        One that is online keeps it; of those that came online at the same time the least does.
+        """
+        claim, answers = payload.get("claim", False), payload.get("answers") == self._run
+        if self._state == "claiming":
+            if answers:
+                self._yield()
+            elif not claim:
+                self._another_seen = True  # or the broker has retained what it was
+            return
+        settled = time.monotonic() >= self._settled
+        if claim:
+            self._show(answers=run, settled=settled)
+        elif settled:
+            if not self._warned:
+                self._warned = True
+                self._tell(f"another bot named {self.name} is online too: both are asked")
+        elif run < self._run or (answers and payload.get("settled", False)):
+            self._yield()
+        else:
+            self._show()
+
+    def _yield(self) -> None:
+        if not self._rival.done():
+            self._rival.set_result(None)
+
+    def _show(self, **more: Any) -> None:
         self._connection.snapshot(self._status, self._payload("online", **more))
 
     def _payload(self, state: str, **more: Any) -> dict[str, Any]:

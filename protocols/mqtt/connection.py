@@ -102,7 +102,6 @@ class Connection:
         self._largest = largest
         # The same in all connections, so that the broker ends the last one before the next.
         self._identifier = f"kempelen{secrets.token_hex(7)}"
-        self._version_5: bool | None = None
         self._lock = threading.Lock()
         self._snapshots: dict[str, bytes] = {}
         self._changed: dict[str, None] = {}
@@ -206,9 +205,8 @@ class Connection:
         pause = RETRY_FIRST
         while not self._closing:
             try:
-                if self._version_5 is None:
-                    self._version_5 = await speaks_version_5(self.broker)
-                async with self._client(version_5=self._version_5) as client:
+                version_5 = await speaks_version_5(self.broker)
+                async with self._client(version_5=version_5) as client:
                     pause = RETRY_FIRST
                     await self._serve(client, work)
             except Exception as error:  # noqa: BLE001 - whatever a broker does, we try again

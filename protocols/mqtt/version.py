@@ -25,7 +25,7 @@ async def speaks_version_5(broker: Broker) -> bool:
             writer.write(CONNECT)
             kind, length = await reader.readexactly(2)
             return kind == CONNACK and length >= SHORTEST
-    except asyncio.IncompleteReadError:
+    except (asyncio.IncompleteReadError, ConnectionResetError):
         return False  # it hung up, as one of 3.1.1 may
     finally:
         writer.close()

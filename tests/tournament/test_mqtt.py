@@ -1,14 +1,12 @@
-"""Live over MQTT, against a real Mosquitto that the test starts on a free port."""
+"""Tournaments live over MQTT, and with bots, against a real Mosquitto."""
 
 import asyncio
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-from contextlib import closing
 
 import jsonschema
 import pytest
@@ -20,7 +18,8 @@ from protocols.mqtt.bot import Bot
 from protocols.mqtt.broker import PASSWORD, USER, Broker, BrokerError
 from protocols.mqtt.client import BotClient
 from protocols.mqtt.connection import Connection
-from tests.support import failing, program
+from tests.mosquitto import Listening, free_port, until
+from tests.support import failing
 from tests.tournament.support import engine, play, settings
 from tests.tournament.test_standings import played
 from tournament.broadcast import Broadcast, Receiver
@@ -37,76 +36,6 @@ KINDS = {
     "info": "info",
     "result": "result",
 }
-
-
-def free_port():
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-class Mosquitto:
-    """A broker that can be killed and started again; it keeps nothing."""
-
-    def __init__(self, folder):
-        self.port = free_port()
-        passwords = folder / "passwords"
-        subprocess.run(
-            [program("mosquitto_passwd"), "-b", "-c", str(passwords), "runner", "secret"],
-            check=True, capture_output=True,
-        )  # fmt: skip
-        passwords.chmod(0o644)
-        self._config = folder / "mosquitto.conf"
-        self._config.write_text(
-            f"listener {self.port} 127.0.0.1\nallow_anonymous false\n"
-            f"password_file {passwords}\nuser root\n"
-        )
-        self.broker = Broker("127.0.0.1", self.port, "runner", "secret")
-        self.start()
-
-    def start(self):
-        self._process = subprocess.Popen(
-            [program("mosquitto"), "-c", str(self._config)], stderr=subprocess.DEVNULL
-        )
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            with closing(socket.socket()) as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            time.sleep(0.02)
-        raise TimeoutError("mosquitto does not listen")
-
-    def kill(self):
-        self._process.kill()
-        self._process.wait()
-
-
-@pytest.fixture
-def mosquitto(tmp_path):
-    mosquitto = Mosquitto(tmp_path)
-    yield mosquitto
-    mosquitto.kill()
-
-
-class Listening:
-    """A subscriber that keeps everything."""
-
-    def __init__(self, broker, topic="kempelen/#"):
-        self.messages = []
-        self.connection = Connection(
-            broker, subscriptions=[topic], on_message=lambda *m: self.messages.append(m)
-        )
-        assert self.connection.connected.wait(10)
-
-    def of(self, ending):
-        return [payload for topic, payload in self.messages if topic.endswith(ending)]
-
-
-async def until(condition, limit=10.0):
-    deadline = time.monotonic() + limit
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        await asyncio.sleep(0.02)
 
 
 def quick(*engines, **changes):
