@@ -184,7 +184,7 @@ class Bot:
             raise self._name_taken()
         if self._status in self._connection.refused:
             raise NameTakenError(
-                f"broker {self._broker} lets us not say on {self._status} that {self.name} is "
+                f"broker {self._broker} does not let us say on {self._status} that {self.name} is "
                 f"online: {self._connection.refused[self._status]}"
             )
         if not self._echo.is_set():

@@ -174,5 +174,7 @@ class BotClient:
     def _refused(self, topic: str, reason: str) -> None:
         for question in self._questions.values():
             if topics.bot(question.name, "requests") == topic and not question.reply.done():
-                error = EngineError(f"bot {question.name}: the broker lets us not ask: {reason}")
+                error = EngineError(
+                    f"bot {question.name}: the broker does not let us ask: {reason}"
+                )
                 question.reply.set_exception(error)

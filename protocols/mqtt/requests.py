@@ -105,8 +105,8 @@ def parse_reply(reply: Mapping[str, Any], name: str, elapsed: float) -> Answer:
     """Return a bot's answer, which took so many seconds; EngineError if it has none."""
     if found := payloads.problem("reply", reply):
         raise EngineError(f"bot {name}: its reply is not valid: {found[:SHOWN]}")
-    error = reply.get("error")
-    if error is not None:
+    error: Any = reply.get("error")
+    if not payloads.problem("error", error):  # beside a move it may be anything
         kind = EngineTimeoutError if error["code"] == "time_limit" else EngineError
         raise kind(f"bot {name}: {error['code']}: {error['message'][:SHOWN]}")
     return Answer(
