@@ -284,10 +284,10 @@ class Runner:
         lost = sum(outcome.termination is Termination.WORKER_LOST for outcome in self._outcomes)
         if lost:
             return Status.FAILED, f"{lost} games were lost with their workers"
-        absent = [r for r in self._ledger.records() if r.termination is Termination.NOT_STARTED]
-        if absent:
-            reason = f"{len(absent)} games failed for want of a player"
-            return Status.FAILED, f"{reason}: {absent[-1].detail}"
+        absent = Termination.NOT_STARTED
+        if count := sum(outcome.termination is absent for outcome in self._outcomes):
+            detail = [r.detail for r in self._ledger.records() if r.termination is absent][-1]
+            return Status.FAILED, f"{count} games failed for want of a player: {detail}"
         return Status.COMPLETE, ""
 
     def _tell_start(self, boards: int) -> None:
