@@ -3,10 +3,17 @@
 import asyncio
 import time
 
+import pytest
+
+from protocols.client.uci import SearchRequest
+from protocols.mqtt.bot import NameTakenError
 from protocols.mqtt.broker import Broker
+from protocols.mqtt.client import BotClient
 from protocols.mqtt.connection import Connection
+from protocols.mqtt.embedded import EmbeddedBroker
 from protocols.mqtt.version import speaks_version_5
-from tests.mosquitto import Listening, Mosquitto, until
+from tests.mosquitto import Listening, Mosquitto, free_port, until
+from tests.protocols.mqtt.support import serving
 
 
 async def test_versions(mosquitto):
@@ -97,15 +104,59 @@ async def test_a_broker_that_does_not_answer_is_away(mosquitto):
 
 
 async def test_one_who_is_back_is_not_taken_for_lost(mosquitto):
-    """Its last connection, half open, ends before the next begins, and so does that one's will."""
+    """A connection that broke on one side ends, and its will is sent, before the next begins."""
+    ends, closed = [], []
+
+    async def proxy(reader, writer):
+        there, away = await asyncio.open_connection("127.0.0.1", mosquitto.port)
+
+        async def forward(source, target, ended):
+            while data := await source.read(1000):
+                target.write(data)
+            ended.set()
+
+        ends.append((writer, asyncio.Event()))
+        await asyncio.gather(
+            forward(there, writer, ends[-1][1]),
+            forward(reader, away, asyncio.Event()),
+            return_exceptions=True,
+        )
+        for end in (away, writer):
+            end.close()
+            await end.wait_closed()
+        closed.append(writer)
+
+    server = await asyncio.start_server(proxy, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
     listening = Listening(mosquitto.broker, "t")
-    connection = Connection(mosquitto.broker, will=("t", {"state": "lost"}))
+    broker = Broker("127.0.0.1", port, "runner", "secret")
+    connection = Connection(broker, will=("t", {"state": "lost"}))
     connection.snapshot("t", {"state": "online"})
     await until(lambda: listening.of("t"))
-    again = Connection(mosquitto.broker, will=("t", {"state": "lost"}))
-    await until(lambda: again.connected.is_set())
-    again._identifier = connection._identifier
-    assert connection._identifier
-    again.close()
-    connection.close()
+    await until(lambda: not connection.waiting)
+    writer, ended = ends[-1]
+    writer.close()
+    await asyncio.wait_for(ended.wait(), 10)
+    await until(lambda: connection.connected.is_set() and not connection.waiting)
+    await until(lambda: len(listening.of("t")) >= 2)
+    assert listening.of("t")[-1] == {"state": "online"}
+    await asyncio.to_thread(connection.close)
     listening.connection.close()
+    await until(lambda: len(closed) == len(ends))
+    server.close()
+    await server.wait_closed()
+
+
+async def test_bots_over_the_embedded_broker_of_an_older_version():
+    embedded = EmbeddedBroker(free_port())
+    client = BotClient(embedded.address)
+    async with serving(embedded.address) as bot:
+        await client.wait_for("bot", 10)
+        answer = await client.ask("bot", "g", SearchRequest(None, ("e2e4",), nodes=1), 10.0)
+        assert answer.move == "a7a5"
+        async with serving(embedded.address) as second:
+            with pytest.raises(NameTakenError):
+                await asyncio.wait_for(second.task, 10)
+        assert not bot.task.done()
+    await client.close()
+    embedded.close()
