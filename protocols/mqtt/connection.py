@@ -210,10 +210,10 @@ class Connection:
                     pause = RETRY_FIRST
                     await self._serve(client, work)
             except Exception as error:  # noqa: BLE001 - whatever a broker does, we try again
-                if self._closing:
-                    return
                 self.problem = _describe(error)
                 _log.info("broker %s: %s", self.broker, self.problem)
+            if self._closing:
+                return
             self.connected.clear()
             self.settled.set()
             self._tell_link(False, self.problem)
@@ -406,6 +406,8 @@ class _Client(aiomqtt.Client):
 def _describe(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return "no answer"
+    if isinstance(error, aiomqtt.MqttError) and str(error).startswith("Disconnected"):
+        return "the connection broke"
     if isinstance(error, ConnectionError) and error.errno:
         return os.strerror(error.errno)
     return str(error) or type(error).__name__
