@@ -114,7 +114,7 @@ class Bot:
         self._connection = Connection(
             broker,
             will=(self._status, self._payload("lost")),
-            subscriptions=[self._status, self._requests],
+            subscriptions=[self._requests, self._status],
             on_message=self._hear,
             on_link=self._link.report,
             on_refused=lambda *refusal: self._link.post(self._refused, *refusal),

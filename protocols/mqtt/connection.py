@@ -26,7 +26,7 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
-from protocols.mqtt import payloads
+from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.version import speaks_version_5
 
@@ -57,6 +57,7 @@ OnLink = Callable[[bool, str, float], None]
 OnRefused = Callable[[str, str], None]
 
 _log = logging.getLogger(__name__)
+_JITTER = random.Random()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +219,7 @@ class Connection:
             self.settled.set()
             self._tell_link(False, self.problem)
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause * random.uniform(0.8, 1.2)):
+                async with asyncio.timeout(pause * _JITTER.uniform(0.8, 1.2)):
                     while not self._closing:
                         await work.wait()
                         work.clear()
@@ -255,19 +256,12 @@ class Connection:
 
     async def _serve(self, client: "_Client", work: asyncio.Event) -> None:
         """Receive and publish until closed, or until the broker is gone, which raises."""
-        tasks = [asyncio.create_task(self._receive(client))]
+        # Each by itself: what waits for an answer does not notice that the connection is gone.
+        doing = [self._receive(client), self._publish_until_closed(client, work)]
+        if self._watchful:
+            doing.append(self._beat(client))
+        tasks = [asyncio.create_task(one) for one in doing]
         try:
-            await self._subscribe(client)
-            self._tell_link(True, "")
-            with self._lock:
-                self._changed = dict.fromkeys(self._snapshots)
-                self._unsent = dict.fromkeys(self._standing)
-            self.problem = ""
-            self.connected.set()
-            self.settled.set()
-            tasks.append(asyncio.create_task(self._publish_until_closed(client, work)))
-            if self._watchful:
-                tasks.append(asyncio.create_task(self._beat(client)))
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
@@ -283,6 +277,14 @@ class Connection:
                     self._note_refusal(topic, str(code))
 
     async def _publish_until_closed(self, client: "_Client", work: asyncio.Event) -> None:
+        await self._subscribe(client)
+        self._tell_link(True, "")
+        with self._lock:
+            self._changed = dict.fromkeys(self._snapshots)
+            self._unsent = dict.fromkeys(self._standing)
+        self.problem = ""
+        self.connected.set()
+        self.settled.set()
         while not self._closing:
             with self._lock:
                 item = self._next()
@@ -354,11 +356,13 @@ class Connection:
                 _log.exception("a message on %s", message.topic)
 
     async def _beat(self, client: "_Client") -> None:
-        """Ask again and again for what the broker must acknowledge: a subscription we have."""
+        """Ask again and again for what the broker must acknowledge, and what changes nothing."""
         while True:
             await asyncio.sleep(BEAT)
+            if not self.connected.is_set():
+                continue
             asked = time.monotonic()
-            answer = asyncio.create_task(client.subscribe(self._subscriptions[0], qos=1))
+            answer = asyncio.create_task(client.unsubscribe(topics.NOTHING))
             try:
                 await asyncio.wait((answer,), timeout=SILENCE)
                 if not answer.done():
