@@ -28,7 +28,9 @@ RUN python3 -m venv /opt/kempelen \
     && find /opt/kempelen -type d -name __pycache__ -prune -exec rm -rf {} + \
     && python3 -m compileall -q -j 0 /opt/kempelen
 ENV NUMBA_CPU_NAME=${CPU_NAME} NUMBA_CPU_FEATURES=${CPU_FEATURES}
-RUN KEMPELEN_CACHE_DIR=/opt/kempelen/cache /opt/kempelen/bin/kempelen warmup
+# Who runs it is another user, who may read what root has compiled.
+RUN install -d -m 755 /opt/kempelen/cache \
+    && KEMPELEN_CACHE_DIR=/opt/kempelen/cache /opt/kempelen/bin/kempelen warmup
 
 FROM ${BASE}
 ARG CPU_NAME

@@ -18,7 +18,7 @@ run: setup  ## speak UCI on standard input and output
 	$(BIN)/kempelen uci
 
 test: setup  ## run all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
 
 check: $(STAMP)  ## lint, types, import contracts
 	$(BIN)/ruff check .

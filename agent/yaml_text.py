@@ -1,8 +1,9 @@
 """YAML that users write: read whole, or refused with a message, whatever it holds."""
 
 from os import PathLike
-from pathlib import Path
 from typing import Any
+
+from agent.files import read_text
 
 # So many values a file may hold, each counted as often as it is referred to.
 MOST_VALUES = 2_000_000
@@ -18,6 +19,10 @@ def load(text: str) -> Any:
 
     try:
         found = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = "" if mark is None else f" (line {mark.line + 1}, column {mark.column + 1})"
+        raise YamlError(f"{error.problem or error.context}{place}") from None
     except yaml.YAMLError as error:
         raise YamlError(str(error)) from None
     except RecursionError:
@@ -32,7 +37,7 @@ def load(text: str) -> Any:
 def read(path: str | PathLike[str]) -> Any:
     """Return what a file holds. Raises YamlError, and OSError where there is no such file."""
     try:
-        text = Path(path).read_text("utf-8")
+        text = read_text(path)
     except UnicodeDecodeError:
         raise YamlError("it is not UTF-8 text") from None
     return load(text)

@@ -13,6 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from agent.plain_text import plain, plain_lines
+from kempelen.bracket import bracket_table
 from kempelen.console import complain
 from kempelen.plain_table import Table
 from tournament.events import Event, Notice
@@ -21,6 +22,16 @@ from tournament.live import LiveState
 REFRESH = 4
 SHOWN_BOARDS = 8
 CLOCK_FORMAT = "{:d}:{:04.1f}"
+# The table's headings: first what a player is ranked by, then what was counted.
+BY_ELO = ("Elo", "±", "points")
+RANKED_BY = {"swiss": ("points", "byes", "Buchholz", "S-B", "Elo", "±")}
+COUNTED = {
+    "games": "games",
+    "won": "wins",
+    "drawn": "draws",
+    "lost": "losses",
+    "failed": "failures",
+}
 
 
 class Display:
@@ -76,7 +87,9 @@ def view(state: LiveState, *, pace: float = 0.0, diagrams: bool = False) -> Rend
 def standings_view(summary: dict[str, Any]) -> list[RenderableType]:
     """Return the tables of a summary."""
     parts: list[RenderableType] = [_standings(summary)]
-    if len(summary["players"]) > 2:
+    if summary.get("bracket"):
+        parts.append(bracket_table(summary["bracket"]))
+    elif len(summary["players"]) > 2:
         parts.append(_crosstable(summary))
     parts.extend(Text(plain(line)) for line in summary_lines(summary))
     return parts
@@ -85,6 +98,8 @@ def standings_view(summary: dict[str, Any]) -> list[RenderableType]:
 def summary_lines(summary: dict[str, Any]) -> list[str]:
     """Return the sentences of a summary."""
     lines = []
+    if summary.get("winner"):
+        lines.append(f"winner: {summary['winner']}")
     comparison = summary["comparison"]
     if comparison:
         lines += _comparison_lines(comparison)
@@ -104,7 +119,8 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
 def _comparison_lines(comparison: dict[str, Any]) -> list[str]:
     lines = []
     losses, draws, wins = comparison["games"]
-    best = comparison["by_pairs"] or comparison["by_games"]
+    # A runner of an earlier release has told no estimate.
+    best = comparison.get("estimate") or comparison["by_pairs"] or comparison["by_games"]
     if best is not None:
         elo, normalized = best["elo"], best["normalized"]
         lines.append(
@@ -129,22 +145,33 @@ def _finite(error: float | None) -> str:
 
 def _standings(summary: dict[str, Any]) -> Table:
     table = Table(box=None, header_style="bold")
+    headings = (*RANKED_BY.get(summary.get("format", ""), BY_ELO), *COUNTED)
     for heading in ("", "player"):
         table.add_column(heading)
-    for heading in ("Elo", "±", "points", "games", "won", "drawn", "lost", "failed"):
+    for heading in headings:
         table.add_column(heading, justify="right")
     for place, row in enumerate(summary["rows"], start=1):
-        error = "-" if row["error"] is None else f"{row['error']:.0f}"
-        numbers = [row[key] for key in ("games", "wins", "draws", "losses", "failures")]
-        table.add_row(
-            str(place),
-            row["name"],
-            "-" if row["error"] is None else f"{row['elo']:+.0f}",
-            error,
-            f"{row['points']:g}",
-            *map(str, numbers),
-        )
+        cells = _cells(row)
+        table.add_row(str(place), row["name"], *(cells[heading] for heading in headings))
     return table
+
+
+def _cells(row: dict[str, Any]) -> dict[str, str]:
+    """Return what a player's row says under each heading."""
+    numbers = {
+        "points": row["points"],
+        "byes": row.get("byes"),
+        "Buchholz": row.get("buchholz"),
+        "S-B": row.get("sonneborn_berger"),
+        **{heading: row[key] for heading, key in COUNTED.items()},
+    }
+    cells = {
+        heading: "-" if number is None else f"{number:g}" for heading, number in numbers.items()
+    }
+    known = row["error"] is not None
+    cells["Elo"] = f"{row['elo']:+.0f}" if known else "-"
+    cells["±"] = f"{row['error']:.0f}" if known else "-"
+    return cells
 
 
 def _crosstable(summary: dict[str, Any]) -> Table:

@@ -21,12 +21,17 @@ from tournament.ledger import Ledger, LedgerError
 from tournament.openings import with_digest
 from tournament.record_file import RecordFile
 from tournament.runner import Finish, Local, Runner, RunStoppedError, Workplace, boards_for
-from tournament.settings import EngineProtocol, Settings
+from tournament.settings import Settings
 from tournament.values import SettingsError, encode
 
 if TYPE_CHECKING:
-    from protocols.mqtt.bot import BotClient
     from protocols.mqtt.broker import Broker
+    from protocols.mqtt.client import BotClient
+    from protocols.mqtt.link import Tell
+    from tournament.broadcast import Broadcast
+
+# So many seconds a broker has to answer before it is said that it does not.
+SETTLING = 1.0
 
 MISSING_CLUSTER = "a cluster needs more packages: pip install 'kempelen[cluster]'"
 
@@ -108,7 +113,7 @@ async def _run(
         file = _record_file(settings, arguments, ledger, stack)
         listeners = _listeners(file, stack)
         if broker is not None:
-            listeners.append(_broadcast(broker, settings.name, stack))
+            listeners.append(await _broadcast(broker, settings, stack))
         if notice:
             print(f"kempelen: {notice.text}", file=sys.stderr)
         runner = Runner(settings, ledger, listeners)
@@ -123,7 +128,7 @@ async def _run(
 
 
 async def _cluster(settings: Settings, arguments: argparse.Namespace) -> Workplace:
-    if any(engine.protocol is EngineProtocol.MQTT for engine in settings.engines):
+    if settings.needs_bots:
         raise SettingsError("--cluster plays programs, not bots behind a broker")
     needs_packages(MISSING_CLUSTER, lambda: __import__("distributed"))
     from distributed.security import Security
@@ -147,11 +152,11 @@ async def _cluster(settings: Settings, arguments: argparse.Namespace) -> Workpla
 def _workplace(
     settings: Settings, arguments: argparse.Namespace, boards: int, broker: "Broker | None"
 ) -> Workplace:
-    def connect() -> "BotClient":
-        from protocols.mqtt.bot import BotClient
+    def connect(tell: "Tell") -> "BotClient":
+        from protocols.mqtt.client import BotClient
 
         assert broker is not None
-        return BotClient(broker)
+        return BotClient(broker, patience=arguments.broker_patience, tell=tell)
 
     return Local(
         settings,
@@ -180,12 +185,27 @@ def _broker(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> "Brok
     return embedded.address
 
 
-def _broadcast(broker: "Broker", name: str, stack: contextlib.ExitStack) -> Listener:
+async def _broadcast(
+    broker: "Broker", settings: Settings, stack: contextlib.ExitStack
+) -> "Broadcast":
+    """Return what publishes the match. The match goes on without a broker that is not there."""
     from tournament.broadcast import Broadcast
 
-    broadcast = Broadcast(broker, name)
-    stack.callback(broadcast.close)
+    broadcast = Broadcast(broker, settings.name, complain)
+    stack.callback(_end_broadcast, broadcast)
+    connection = broadcast.connection
+    if not settings.needs_bots:
+        await asyncio.to_thread(connection.settled.wait, SETTLING)
+        if not connection.connected.is_set():
+            problem = connection.problem or "no answer yet"
+            complain(f"broker {broker}: {problem}; nothing is published until it is there")
     return broadcast
+
+
+def _end_broadcast(broadcast: "Broadcast") -> None:
+    broadcast.close()
+    if shortfall := broadcast.shortfall:
+        complain(shortfall)
 
 
 def _record_file(

@@ -27,6 +27,7 @@ import chess
 import yaml
 from chess.polyglot import zobrist_hash
 
+from agent.files import read_text
 from openings.names import Name
 from openings.polyglot import BookError, Entry, pack
 
@@ -102,7 +103,7 @@ def _files(path: Path) -> list[Path]:
 
 def _read_file(path: Path) -> Iterator[Line]:
     try:
-        text = path.read_text("utf-8")
+        text = read_text(path)
         _check_depth(text, path)
         root = yaml.compose(text, _Loader)
     except OSError as error:

@@ -1,5 +1,6 @@
 """What several tests share: programs that may be missing, and engines to play with."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -72,3 +73,24 @@ def compiling_python(code: str, cache: Path, root: Path = ROOT) -> subprocess.Po
         stdout=subprocess.PIPE,
         text=True,
     )
+
+
+def failing_processes() -> dict[int, str]:
+    """Return the processes of failing engines that this worker of the tests has started.
+
+    Other workers' have another name of a worker in their environment.
+    """
+    worker = f"PYTEST_XDIST_WORKER={os.environ.get('PYTEST_XDIST_WORKER', '')}".encode()
+    listing = subprocess.run(
+        ["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True
+    )
+    found = {}
+    for line in listing.stdout.splitlines():
+        pid, _, command = line.strip().partition(" ")
+        if FAILING not in command:
+            continue
+        environment = Path(f"/proc/{pid}/environ")
+        with contextlib.suppress(OSError):  # it has ended
+            if worker.endswith(b"=") or worker in environment.read_bytes().split(b"\0"):
+                found[int(pid)] = command
+    return found

@@ -395,4 +395,4 @@ def _lock(path: str) -> TextIO:
     except BlockingIOError:
         raise LedgerError(f"ledger {path} is in use by another runner") from None
     except OSError as error:
-        raise LedgerError(f"ledger {path}: its lock {path}.lock: {error.strerror}") from None
+        raise LedgerError(f"ledger {path} cannot be locked: {error.strerror}") from None

@@ -17,6 +17,7 @@ from pathlib import Path
 import chess
 import chess.pgn
 
+from agent.files import read_text
 from agent.plain_text import plain
 from openings import starts
 from openings.polyglot import BookError
@@ -27,6 +28,7 @@ from tournament.values import SettingsError
 
 # What is wrong with a game is said in our own words.
 logging.getLogger("chess.pgn").addHandler(logging.NullHandler())
+LARGEST_FILE = 1 << 30
 
 Opening = starts.Start
 # So many plies are made at random where nobody says, so that games differ; in Go the players see
@@ -132,7 +134,7 @@ def _read(file: str | None) -> tuple[str, str]:
     if file is None:
         return (files("tournament") / "data" / "openings.epd").read_text("utf-8"), "openings.epd"
     try:
-        return Path(file).read_text("utf-8", errors="replace"), file
+        return read_text(file, LARGEST_FILE, errors="replace"), file
     except OSError as error:
         raise SettingsError(f"openings {file}: {error.strerror}") from None
 

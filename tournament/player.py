@@ -27,6 +27,7 @@ from protocols.client.uci import (
     UciEngine,
 )
 from protocols.client.xboard import XBoardEngine
+from protocols.mqtt import topics
 from tournament.board_game import new_game
 from tournament.settings import (
     EngineProtocol,
@@ -39,13 +40,16 @@ from tournament.settings import (
 from tournament.values import SettingsError
 
 if TYPE_CHECKING:
-    from protocols.mqtt.bot import BotClient
+    from protocols.mqtt.client import BotClient
 
 CHESS_GAME = GameSettings()
 
 
 class Player(Protocol):
-    """One side of a game. Every method raises EngineError when the player fails."""
+    """One side of a game. Every method raises EngineError when the player fails.
+
+    BrokerLostError says that a player cannot be reached, which is not its failure.
+    """
 
     async def start(self) -> None:
         """Get ready to play."""
@@ -131,9 +135,10 @@ class UciPlayer(ProgramPlayer):
 class MqttPlayer:
     """A bot that is asked over a broker."""
 
-    def __init__(self, settings: EngineSettings, client: "BotClient") -> None:
+    def __init__(self, settings: EngineSettings, client: "BotClient", *, chess960: bool) -> None:
         self._settings = settings
         self._client = client
+        self._chess960 = chess960
         self._game = ""
 
     async def start(self) -> None:
@@ -149,7 +154,8 @@ class MqttPlayer:
         self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
     ) -> Answer:
         """Ask for a move."""
-        return await self._client.ask(self._settings.command, self._game, request, limit)
+        name = self._settings.command
+        return await self._client.ask(name, self._game, request, limit, chess960=self._chess960)
 
     async def close(self) -> None:
         """Leave the bot to others."""
@@ -182,7 +188,7 @@ def make_player(
         common = _process_settings(lab_program(settings, game, time), log)
         return ProgramPlayer(GtpEngine(setup=_setup(game), **common), {})
     if settings.protocol is EngineProtocol.MQTT and bots is not None:
-        return MqttPlayer(settings, bots)
+        return MqttPlayer(settings, bots, chess960=chess960)
     raise SettingsError(f"engine {settings.name}: a bot is reached over a broker: add --mqtt URL")
 
 
@@ -273,6 +279,8 @@ def check_command(settings: EngineSettings, game: GameSettings = CHESS_GAME) -> 
         _check_agent(settings, game)
     if settings.protocol is EngineProtocol.AGENT and settings.command != AGENT_GAME:
         raise SettingsError(f"engine {settings.name}: our agent plays {AGENT_GAME}")
+    if settings.protocol is EngineProtocol.MQTT and not topics.is_name(settings.command):
+        raise SettingsError(f"engine {settings.name}: {topics.NAME_RULE}")
     if settings.protocol in (EngineProtocol.UCI, EngineProtocol.XBOARD, EngineProtocol.GTP):
         try:
             find_program(settings.command, settings.directory)

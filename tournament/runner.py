@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from agent.cores import usable_cores
+from protocols.mqtt.link import BrokerLostError, Tell
 from tournament.adjudication import Adjudicator
 from tournament.events import (
     Event,
@@ -26,7 +27,7 @@ from tournament.player import IoLogs, Player, Pool, check_command, make_player
 from tournament.records import GameRecord
 from tournament.rules import Termination
 from tournament.schedule import Pair, PairKey, due
-from tournament.settings import EngineProtocol, EngineSettings, Restart, Settings
+from tournament.settings import EngineSettings, Restart, Settings
 from tournament.standings import (
     FAILURES,
     Decision,
@@ -40,7 +41,7 @@ from tournament.standings import (
 from tournament.unwritten import Unwritten
 
 if TYPE_CHECKING:
-    from protocols.mqtt.bot import BotClient
+    from protocols.mqtt.client import BotClient
 
 # Standings are for people: they are told at most so often, in seconds.
 STANDINGS_INTERVAL = 1.0
@@ -83,9 +84,12 @@ class Local:
         boards: int = 1,
         log_directory: str | None = None,
         all_must_start: bool = True,
-        connect: Callable[[], "BotClient"] | None = None,
+        connect: "Callable[[Tell], BotClient] | None" = None,
     ) -> None:
-        """Prepare so many boards. connect: reaches the bots, where players are bots."""
+        """Prepare so many boards.
+
+        connect: reaches the bots, where players are bots; it is given where to tell of its broker.
+        """
         self.boards = boards
         self._settings = settings
         self._logs = IoLogs(log_directory)
@@ -102,9 +106,13 @@ class Local:
         self._emit = emit
         for engine in self._settings.engines:
             check_command(engine, self._settings.game)
-        if self._connect and any(e.protocol is EngineProtocol.MQTT for e in self._settings.engines):
-            self._bots = self._connect()
-        await self._pool.probe(all_must_start=self._all_must_start)
+        try:
+            if self._connect and self._settings.needs_bots:
+                self._bots = self._connect(self._report)
+                await self._bots.wait_for_broker()
+            await self._pool.probe(all_must_start=self._all_must_start)
+        except BrokerLostError as error:
+            raise RunStoppedError(str(error)) from None
 
     def units(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Cut pairs into games."""
@@ -114,11 +122,7 @@ class Local:
         """Play the games one after the other."""
         for number in pair.games:
             assignment = Assignment(pair.key, number, opening, board)
-            record(
-                await play_game(
-                    self._settings, assignment, self._pool, self._adjudicator, self._emit
-                )
-            )
+            record(await self._play(assignment))
 
     async def close(self) -> None:
         """Close all engines and logs."""
@@ -127,6 +131,22 @@ class Local:
             await self._bots.close()
         self._adjudicator.close()
         self._logs.close()
+
+    async def _play(self, assignment: Assignment) -> GameRecord:
+        """Play a game, again if it is void for want of a broker and the broker comes back."""
+        while True:
+            try:
+                return await play_game(
+                    self._settings, assignment, self._pool, self._adjudicator, self._emit
+                )
+            except BrokerLostError as error:
+                game = f"game {assignment.pair}.{assignment.game}"
+                self._report(f"{game} is void and will be played again: {error}")
+            assert self._bots is not None
+            try:
+                await self._bots.wait_for_broker()
+            except BrokerLostError as error:
+                raise RunStoppedError(str(error)) from None
 
     def _report(self, text: str) -> None:
         self._emit(Notice(text))
@@ -298,10 +318,10 @@ class Runner:
         lost = sum(outcome.termination is Termination.WORKER_LOST for outcome in self._outcomes)
         if lost:
             return Status.FAILED, f"{lost} games were lost with their workers"
-        absent = [r for r in self._ledger.records() if r.termination is Termination.NOT_STARTED]
-        if absent:
-            reason = f"{len(absent)} games failed for want of a player"
-            return Status.FAILED, f"{reason}: {absent[-1].detail}"
+        absent = Termination.NOT_STARTED
+        if count := sum(outcome.termination is absent for outcome in self._outcomes):
+            detail = [r.detail for r in self._ledger.records() if r.termination is absent][-1]
+            return Status.FAILED, f"{count} games failed for want of a player: {detail}"
         return Status.COMPLETE, ""
 
     def _tell_start(self, boards: int) -> None:

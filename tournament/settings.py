@@ -263,6 +263,11 @@ class Settings:
         """Whether chess is played."""
         return self.game.name == CHESS
 
+    @property
+    def needs_bots(self) -> bool:
+        """Whether a player is a bot behind a broker."""
+        return any(engine.protocol is EngineProtocol.MQTT for engine in self.engines)
+
     def __post_init__(self) -> None:
         if len(self.engines) < 2:
             raise SettingsError("at least two engines are needed")

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from agent.files import read_text
 from tournament.values import SettingsError
 
 ALPHA, GAMMA = 0.602, 0.101  # Spall's exponents of the gain and of the perturbation
@@ -110,7 +111,7 @@ class Spsa:
     def load(self, path: Path) -> None:
         """Go on from a file; raises SettingsError if it holds another tuning."""
         try:
-            state = json.loads(path.read_text("utf-8"))
+            state = json.loads(read_text(path))
             same = state["trials"] == self.trials and state["tunables"] == [
                 asdict(tunable) for tunable in self.tunables
             ]

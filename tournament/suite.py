@@ -14,6 +14,7 @@ from pathlib import Path
 
 import chess
 
+from agent.files import read_text
 from agent.limits import Mate, Score
 from protocols.client.engine import EngineOptionError
 from protocols.client.process import EngineError, EngineNotFoundError
@@ -21,6 +22,8 @@ from protocols.client.uci import Answer, SearchRequest
 from tournament.player import UciPlayer
 from tournament.settings import EngineSettings, TimeControl
 from tournament.values import SettingsError
+
+LARGEST_FILE = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class Attempt:
 def read(path: Path) -> list[Problem]:
     """Return the problems of an EPD file; raises SettingsError, naming the line, for a bad one."""
     try:
-        lines = path.read_text("utf-8-sig").splitlines()
+        lines = read_text(path, LARGEST_FILE, encoding="utf-8-sig").splitlines()
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:

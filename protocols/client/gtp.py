@@ -87,7 +87,8 @@ class GtpEngine(Engine):
             started = time.perf_counter()
             self._send(f"genmove {colour}")
             move = await self._read_answer("genmove")
-        elapsed = time.perf_counter() - started
+        assert self._process is not None
+        elapsed = self._process.arrived - started
         self._played = [*request.moves, move]
         return Answer(move.lower(), None, None, elapsed)
 

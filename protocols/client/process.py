@@ -1,7 +1,7 @@
 """One engine's process: lines in and out, and an end that leaves nothing behind.
 
 Reading is bounded in memory whatever the engine prints: over-long lines are dropped, bytes that
-are not UTF-8 replaced, and nothing is read ahead of what is asked for, so that an engine that
+are not UTF-8 replaced, and little is read ahead of what is asked for, so that an engine that
 floods its output waits for us and not we for it. What is read is plain text: whoever shows an
 engine's words need not fear them.
 """
@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from agent.plain_text import plain
+from protocols.client.arrivals import CHUNK, Arrivals
 
 LINE_LIMIT = 64 * 1024
-CHUNK = 64 * 1024
 STDERR_TAIL = 2000
 QUIT_LIMIT = 5.0
 # Characters of what an engine says of its failure.
@@ -88,8 +88,10 @@ def supervised(line: Sequence[str]) -> list[str]:
 class EngineProcess:
     """A started program. Every method may be called at any time; after the end they say so."""
 
-    def __init__(self, process: asyncio.subprocess.Process, log: IoLog | None) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, output: int, log: IoLog | None) -> None:
+        self.arrived = 0.0
         self._process = process
+        self._output = Arrivals(output)
         self._log = log
         self._lines: deque[str] = deque()
         self._partial = bytearray()
@@ -114,20 +116,26 @@ class EngineProcess:
             options["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP
         else:
             options["start_new_session"] = True
+        output, theirs = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
                 *supervised(line),
                 stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                stdout=theirs,
                 stderr=subprocess.PIPE,
                 cwd=directory,
                 env={**os.environ, **(environment or {})},
                 limit=CHUNK,
                 **options,
             )
-        except OSError as error:
-            raise EngineNotFoundError(f"engine command {command!r}: {error}") from error
-        return cls(process, log)
+        except BaseException as error:
+            os.close(output)
+            if isinstance(error, OSError):
+                raise EngineNotFoundError(f"engine command {command!r}: {error}") from error
+            raise
+        finally:
+            os.close(theirs)
+        return cls(process, output, log)
 
     @property
     def pid(self) -> int:
@@ -145,10 +153,12 @@ class EngineProcess:
                 self._process.stdin.write(text.encode() + b"\n")
 
     async def read_line(self) -> str:
-        """Return the next line of output, stripped; raise EngineDiedError at its end."""
-        assert self._process.stdout is not None
+        """Return the next line of output, stripped; raise EngineDiedError at its end.
+
+        `arrived` is the time at which the line came, by `time.perf_counter`.
+        """
         while not self._lines:
-            chunk = await self._process.stdout.read(CHUNK)
+            chunk, self.arrived = await self._output.next()
             if not chunk:
                 raise EngineDiedError("the engine closed its output")
             self._split(chunk)
@@ -189,8 +199,7 @@ class EngineProcess:
             self._skipping = True
 
     async def _drain(self) -> None:
-        assert self._process.stdout is not None
-        while await self._process.stdout.read(CHUNK):
+        while (await self._output.next())[0]:
             pass
         await self._process.wait()
 
@@ -200,7 +209,6 @@ class EngineProcess:
         # A process that got away may hold the pipes open: the wait has a limit too.
         with contextlib.suppress(TimeoutError, asyncio.CancelledError):
             async with asyncio.timeout(QUIT_LIMIT):
-                # Draining fails while someone else reads; the exit is waited for all the same.
                 await asyncio.gather(
                     self._drain(),
                     self._stderr_reader,
@@ -210,6 +218,7 @@ class EngineProcess:
         transport = getattr(self._process, "_transport", None)
         if transport is not None:
             transport.close()  # which kills what has not ended
+        self._output.close()
 
     def _end(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -197,7 +197,7 @@ class UciEngine(Engine):
         while True:
             line = await self._process.read_line()
             if line.startswith("bestmove"):
-                elapsed = time.perf_counter() - started
+                elapsed = self._process.arrived - started
                 words = line.split()
                 self.state = State.IDLE
                 return Answer(

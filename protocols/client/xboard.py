@@ -59,7 +59,7 @@ class _Protocol(chess.engine.XBoardProtocol):
         """Take a line from the process."""
         word, _, rest = line.partition(" ")
         if word == "move" and not self.move:
-            self.moved, self.move = time.perf_counter(), rest.strip()
+            self.moved, self.move = self._process.arrived, rest.strip()
         if word == "feature" and not self.initialized:
             self._set_timer()
         self.pipe_data_received(1, line.encode() + b"\n")

@@ -53,6 +53,61 @@ def test_json(capsys):
     assert (result["status"], result["summary"]["played"]) == ("complete", 2)
 
 
+def test_match_and_ratings_tell_one_estimate(capsys, tmp_path):
+    pgn = tmp_path / "g.pgn"
+    line = ["match", "--engine", spec(), "--engine", spec("no-move"), "--nodes", "1", "--json"]
+    assert main([*line, "--games", "6", "--pgn", str(pgn)]) == 0
+    summary = json.loads(capsys.readouterr().out)["summary"]
+    found = summary["comparison"]["estimate"]
+    assert found["elo"]["error"] > 100
+    assert main(["ratings", str(pgn), "--json"]) == 0
+    for rows in (summary["rows"], json.loads(capsys.readouterr().out)):
+        told = {row["name"]: (row["elo"], row["error"]) for row in rows}
+        value, error = found["elo"]["value"], found["elo"]["error"]
+        assert told == {"none": (value, error), "no-move": (-value, error)}
+
+
+PGN = '[Event "{}"]\n[Round "{}"]\n[White "{}"]\n[Black "{}"]\n[Result "{}"]\n\n{}\n\n'
+
+
+def test_games_are_paired_by_their_event_and_round(capsys, tmp_path):
+    def rate(*games):
+        file = tmp_path / "games.pgn"
+        file.write_text("".join(PGN.format(*game, game[-1]) for game in games))
+        assert main(["ratings", str(file), "--json"]) == 0
+        return {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+
+    won_by_white = [("e", "1", "A", "B", "1-0"), ("e", "1", "B", "A", "1-0")] * 4
+    narrow = rate(*won_by_white)["A"]["error"]
+    assert (
+        narrow
+        == rate(*(("e", f"1.1-2.1.{n % 2 + 1}", *g[2:]) for n, g in enumerate(won_by_white)))["A"][
+            "error"
+        ]
+    )
+    for other in (
+        [("e", str(number), *game[2:]) for number, game in enumerate(won_by_white)],
+        [("e", "?", *game[2:]) for game in won_by_white],
+        [(str(number), *game[1:]) for number, game in enumerate(won_by_white)],
+        [("e", "1", "A", "B", result) for result in ("1-0", "0-1") * 4],
+    ):
+        wide = rate(*other)["A"]
+        assert wide["elo"] == 0
+        assert wide["error"] > 2 * narrow
+
+
+def test_a_knockout_names_its_winner(capsys):
+    line = ["match", "--engine", spec(), "--engine", spec("no-move"), "--engine", spec("no-info")]
+    line += ["--format", "knockout", "--nodes", "1", "--maxmoves", "4"]
+    assert main([*line, "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)["summary"]
+    assert summary["winner"] == summary["rows"][0]["name"] == "none"
+    final = summary["bracket"][-1][0]
+    assert (final["first"], final["second"], final["winner"]) == ("none", "no-info", "none")
+    assert main(line) == 0
+    assert "winner: none" in capsys.readouterr().out
+
+
 def test_a_decided_test_ends_the_match(capsys):
     line = ["match", "--engine", spec(), "--engine", spec("no-move"), "--nodes", "1", "--json"]
     status = main([*line, "--games", "1000", "--sprt", "elo0=0,elo1=100"])

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from io import StringIO
@@ -11,9 +10,9 @@ import pytest
 from rich.console import Console
 
 from kempelen.display import standings_view
-from tests.support import FAILING
+from tests.support import FAILING, failing_processes
 from tests.tournament.support import engine, play, settings
-from tournament.events import GameFinished, Notice, Status
+from tournament.events import GameFinished, MovePlayed, Notice, Status
 from tournament.rules import Termination
 from tournament.settings import Adjudication, EngineSettings, Restart, TimeControl
 from tournament.values import SettingsError, encode
@@ -49,20 +48,13 @@ HARMLESS = [
 ]
 
 
-def left_over():
-    listing = subprocess.run(
-        ["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True
-    )
-    return [line for line in listing.stdout.splitlines() if FAILING in line]
-
-
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     yield
     deadline = time.monotonic() + 3
-    while left_over() and time.monotonic() < deadline:
+    while failing_processes() and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert left_over() == []
+    assert failing_processes() == {}
 
 
 def short(*engines, **changes):
@@ -102,6 +94,22 @@ async def test_late_moves_lose_on_time():
     movetime = TimeControl(movetime=0.1, margin=0.05)
     _, records = await play(short(engine(), engine("late"), time=movetime, games=1))
     assert records[0].termination is Termination.TIME
+
+
+async def test_what_keeps_the_runner_busy_is_no_players_time():
+    seen = []
+
+    def listen(event):
+        if isinstance(event, MovePlayed):
+            seen.append(event.game)
+            if len(set(seen)) == 2 and seen.count(event.game) < 3:
+                time.sleep(1.2)  # the other game's player thinks meanwhile
+
+    players = [engine("late", ready_limit=10) for _ in range(2)]
+    chosen = short(*players, games=2, time=TimeControl(movetime=0.7, margin=0.2))
+    _, records = await play(chosen, boards=2, listeners=[listen])
+    assert [r.termination for r in records] == [Termination.MAX_MOVES] * 2
+    assert len(set(seen)) == 2
 
 
 async def test_the_others_play_on():
@@ -217,8 +225,4 @@ async def test_a_death_between_games_costs_no_game():
 
 
 def processes_of(failure):
-    listing = subprocess.run(
-        ["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True
-    )
-    lines = [line.split(maxsplit=1) for line in listing.stdout.splitlines()]
-    return [int(pid) for pid, args in lines if FAILING in args and f" {failure} " in args]
+    return [pid for pid, command in failing_processes().items() if f" {failure} " in command]

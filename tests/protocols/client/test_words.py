@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import os
 from types import SimpleNamespace
 
 import pytest
@@ -27,10 +28,12 @@ class Program:
     returncode = 1
 
     def __init__(self, output, errors=b""):
-        self.stdout, self.stderr = asyncio.StreamReader(), asyncio.StreamReader()
-        for stream, data in ((self.stdout, output), (self.stderr, errors)):
-            stream.feed_data(data)
-            stream.feed_eof()
+        self.output, sink = os.pipe()
+        os.write(sink, output)
+        os.close(sink)
+        self.stderr = asyncio.StreamReader()
+        self.stderr.feed_data(errors)
+        self.stderr.feed_eof()
         self.stdin = SimpleNamespace(
             is_closing=lambda: False, write=lambda data: None, close=lambda: None
         )
@@ -48,9 +51,8 @@ def talk(kind, conversation, output, errors=b"", **options):
 
     async def run():
         program = Program(output, errors)
-        engine = kind(
-            "", converse=lambda: EngineProcess(program, IoLog(log)), start_limit=5, **options
-        )
+        process = EngineProcess(program, program.output, IoLog(log))
+        engine = kind("", converse=lambda: process, start_limit=5, **options)
         try:
             with pytest.raises((EngineError, EngineOptionError)) as raised:
                 await conversation(engine)
@@ -136,7 +138,8 @@ def test_the_last_words_of_the_dead():
 
 
 async def _raise(conversation):
-    engine = UciEngine("", converse=lambda: EngineProcess(Program(b""), None))
+    program = Program(b"")
+    engine = UciEngine("", converse=lambda: EngineProcess(program, program.output, None))
     try:
         await conversation(engine)
     finally:
