@@ -29,7 +29,9 @@ RUN python3 -m venv /opt/kempelen \
 # Bytecode is not compared with its source's time, which copies between stages round.
 RUN python3 -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/kempelen
 ENV NUMBA_CPU_NAME=${CPU_NAME} NUMBA_CPU_FEATURES=${CPU_FEATURES}
-RUN KEMPELEN_CACHE_DIR=/opt/kempelen/cache /opt/kempelen/bin/kempelen warmup
+# Who runs it is another user, who may read what root has compiled.
+RUN install -d -m 755 /opt/kempelen/cache \
+    && KEMPELEN_CACHE_DIR=/opt/kempelen/cache /opt/kempelen/bin/kempelen warmup
 
 FROM ${BASE}
 ARG CPU_NAME

@@ -18,7 +18,7 @@ run: setup  ## speak UCI on standard input and output
 	$(BIN)/kempelen uci
 
 test: setup  ## run all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
 
 image: setup  ## build the container image and play in it: as root, with Debian's buildah
 	$(BIN)/python -m pytest --image tests/docker

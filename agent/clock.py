@@ -45,20 +45,23 @@ class Budget:
     hard: float = inf
 
 
-def allot(limits: Limits[Move], overhead: float) -> Budget:
-    """Return the budget of one move; `overhead` is what the way to the clock takes, kept free."""
+def allot(limits: Limits[Move], overhead: float, reserve: float = 0.0) -> Budget:
+    """Return the budget of one move; `overhead` is what the way to the clock takes, kept free.
+
+    reserve: what to keep of a game's clock, where that is more (`agent.lag`).
+    """
     if limits.infinite:
         return Budget()
     budgets = [Budget()]
     if limits.movetime is not None:
         budgets.append(Budget(hard=max(limits.movetime - overhead, LEAST)))
     if limits.clock is not None:
-        budgets.append(_share(limits.clock, limits.moves_to_go, overhead))
+        budgets.append(_share(limits.clock, limits.moves_to_go, max(overhead, reserve)))
     return min(budgets, key=lambda budget: budget.hard)
 
 
-def _share(clock: SideClock, moves_to_go: int | None, overhead: float) -> Budget:
-    available = max(clock.time - overhead, LEAST)
+def _share(clock: SideClock, moves_to_go: int | None, kept: float) -> Budget:
+    available = max(clock.time - kept, LEAST)
     moves = max(moves_to_go or MOVES_LEFT, 1)
     share = available / moves + clock.increment * INCREMENT_SHARE
     most = available * max(MOST_OF_CLOCK, 1 / moves)
@@ -69,7 +72,8 @@ def _share(clock: SideClock, moves_to_go: int | None, overhead: float) -> Budget
 class Clock(Generic[Move]):
     """The clock of one search: it runs from the start, or, pondering, from `start`.
 
-    forced: there is no choice of move, so on a game clock one iteration is enough.
+    reserve: as in `allot`. forced: there is no choice of move, so on a game clock one iteration is
+    enough.
     """
 
     def __init__(
@@ -78,8 +82,9 @@ class Clock(Generic[Move]):
         overhead: float = 0.0,
         forced: bool = False,
         now: Callable[[], float] = time.monotonic,
+        reserve: float = 0.0,
     ) -> None:
-        self.budget = allot(limits, overhead)
+        self.budget = allot(limits, overhead, reserve)
         if forced and limits.clock is not None:
             self.budget = Budget(0.0, self.budget.hard)
         self._now = now
@@ -89,6 +94,7 @@ class Clock(Generic[Move]):
         self._score: Score | None = None
         self._agreements = 0
         self._enough = False  # what was pondered is worth the time it took
+        self._meant: float | None = None
 
     @property
     def limited(self) -> bool:
@@ -113,6 +119,16 @@ class Clock(Generic[Move]):
             return inf
         return 0.0 if self._enough else self.budget.hard - self._spent()
 
+    def end(self) -> None:
+        """Take note that nothing is left to do but to answer."""
+        if self._meant is None and self._started is not None:
+            self._meant = min(self._spent(), self.budget.hard)
+
+    @property
+    def meant(self) -> float | None:
+        """Seconds of our time that the move was meant to take; None if none of it ran."""
+        return self._meant
+
     def another_iteration(
         self, best: Move, score: Score | None = None, effort: float | None = None
     ) -> bool:
@@ -132,6 +148,8 @@ class Clock(Generic[Move]):
         if self._started is None:
             self._enough = enough
             return True
+        if enough:
+            self.end()
         return not enough
 
     def _spent(self) -> float:

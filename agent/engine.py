@@ -7,12 +7,15 @@ chosen; until it is there, alpha-beta plays, and until that is there, a search i
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from agent.apart import Apart, Watched
 from agent.clock import Clock
+from agent.cores import usable_cores
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, load
 from agent.latch import Latch, wait_for_any
 from agent.levels import FULL, LEAST_ELO, Level, WeakSearch, skill_of
@@ -43,6 +46,16 @@ Opened = TypeVar("Opened")
 # How long a front end is kept waiting for the kernel before it is told to go ahead, in seconds.
 PATIENCE = 10.0
 
+# How long the file of an evaluation may take to run, in seconds.
+LOADING_PATIENCE = 30.0
+# How long one call of an evaluation may last when the search should end, before it is given up;
+# and how long a kernel with a compiled one may show no sign of life.
+PYTHON_GRACE = 0.03
+COMPILED_GRACE = 0.15
+# An evaluation with more calls than this left behind rests until they end: Python may come back
+# from a sleep; compiled code that did not return once is not tried again.
+MOST_LEFT = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -71,8 +84,15 @@ class Settings:
 
     @property
     def threads_in_use(self) -> int:
-        """How many threads search: levels, whose nodes are few, are played by one."""
-        return self.threads if self.level is None else 1
+        """How many threads search.
+
+        No more than there are cores: they would take turns, and the one that decides would wait
+        for its own. Levels, whose nodes are few, are played by one; and an evaluation in Python,
+        of which the interpreter runs one at a time, is asked by one.
+        """
+        if self.level is not None or self.evaluation.python is not None:
+            return 1
+        return min(self.threads, usable_cores())
 
 
 class Engine:
@@ -93,6 +113,10 @@ class Engine:
         self._open_tables = open_tables
         self._own_tables: OwnTables | None = None
         self._settings = Settings()
+        self._evaluation = HANDCRAFTED  # in use: the one that is set, unless it rests
+        self._given: Searcher | None = None  # to whoever searches now
+        self._left: list[threading.Thread] = []  # were given up in the evaluation that is set
+        self._silent: tuple[int, float] | None = None  # nodes, and since when it is as many
         kernel = Loading(
             ALPHABETA, "kernel", "playing without it", report, and_then=self._map_tables
         )
@@ -125,10 +149,61 @@ class Engine:
 
         Levels are played by alpha-beta, with which they were measured.
         """
+        self._given = self._silent = None
+        self._choose_evaluation()
         level = self._settings.level
         if level is None:
-            return self._strongest((self._settings.search, ALPHABETA), clock, stop)
-        return WeakSearch(self._strongest((ALPHABETA,), clock, stop), level, self._seed)
+            self._given = self._strongest((self._settings.search, ALPHABETA), clock, stop)
+            return self._given
+        self._given = self._strongest((ALPHABETA,), clock, stop)
+        return WeakSearch(self._given, level, self._seed)
+
+    def give_up(self, thread: threading.Thread) -> str | None:
+        """Give up what that thread does with the searcher, if the user's evaluation keeps it.
+
+        Return what to tell the user then. The searcher is left to the thread for good: the next
+        one is made anew, with the user's settings.
+        """
+        evaluation, searcher = self._settings.evaluation, self._given
+        if searcher is None or not self._is_stuck(searcher):
+            return None
+        if isinstance(evaluation.python, Watched):
+            evaluation.python.give_up()
+        self._left.append(thread)
+        self._given = None
+        self._searchers = {
+            name: made for name, made in self._searchers.items() if made is not searcher
+        }
+        self._fallback = None
+        return f"evaluation {evaluation.name} did not return in time; it is given up for this move"
+
+    def _is_stuck(self, searcher: Searcher) -> bool:
+        """Tell whether a search that was stopped goes on because of the user's evaluation."""
+        evaluation = self._evaluation
+        if isinstance(evaluation.python, Watched):
+            return evaluation.python.is_stuck(PYTHON_GRACE)
+        if evaluation.jitted is None:
+            return False
+        nodes, now = searcher.progress().nodes, time.monotonic()
+        if self._silent is None or self._silent[0] != nodes:
+            self._silent = nodes, now
+        return now - self._silent[1] >= COMPILED_GRACE
+
+    def _choose_evaluation(self) -> None:
+        """Use the evaluation that is set, or the hand-made one while too many calls hang in it."""
+        self._left = [thread for thread in self._left if thread.is_alive()]
+        evaluation = self._settings.evaluation
+        if len(self._left) > (MOST_LEFT if evaluation.jitted is None else 0):
+            evaluation = HANDCRAFTED
+        if evaluation is self._evaluation:
+            return
+        self._evaluation = evaluation
+        self._fallback = None
+        for searcher in self._searchers.values():
+            searcher.set_evaluation(evaluation)
+        if evaluation is not self._settings.evaluation:
+            name = self._settings.evaluation.name
+            self._report(f"evaluation {name} still does not return; the hand-made one plays")
 
     def _strongest(self, names: tuple[str, ...], clock: Clock[chess.Move], stop: Latch) -> Searcher:
         """Return the first of these searches that is there or can be waited for."""
@@ -143,7 +218,9 @@ class Engine:
         """Wait for the kernel and return it; raise PlayerError if it does not come."""
         self.start()
         wait_for_any(self.ready, stop)
-        kernel = self._adopt()
+        self._choose_evaluation()
+        self._silent = None
+        self._given = kernel = self._adopt()
         if kernel is None:
             raise PlayerError("this needs the compiled kernel, which is not there")
         return kernel
@@ -171,18 +248,21 @@ class Engine:
     def set_threads(self, threads: int) -> None:
         """Search with so many threads."""
         self._settings = replace(self._settings, threads=threads)
+        self._tell_threads()
         self._adopt(self._settings.search)
         self._share_threads()
 
     def set_evaluation(self, spec: str) -> None:
         """Load and use an evaluation; raises EvaluationError and keeps the old one on failure."""
-        try:
-            evaluation = load(spec)
-        except OSError as error:  # a name that the system does not take
-            raise PlayerError(f"cannot load an evaluation from {spec}: {error.strerror}") from None
+        evaluation = _load(spec)
         for searcher in self._made():
             searcher.set_evaluation(evaluation)
         self._settings = replace(self._settings, evaluation=evaluation)
+        self._evaluation = evaluation
+        self._left = []
+        if evaluation.python is not None:
+            self._tell_threads()
+        self._share_threads()
         self._fallback = None
 
     def set_search(self, name: str) -> None:
@@ -312,7 +392,7 @@ class Engine:
         changes: tuple[Callable[[], None], ...] = (
             self._share_memory,
             lambda: searcher.set_threads(settings.threads_in_use),
-            lambda: searcher.set_evaluation(settings.evaluation),
+            lambda: searcher.set_evaluation(self._evaluation),
             lambda: self._set_choice(searcher),
             lambda: searcher.set_endgame(self._endgame()) if self._has_tables() else None,
         )
@@ -326,6 +406,14 @@ class Engine:
         if searcher is self._searchers.get(MCTS):
             tree = cast("TreeSearch", searcher)
             tree.choice = cast("FinalChoice", self._settings.final_choice)
+
+    def _tell_threads(self) -> None:
+        """Tell why fewer threads search than were asked for, if fewer do."""
+        threads, cores = self._settings.threads, usable_cores()
+        if threads > 1 and self._settings.evaluation.python is not None:
+            self._report("the evaluation is plain Python: one thread searches")
+        elif threads > cores:
+            self._report(f"{threads} threads are more than the cores: {cores} search")
 
     def _share_threads(self) -> None:
         for searcher in self._searchers.values():
@@ -345,8 +433,23 @@ class Engine:
         if self._fallback is None:
             from agent.search.deepening import PlainSearch
 
-            self._fallback = PlainSearch(self._settings.evaluation.python)
+            self._fallback = PlainSearch(self._evaluation.python)
         return self._fallback
+
+
+def _load(spec: str) -> Evaluation:
+    """Load an evaluation to be played with, in bounded time; a plain function is watched."""
+    loading = Apart(lambda: load(spec), "evaluation")
+    if not loading.wait(timeout=LOADING_PATIENCE):
+        loading.give_up()
+        raise EvaluationError(f"evaluation {spec} takes more than {LOADING_PATIENCE:.0f} s to load")
+    try:
+        evaluation = loading.result()
+    except OSError as error:  # a name that the system does not take
+        raise PlayerError(f"cannot load an evaluation from {spec}: {error.strerror}") from None
+    if evaluation.python is None:
+        return evaluation
+    return replace(evaluation, python=Watched(evaluation.python))
 
 
 def _open(

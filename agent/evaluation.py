@@ -20,7 +20,9 @@ It may read the fields of the position (see `position_dtype` in agent.chess.reco
 board, turn, checkers, pinned, castling, en_passant) and call the helpers that this
 module lends: `position_at`, `king_square`, `count`, `first_square`, `bit`, `has`, the attack
 functions, `game_phase` and `handcrafted`. Bitboards are uint64, so constants that meet them are
-wrapped: `U64(1)`. It must not write.
+wrapped: `U64(1)`. It must not write. It returns a number, whose fraction is dropped; NaN and
+infinity end the search with a message, as every exception does. Values beyond 29,000 centipawns
+count as that, in plain functions too, which return whole numbers.
 
 What an evaluation finds is remembered by position: the clocks, or anything else beside pieces,
 turn, castling rights and en passant, should not matter to it. This module imports neither Numba nor
@@ -30,6 +32,7 @@ NumPy by itself.
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -99,14 +102,9 @@ def load(spec: str) -> Evaluation:
     Raises EvaluationError with a message that names what is wrong.
     """
     spec = spec.strip()
-    if spec.lower() in ("handcrafted", ""):
+    if _is_built_in(spec):
         return HANDCRAFTED
-    try:
-        place, name = user_code.split(spec, "evaluation")
-    except user_code.UserCodeError:
-        raise EvaluationError(
-            f"evaluation {spec!r} is not 'handcrafted', 'module:function' or 'FILE.py:function'"
-        ) from None
+    place, name = _split(spec)
     try:
         module = user_code.load_module(place, "evaluation")
     except user_code.UserCodeError as error:
@@ -118,6 +116,33 @@ def load(spec: str) -> Evaluation:
         known = ", ".join(_functions(module)) or "none"
         raise EvaluationError(f"{place} has no function {name!r}; it has: {known}")
     return Evaluation(spec, python=function)
+
+
+def check(spec: str) -> None:
+    """Raise EvaluationError for a spec that cannot be right, without running any code of it."""
+    if not _is_built_in(spec):
+        place, _ = _split(spec)
+        try:
+            user_code.check(place, "evaluation")
+        except user_code.UserCodeError as error:
+            raise EvaluationError(str(error)) from None
+        except OSError as error:  # a name that the system does not take
+            raise EvaluationError(
+                f"cannot load an evaluation from {spec}: {error.strerror}"
+            ) from None
+
+
+def _is_built_in(spec: str) -> bool:
+    return spec.strip().lower() in ("handcrafted", "")
+
+
+def _split(spec: str) -> tuple[str, str]:
+    try:
+        return user_code.split(spec, "evaluation")
+    except user_code.UserCodeError:
+        raise EvaluationError(
+            f"evaluation {spec!r} is not 'handcrafted', 'module:function' or 'FILE.py:function'"
+        ) from None
 
 
 def _functions(module: ModuleType) -> list[str]:
@@ -133,3 +158,17 @@ def _functions(module: ModuleType) -> list[str]:
 def failure(name: str, error: BaseException) -> EvaluationError:
     """Make the error that reports an exception in a running evaluation."""
     return EvaluationError(f"evaluation {name} failed: {user_code.describe(error)}")
+
+
+def finite(name: str, value: float) -> float:
+    """Return what an evaluation returned; EvaluationError if it is infinite or not a number."""
+    try:
+        is_finite = isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        is_finite = True
+    if not is_finite:
+        raise EvaluationError(
+            f"evaluation {name} returned {value}: a finite number is needed "
+            "(wins and losses outrank every evaluation by themselves)"
+        )
+    return value

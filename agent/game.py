@@ -8,7 +8,7 @@ a stack of them behind `play` and `undo`.
 `Game` is enough for every search. `Rated`, `Classed`, `Patterned`, `Bounded`, `Continued`,
 `Symmetric` and `Simulated` are what a game may offer besides: hints for the order of moves, bounds
 of a position, the moves on which a leaf is continued, positions that are alike, and playouts of
-its own. A game that people see and play is `Written` too.
+its own. `Valued` says what its ends are worth. A game that people see and play is `Written` too.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -105,6 +105,18 @@ class Bounded(Protocol):
 
         They hold for the utilities and for the game's own evaluation.
         """
+
+
+@runtime_checkable
+class Valued(Protocol):
+    """A game whose ends have values like those of evaluations, as the leaves of a tree have.
+
+    In all other games a win outranks every evaluation, and every evaluation a loss.
+    """
+
+    @property
+    def whole_values(self) -> bool:
+        """Whether all ends have whole numbers, between which there is nothing to search for."""
 
 
 @runtime_checkable

@@ -8,26 +8,27 @@ compiled functions find it by its name.
 The cache folder is named by a hash of the kernel's sources, the versions of Python, Numba and
 llvmlite, and the CPU: whatever could change the code changes the folder, so a stale kernel cannot
 be found. It lies in the user's cache folder, or in `KEMPELEN_CACHE_DIR`; once filled it can be
-read-only. Importing this module imports neither Numba nor NumPy.
+read-only. `agent.cache` says what is taken from it. Importing this module imports neither Numba nor
+NumPy.
 """
 
 import contextlib
+import functools
 import hashlib
 import inspect
 import os
 import pickle
 import sys
-import threading
 from collections.abc import Callable
-from functools import cache, update_wrapper
 from importlib.metadata import version
 from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+from agent import cache
+from agent.cache import CACHE_VARIABLE
 
-CACHE_VARIABLE = "KEMPELEN_CACHE_DIR"
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _CHECKSUM_BYTES = 32
 
@@ -51,7 +52,7 @@ class _Entry:
     def __init__(self, compiled_function: Any, caller: Any) -> None:
         self._compiled_function = compiled_function
         self._caller = caller
-        update_wrapper(self, compiled_function.py_func)
+        functools.update_wrapper(self, compiled_function.py_func)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self._compiled_function(*arguments, **named)
@@ -80,7 +81,7 @@ def entry(signature: Any) -> Callable[[Function], Function]:
         own = FunctionType(
             function.__code__, names, None, function.__defaults__, function.__closure__
         )
-        update_wrapper(own, function)
+        functools.update_wrapper(own, function)
         dispatcher = numba.njit(nogil=True, error_model="numpy")(own)
         dispatcher._cache = _disk_cache(name)
         dispatcher.compile(signature)
@@ -161,19 +162,22 @@ def _disk_cache(name: str) -> Any:
     from numba.core.runtime import rtsys
     from numba.core.serialize import dumps
 
-    path = cache_folder() / f"{name}.pickle"
+    folder, file = cache_folder(), f"{name}.pickle"
 
     class DiskCache(_Cache):  # type: ignore[misc]
-        cache_path = str(path.parent)
+        cache_path = str(folder)
 
         def load_overload(self, signature: Any, target_context: Any) -> Any:
             try:
-                content = path.read_bytes()
+                content = cache.read(folder, file)
+            except cache.UntrustedError as error:
+                _complain(str(error))
+                return None
             except OSError:
                 return None
             checksum, payload = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
             if hashlib.sha256(payload).digest() != checksum:
-                print(f"kempelen: {path} is damaged; compiling anew", file=sys.stderr)
+                _complain(f"{folder / file} is damaged; compiling anew")
                 return None
             loaded.append(name)
             # Kernels need Numba's runtime, but none of what `target_context.refresh` imports to
@@ -186,7 +190,7 @@ def _disk_cache(name: str) -> Any:
             payload = dumps(result._reduce())
             # A cache that cannot be written only costs time.
             with contextlib.suppress(OSError):
-                write_atomically(path, hashlib.sha256(payload).digest() + payload)
+                cache.write(folder, file, hashlib.sha256(payload).digest() + payload)
 
         def enable(self) -> None:
             pass
@@ -200,18 +204,13 @@ def _disk_cache(name: str) -> Any:
     return DiskCache()
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file that other processes see whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
-    try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+@functools.cache
+def _complain(message: str) -> None:
+    """Tell the user, but each thing only once: many functions may come from one folder."""
+    print(f"kempelen: {message}", file=sys.stderr)
 
 
-@cache
+@functools.cache
 def cache_folder() -> Path:
     """Return the folder of this kernel's compiled code; it need not exist."""
     base = os.environ.get(CACHE_VARIABLE)
@@ -219,6 +218,7 @@ def cache_folder() -> Path:
         from platformdirs import user_cache_path
 
         root = user_cache_path("kempelen", appauthor=False)
+        cache.tighten(root)
     else:
         root = Path(base).expanduser()
     return root / f"kernel-{_fingerprint()}"

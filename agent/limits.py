@@ -54,6 +54,12 @@ class Limits(Generic[Move]):
     ponder: bool = False
     search_moves: tuple[Move, ...] = field(default=())
 
+    @property
+    def endless(self) -> bool:
+        """Whether only a word from outside ends the search."""
+        ends = (self.depth, self.nodes, self.mate, self.movetime, self.clock)
+        return self.infinite or self.ponder or all(end is None for end in ends)
+
 
 @dataclass(frozen=True, slots=True)
 class Info(Generic[Move]):

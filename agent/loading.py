@@ -1,7 +1,7 @@
 """One part of the kernel on its way into this process.
 
-A thread loads it; if it has never been compiled here, a child process compiles it first, so that
-this one keeps answering. Numba is not imported before that.
+A thread loads it; if it has never been compiled here, a child process compiles it first, or waits
+for another that does, so that this one keeps answering. Numba is not imported before that.
 """
 
 from __future__ import annotations
@@ -100,10 +100,13 @@ class Loading:
             self._cold = not warming.is_warm(self._part)
             if self._cold and not self._closed.is_set():
                 self._report(f"compiling the {self._name}, once: a minute or so; {self._meanwhile}")
+            problem = warming.problem() if self._cold else None
+            if problem is not None and self._after is None:  # else it has been said
+                self._report(f"{problem}; what is compiled now serves this process alone")
             self._looked.set()
             if self._after is not None:
                 wait_for_any(self._after.ready, self._closed)
-            if self._cold and not self._closed.is_set():
+            if self._cold and problem is None and not self._closed.is_set():
                 with warming.compile_in_child(self._part) as self._child:
                     if self._closed.is_set():
                         self._child.kill()

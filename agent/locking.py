@@ -1,7 +1,7 @@
 """A lock on a file that this process writes: it ends with the process at the latest."""
 
 import sys
-from typing import TextIO
+from typing import IO, Any, TextIO
 
 
 def lock(path: str) -> TextIO:
@@ -10,16 +10,27 @@ def lock(path: str) -> TextIO:
     Raises BlockingIOError if another process holds it, and OSError if there can be none.
     """
     file = open(path + ".lock", "a")  # noqa: SIM115
+    hold(file)
+    return file
+
+
+def hold(file: IO[Any]) -> None:
+    """Lock an open file until it is closed; close it, and raise as `lock` does, if that fails."""
     try:
         if sys.platform == "win32":
             import msvcrt
 
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+            try:
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+            except OSError:
+                raise BlockingIOError(file.name) from None
         else:
             import fcntl
 
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except PermissionError:  # as some file systems say it
+                raise BlockingIOError(file.name) from None
     except OSError:
         file.close()
-        raise BlockingIOError(path) from None
-    return file
+        raise

@@ -3,6 +3,9 @@
 Whatever is asked of a player is done in order by that one thread, so a caller never waits: a
 `go` during a search stops that search, whose answer is given first. Every `go` gets exactly one
 result, also when it is stopped before it began, when there is no move, or when a search fails.
+
+The search itself has a thread apart, which the player's thread watches: where a user's evaluation
+keeps it from ending in time, it is given up, and the last completed iteration is the answer.
 """
 
 from __future__ import annotations
@@ -10,12 +13,14 @@ from __future__ import annotations
 import os
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
+from agent.apart import Apart
 from agent.clock import Clock
 from agent.evaluation import EvaluationError
+from agent.lag import Lag, follows, lag_between
 from agent.latch import Latch, wait_for_any
 from agent.limits import Cp, Info, Limits, Mate, Progress, Result
 from agent.worker import Job, Worker
@@ -29,6 +34,10 @@ Move = TypeVar("Move")
 # A long search tells where it stands: seconds to the first report, and between reports.
 FIRST_PROGRESS = 3.0
 PROGRESS_INTERVAL = 1.0
+# A search that was stopped ends within a millisecond; if not, see that often what keeps it.
+GLANCE = 0.005
+
+Answer = TypeVar("Answer")
 
 
 class Searcher(Protocol):
@@ -64,6 +73,13 @@ class Source(Protocol):
 
     def searcher(self, clock: Clock[chess.Move], stop: Latch) -> Searcher:
         """Return who searches now. May wait for it, until `stop` or as the clock allows."""
+
+    def give_up(self, thread: threading.Thread) -> str | None:
+        """Give up what that thread does with the searcher, if a user's evaluation keeps it.
+
+        Return what to tell the user then; the next searcher is another one. From any thread,
+        while that thread is the only one to use the source.
+        """
 
 
 class Advisor(Protocol[Position, Move]):
@@ -123,23 +139,41 @@ class Player(Worker):
         self._source = source
         self._listener = listener
         self._advisors = advisors
+        self.lag = Lag()
+        self._last: _Search | None = None
         super().__init__(lambda error: listener.error(describe(error)), "player")
 
     def go(self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1) -> None:
         """Think about a position, which is copied; what was going on is stopped first."""
-        clock = Clock(limits, self.overhead, not self.patient and _forced(board, limits))
+        if self._last is not None and (lag := self._last.lag(board, limits)) is not None:
+            self.lag.learn(lag)
+        forced = not self.patient and _forced(board, limits)
+        clock = Clock(limits, self.overhead, forced, reserve=self.lag.reserve(limits.clock))
         search = _Search(
             board.copy(), limits, lines, clock, self._source, self._listener, self._advisors
         )
+        self._last = search
         self.stop()
-        job = Job(search.run, lengthy=True)
+        job = Job(search.run, lengthy=True, endless=limits.endless)
         job.ponderhit.then(clock.start)  # which may come before the search begins
         self._ask(job)
+
+    def apart(self, job: Job, work: Callable[[], Answer]) -> Answer:
+        """Do work of a job that calls a user's evaluation; raise PlayerError if it is given up."""
+        apart = Apart(work, "apart")
+        if not apart.wait(job.stop) and (message := _end(apart, self._source)):
+            raise PlayerError(message)
+        return apart.result()
 
     def ponderhit(self) -> None:
         """Go on by the clock: the move that was pondered on has been played."""
         for job in self.asked():
             job.ponderhit.set()
+
+    def new_game(self) -> None:
+        """Take the next position for one of another game."""
+        self._last = None
+        self.lag.new_game()
 
 
 class _Search:
@@ -165,16 +199,45 @@ class _Search:
         self._searcher: Searcher | None = None
         self._best: Info[chess.Move] | None = None
         self._last: Info[chess.Move] | None = None
+        self._telling = threading.Lock()
+        self._answering = False
+        self._result: Result[chess.Move] | None = None
+
+    def lag(self, board: chess.Board, limits: Limits[chess.Move]) -> float | None:
+        """Return how much later than meant the answer reached our clock, if the next `go` tells.
+
+        It does if it is about our next move of the same game, with no time control in between.
+        """
+        before, after, meant = self._limits.clock, limits.clock, self._clock.meant
+        move = None if self._result is None else self._result.move
+        if move is None or before is None or after is None or meant is None:
+            return None
+        if self._limits.infinite or limits.infinite or self._limits.moves_to_go == 1:
+            return None
+        if not follows(board, move, self._board):
+            return None
+        return lag_between(before, after, meant)
 
     def run(self, job: Job) -> None:
         """Think and answer, whatever happens."""
-        wake, over = threading.Event(), Latch()
-        for latch in (job.ponderhit, job.stop, over):
-            latch.then(wake.set)
-        watch = threading.Thread(
-            target=self._watch, args=(job.stop, wake, over), name="clock", daemon=True
-        )
-        watch.start()
+        thinking = Apart(lambda: self._work(job), "search")
+        try:
+            self._watch(job, thinking)
+        except Exception as error:  # noqa: BLE001 - whoever listens may fail
+            job.stop.set()
+            self._report(describe(error))
+        message = _end(thinking, self._source)
+        with self._telling:  # a search that was given up is silent from here
+            self._answering = True
+        if message:
+            self._listener.error(message)
+            self._last = None
+        self._clock.end()
+        self._result = self._conclude()
+        self._listener.result(self._result)
+
+    def _work(self, job: Job) -> None:
+        """Think, and wait with the answer where the protocol says so."""
         try:
             if not self._lines:
                 score = Mate(0) if self._board.is_check() else Cp(0)
@@ -184,13 +247,10 @@ class _Search:
             else:
                 self._think(job)
         except BaseException as error:  # noqa: BLE001 - a user's code may even exit
-            self._listener.error(describe(error))
-            self._last = None
+            self._report(describe(error))
         finally:
             self._hold(job)
-            over.set()
-            watch.join()
-            self._listener.result(self._conclude())
+            self._clock.end()
 
     def _advice(self) -> Info[chess.Move] | None:
         """Return what the first advisor knows; one that fails costs no move, only a message."""
@@ -199,7 +259,7 @@ class _Search:
                 if advice := advisor.advise(self._board, self._limits, self._lines):
                     return advice
             except Exception as error:  # noqa: BLE001 - there is still the search
-                self._listener.error(describe(error))
+                self._report(describe(error))
         return None
 
     def _think(self, job: Job) -> None:
@@ -216,7 +276,19 @@ class _Search:
                 break
 
     def _tell(self, info: Info[chess.Move]) -> None:
-        """Pass a line on, and remember it if it says what to play."""
+        """Pass a line on, and remember it if it says what to play, unless it comes too late."""
+        with self._telling:
+            if not self._answering:
+                self._note(info)
+
+    def _report(self, message: str) -> None:
+        """Pass on what went wrong, unless it comes too late."""
+        with self._telling:
+            if not self._answering:
+                self._listener.error(message)
+                self._last = None
+
+    def _note(self, info: Info[chess.Move]) -> None:
         if info.multipv == 1 and info.pv and (info.bound != "upperbound" or not self._best):
             self._best = info
         self._last = info
@@ -243,15 +315,21 @@ class _Search:
                 hashfull=now.hashfull,
                 time=self._clock.elapsed(),
             )
-            self._tell(best)
+            self._note(best)
         return Result(best.pv[0], best.pv[1] if len(best.pv) > 1 else None, best)
 
-    def _watch(self, stop: Latch, wake: threading.Event, over: Latch) -> None:
-        """Stop the search at the hard limit; once in a while, tell where it stands."""
+    def _watch(self, job: Job, thinking: Apart[None]) -> None:
+        """Stop the search at the hard limit; once in a while, tell where it stands.
+
+        Returns when the search is over, or stopped.
+        """
+        wake = threading.Event()
+        for latch in (job.ponderhit, job.stop, thinking.over):
+            latch.then(wake.set)
         report_at = FIRST_PROGRESS
-        while not (over.is_set() or stop.is_set()):
+        while not (thinking.over.is_set() or job.stop.is_set()):
             if self._clock.remaining() <= 0.0:
-                stop.set()
+                job.stop.set()
                 return
             if self._clock.elapsed() >= report_at:
                 report_at += PROGRESS_INTERVAL
@@ -260,6 +338,14 @@ class _Search:
                     self._last = None
             wake.wait(max(min(self._clock.remaining(), report_at - self._clock.elapsed()), 0.0))
             wake.clear()
+
+
+def _end(apart: Apart[Any], source: Source) -> str | None:
+    """Wait until it is over, after a stop; or give it up, and return what to tell the user."""
+    while not apart.wait(timeout=GLANCE):
+        if message := source.give_up(apart.thread):
+            return message
+    return None
 
 
 def _root_moves(board: chess.Board, limits: Limits[chess.Move]) -> Iterator[chess.Move]:

@@ -21,7 +21,7 @@ from agent.player import describe
 from agent.search import configuration
 from agent.search.configuration import Configuration
 from agent.search.counts import SearchStopped
-from agent.search.ending import Ending
+from agent.search.ending import OUTRANKING, Ending
 from agent.search.mcts import UCT, Node
 from agent.search.search import Search
 
@@ -41,7 +41,7 @@ WITH_OWN_PLAYOUTS = {"rave": 500, "exploration": 0.1, "urgency": 0.3}
 # Outcomes differ from a draw by half a point at least: all wins are worth the same.
 WHOLE_WIN = 0.5
 # For all others a quick win is better than a slow one, by less than anything else matters.
-QUICKEST = Ending(step=1e-6)
+QUICKEST = Ending(step=1e-6, unit=OUTRANKING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,14 @@ class Thought(Generic[Move]):
     """One move of the position and what is known of it.
 
     visits: playouts, or nodes of the search. value: for the mover; of playouts their mean, from
-    -1 to 1. line: the move and what follows it.
+    -1 to 1. line: the move and what follows it. estimated: the value is an evaluation, on whatever
+    scale.
     """
 
     visits: int
     value: float
     line: tuple[Move, ...]
+    estimated: bool = False
 
     @property
     def move(self) -> Move:
@@ -102,10 +104,11 @@ class Thinker(Generic[Move]):
         search.node_limit = inf if plan.nodes is None else plan.nodes
         search.forget_counts()
         over = threading.Event()
+        ends = time.monotonic() + plan.seconds
         stop.then(lambda: setattr(search, "stopped", True))
         driver = _Playouts(search, game) if isinstance(search, UCT) else _Depths(search, game)
         watch = threading.Thread(
-            target=self._watch, args=(driver, plan.seconds, over, listen, interval), daemon=True
+            target=self._watch, args=(driver, ends, over, listen, interval), daemon=True
         )
         watch.start()
         try:
@@ -134,13 +137,12 @@ class Thinker(Generic[Move]):
     def _watch(
         self,
         driver: _Playouts[Move] | _Depths[Move],
-        seconds: float,
+        ends: float,
         over: threading.Event,
         listen: Callable[[Sequence[Thought[Move]]], None] | None,
         interval: float,
     ) -> None:
         """End the search when its time is up; meanwhile tell what it has found."""
-        ends = time.monotonic() + seconds
         while (left := ends - time.monotonic()) > 0:
             pause = min(left, interval if listen else inf, threading.TIMEOUT_MAX)
             if over.wait(max(pause, 0.001)):
@@ -192,7 +194,7 @@ class _Depths(Generic[Move]):
             found = self._search.search(self._game, depth)
             nodes, hits = counts.nodes - nodes, counts.table_hits - hits
             if found.move is not None:
-                self._best = Thought(nodes, found.value, found.pv)
+                self._best = Thought(nodes, found.value, found.pv, not found.decided)
             if time.monotonic() - began > LATEST * plan.seconds:
                 return
             # A search that did not come to its horizon has seen all there is, unless it owes

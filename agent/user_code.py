@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from agent.files import read_bytes
+
 
 class UserCodeError(ValueError):
     """What was named cannot be loaded; the message names it and what is wrong."""
@@ -17,6 +19,12 @@ def split(spec: str, noun: str) -> tuple[str, str]:
     if not colon or not place or not name.isidentifier():
         raise UserCodeError(f"{noun} {spec.strip()!r} is not 'module:name' or 'FILE.py:name'")
     return place, name
+
+
+def check(place: str, noun: str) -> None:
+    """Raise UserCodeError if a file cannot be read; a module is not looked for."""
+    if place.endswith(".py"):
+        _read_file(Path(place), noun)
 
 
 def load_module(place: str, noun: str) -> ModuleType:
@@ -39,10 +47,18 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}{place}"
 
 
-def _load_file(path: Path, noun: str) -> ModuleType:
+def _read_file(path: Path, noun: str) -> tuple[Path, bytes]:
     path = path.expanduser().resolve()
-    if not path.is_file():
-        raise UserCodeError(f"{noun} file {path} does not exist")
+    try:
+        return path, read_bytes(path)
+    except FileNotFoundError:
+        raise UserCodeError(f"{noun} file {path} does not exist") from None
+    except OSError as error:
+        raise UserCodeError(f"{noun} file {path} cannot be read: {error.strerror}") from None
+
+
+def _load_file(path: Path, noun: str) -> ModuleType:
+    path, source = _read_file(path, noun)
     if str(path.parent) not in sys.path:  # so that it finds its neighbours, as a script would
         sys.path.append(str(path.parent))
     name = f"kempelen_{noun}_{path.stem}"
@@ -53,8 +69,8 @@ def _load_file(path: Path, noun: str) -> ModuleType:
     sys.modules[name] = module
     try:
         # Not through the loader's bytecode cache, which misses edits within one second.
-        exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
-    except Exception as error:
+        exec(compile(source, str(path), "exec"), vars(module))
+    except (Exception, SystemExit) as error:
         raise UserCodeError(f"{noun} file {path} failed: {describe(error)}") from error
     return module
 
@@ -66,5 +82,5 @@ def _import(name: str, noun: str) -> ModuleType:
     known = sys.modules.get(name)
     try:
         return importlib.reload(known) if known else importlib.import_module(name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UserCodeError(f"{noun} module {name} failed: {describe(error)}") from error

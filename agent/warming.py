@@ -1,51 +1,110 @@
 """Parts of the kernel on their way into a process: from the cache, or compiled into it.
 
+Of several processes that find a part missing one compiles it, which holds the cache's lock; the
+others wait for it and load. A lock ends with its process, so that where that dies another goes on
+from what it left. Where there can be no lock, each compiles for itself.
+
 Importing this module imports neither Numba nor NumPy.
 """
 
 import contextlib
+import gc
 import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from pathlib import Path
+from typing import IO
 
+from agent import cache
 from agent.cores import usable_cores
-from agent.kernel import cache_folder, write_atomically
+from agent.kernel import cache_folder
 from agent.parts import AFTERWARDS, ALPHABETA, APART, PARTS
 
 Report = Callable[[str, int, int], None]
 
+# How often a process looks whether another has compiled what it waits for, and after how long it
+# takes that other to be stuck, in seconds.
+GLANCE = 0.1
+PATIENCE = 900.0
 
-def _mark(part: str) -> Path:
-    """Return the file that says that all of a part is in the cache."""
-    return cache_folder() / f"complete-{part}"
+
+def _mark(part: str) -> str:
+    """Return the name of the file that says that all of a part is in the cache."""
+    return f"complete-{part}"
 
 
 def is_warm(part: str = ALPHABETA) -> bool:
-    """Tell whether a whole part of the kernel is in the cache."""
-    return _mark(part).exists()
+    """Tell whether a whole part of the kernel is in the cache, and may be taken from it."""
+    return cache.holds(cache_folder(), _mark(part))
+
+
+def problem() -> str | None:
+    """Say why what is compiled cannot be kept, and the remedy; None if it can."""
+    return cache.problem(cache_folder())
 
 
 def load(part: str = ALPHABETA) -> None:
-    """Import a part of the kernel: from the cache in a moment, else compiling for a while."""
+    """Import a part of the kernel: from the cache in a moment, else compiling for a while.
+
+    What is there afterwards stays; to look through it for garbage would take a tenth of a second,
+    at a time when a clock may run.
+    """
     warm_up(None, (part,))
+    gc.freeze()
 
 
 def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
     """Import, and where needed compile, parts of the kernel, and mark them complete in the cache.
 
-    Where there are cores for it, a second process compiles what stands apart meanwhile.
+    Where there are cores for it, a second process compiles what stands apart meanwhile. Where
+    another process compiles, that is waited for.
 
     report: called with the name of the stage that begins, stages done, and their number; at the
     end with an empty name.
     """
-    cold = [part for part in parts if not is_warm(part)]
     modules = [module for part in parts for module in PARTS[part]]
     modules.sort(key=lambda module: module in APART + AFTERWARDS)
-    missing = [module for part in cold for module in PARTS[part]]
+    with _turn(parts) as cold:
+        missing = [module for part in cold for module in PARTS[part]]
+        _import(modules, missing, report)
+        for part in cold:
+            with contextlib.suppress(OSError):
+                cache.write(cache_folder(), _mark(part), b"")
+    if report:
+        report("", len(modules), len(modules))
+
+
+@contextlib.contextmanager
+def _turn(parts: Sequence[str]) -> Iterator[list[str]]:
+    """Give the parts that are to be compiled here, now that no other process compiles any."""
+    held = _wait_for_turn(parts)
+    try:
+        yield [part for part in parts if not is_warm(part)]
+    finally:
+        if held is not None:
+            held.close()
+
+
+def _wait_for_turn(parts: Sequence[str]) -> IO[bytes] | None:
+    """Return the lock to compile under; None where nothing is to be compiled, or no lock is."""
+    deadline = time.monotonic() + PATIENCE
+    while not all(map(is_warm, parts)):
+        try:
+            return cache.lock(cache_folder())
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                break
+            time.sleep(GLANCE)
+        except OSError:
+            break
+    return None
+
+
+def _import(modules: Sequence[str], missing: Sequence[str], report: Report | None) -> None:
+    """Import modules, of which those that are missing in the cache are compiled."""
     with _compiling_beside(missing) as wait:
         for done, module in enumerate(modules):
             if report:
@@ -53,11 +112,6 @@ def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
             if module in APART:
                 wait()
             import_module(module)
-    for part in cold:
-        with contextlib.suppress(OSError):
-            write_atomically(_mark(part), b"")
-    if report:
-        report("", len(modules), len(modules))
 
 
 @contextlib.contextmanager
@@ -68,7 +122,7 @@ def _compiling_beside(modules: Sequence[str]) -> Iterator[Callable[[], object]]:
     """
     apart = [module for module in modules if module in APART]
     child = None
-    if 0 < len(apart) < len(modules) and usable_cores() > 1 and _can_write():
+    if 0 < len(apart) < len(modules) and usable_cores() > 1 and not problem():
         with contextlib.suppress(OSError):
             child = _start_child(apart)
     if child is None:
@@ -76,14 +130,6 @@ def _compiling_beside(modules: Sequence[str]) -> Iterator[Callable[[], object]]:
         return
     with child:
         yield child.wait
-
-
-def _can_write() -> bool:
-    """Tell whether there is a cache that what another process compiles comes into."""
-    folder = cache_folder()
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-    return folder.is_dir() and os.access(folder, os.W_OK)
 
 
 def compile_in_child(part: str = ALPHABETA) -> subprocess.Popen[bytes]:

@@ -13,12 +13,16 @@ class Job:
     """What a player does after everything that was asked of it before.
 
     stop: asked to end. overtaken: something else has been asked of the player since.
-    lengthy: it may take long, so nobody should wait for it to end.
+    lengthy: it may take long, so nobody should wait for it to end. endless: it ends when it is
+    asked to, and not before.
     """
 
-    def __init__(self, work: Callable[[Job], None], lengthy: bool) -> None:
+    def __init__(
+        self, work: Callable[[Job], None], lengthy: bool, *, endless: bool = False
+    ) -> None:
         self.work = work
         self.lengthy = lengthy
+        self.endless = endless
         self.stop = Latch()
         self.overtaken = Latch()
         self.ponderhit = Latch()
@@ -53,6 +57,12 @@ class Worker:
         """Return what is being done and what waits to be done."""
         with self._changed:
             return self._asked()
+
+    def stop_endless(self) -> None:
+        """End what would not end by itself."""
+        for job in self.asked():
+            if job.endless:
+                job.stop.set()
 
     def stop(self) -> None:
         """End everything that was asked for so far, at once; it is still answered."""

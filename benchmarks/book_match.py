@@ -64,7 +64,7 @@ def main(arguments: argparse.Namespace) -> int:
         records = _records(ledger)
     comparison = summary["comparison"]
     losses, draws, wins = comparison["games"]
-    best = comparison["by_pairs"] or comparison["by_games"]
+    best = comparison["estimate"]
     found = [book_moves(record) for record in records]
     row = (
         f"+{wins} ={draws} -{losses}",

@@ -55,6 +55,6 @@ def play(first: str, second: str, games: int, *options: str) -> Outcome:
         one["draws"],
         one["losses"],
         one["failures"] + other["failures"],
-        one["elo"] - other["elo"] if decided else None,
+        one["elo"] if decided else None,
         one["error"] if decided else None,
     )

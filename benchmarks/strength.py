@@ -44,7 +44,7 @@ from tournament.settings import (
     Settings,
     TimeControl,
 )
-from tournament.standings import FAILURES
+from tournament.standings import FAILURES, meetings_of, outcome_of, results_of
 from tournament.values import SettingsError, encode
 
 HASH = 16
@@ -171,13 +171,11 @@ def table(
 ) -> list[tuple[str, int, str, int, str, str, int]]:
     """Return a row for each player: its rating and error, and our score against it."""
     names = ["Kempelen", *(opponent.name for opponent in opponents)]
-    games = [
-        (names.index(record.white), names.index(record.black), record.white_score)
-        for record in records
-        if record.white_score is not None
-    ]
+    # The players of a record are numbered as in the gauntlet: ours is the first.
+    meetings = meetings_of(results_of(map(outcome_of, records)))
     anchors = {opponent.name: opponent.elo for opponent in opponents if opponent.elo is not None}
-    return [row(rating, records, rating.name in anchors) for rating in rate(names, games, anchors)]
+    ratings = rate(names, meetings, anchors)
+    return [row(rating, records, rating.name in anchors) for rating in ratings]
 
 
 def row(

@@ -10,14 +10,13 @@ import itertools
 import json
 import random
 import re
-import sys
 import time
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kempelen.console import progress, warm_up, with_progress
+from kempelen.console import complain, progress, warm_up, with_progress
 from kempelen.numbers import positive, up_to
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ def run(arguments: Namespace) -> int:
     try:
         return act(arguments)
     except (BookError, UciError) as error:
-        print(f"kempelen book: {error}", file=sys.stderr)
+        complain(error, "kempelen book")
         return 2
 
 

@@ -63,12 +63,20 @@ def main(argv: list[str] | None = None) -> int:
             import_module(f"kempelen.{name}").configure(command)
     arguments = parser.parse_args(argv)
     try:
-        return int(import_module(f"kempelen.{arguments.command}").run(arguments))
+        status = int(import_module(f"kempelen.{arguments.command}").run(arguments))
+        sys.stdout.flush()
+        return status
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # whoever read our output, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NO_READER
+    except OSError as error:  # a full disk, our output's perhaps
+        from kempelen.console import complain
+
+        complain(error, f"kempelen {arguments.command}")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
 
 
 if __name__ == "__main__":

@@ -1,13 +1,30 @@
-"""Progress for people: bars on standard error, and only where that is a terminal."""
+"""What commands tell people on standard error: what is wrong, and how far they are.
+
+Progress is shown where that is a terminal only.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+from agent.plain_text import plain_lines
+
 Item = TypeVar("Item")
+
+
+def complain(text: object, command: str = "kempelen") -> None:
+    """Say on standard error what went wrong, in words that may be those of a file or an engine.
+
+    Where nobody can hear it, as after a terminal was closed, nothing happens.
+    """
+    try:
+        print(f"{command}: {plain_lines(str(text))}", file=sys.stderr, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # where the rest goes too
 
 
 def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:

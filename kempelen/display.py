@@ -2,6 +2,7 @@
 
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 import chess
@@ -9,15 +10,28 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
-from rich.table import Table
 from rich.text import Text
 
+from agent.plain_text import plain, plain_lines
+from kempelen.bracket import bracket_table
+from kempelen.console import complain
+from kempelen.plain_table import Table
 from tournament.events import Event, Notice
 from tournament.live import LiveState
 
 REFRESH = 4
 SHOWN_BOARDS = 8
 CLOCK_FORMAT = "{:d}:{:04.1f}"
+# The table's headings: first what a player is ranked by, then what was counted.
+BY_ELO = ("Elo", "±", "points")
+RANKED_BY = {"swiss": ("points", "byes", "Buchholz", "S-B", "Elo", "±")}
+COUNTED = {
+    "games": "games",
+    "won": "wins",
+    "drawn": "draws",
+    "lost": "losses",
+    "failed": "failures",
+}
 
 
 class Display:
@@ -38,7 +52,7 @@ class Display:
     def __call__(self, event: Event) -> None:
         """Follow an event; the view is drawn on its own time."""
         if isinstance(event, Notice) and self._live is None:
-            print(f"kempelen: {event.text}", file=sys.stderr)
+            complain(event.text)
         before = not self._state.status
         self._state.apply(event)
         if before:
@@ -47,7 +61,8 @@ class Display:
     def close(self) -> None:
         """Leave the terminal as it was."""
         if self._live is not None:
-            self._live.stop()
+            with suppress(OSError):  # a terminal that is gone
+                self._live.stop()
 
     def _view(self) -> RenderableType:
         played = self._state.status.get("played", 0) - self._first
@@ -65,22 +80,26 @@ def view(state: LiveState, *, pace: float = 0.0, diagrams: bool = False) -> Rend
         parts.extend(standings_view(state.standings))
     if state.status:
         parts.append(_progress(state.status, pace))
-        parts.extend(Text(text, style="yellow") for text in state.status.get("notices", ()))
+        parts.extend(Text(plain(text), style="yellow") for text in state.status.get("notices", ()))
     return Group(*parts) if parts else Text("nothing yet")
 
 
 def standings_view(summary: dict[str, Any]) -> list[RenderableType]:
     """Return the tables of a summary."""
     parts: list[RenderableType] = [_standings(summary)]
-    if len(summary["players"]) > 2:
+    if summary.get("bracket"):
+        parts.append(bracket_table(summary["bracket"]))
+    elif len(summary["players"]) > 2:
         parts.append(_crosstable(summary))
-    parts.extend(Text(line) for line in summary_lines(summary))
+    parts.extend(Text(plain(line)) for line in summary_lines(summary))
     return parts
 
 
 def summary_lines(summary: dict[str, Any]) -> list[str]:
     """Return the sentences of a summary."""
     lines = []
+    if summary.get("winner"):
+        lines.append(f"winner: {summary['winner']}")
     comparison = summary["comparison"]
     if comparison:
         lines += _comparison_lines(comparison)
@@ -100,7 +119,8 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
 def _comparison_lines(comparison: dict[str, Any]) -> list[str]:
     lines = []
     losses, draws, wins = comparison["games"]
-    best = comparison["by_pairs"] or comparison["by_games"]
+    # A runner of an earlier release has told no estimate.
+    best = comparison.get("estimate") or comparison["by_pairs"] or comparison["by_games"]
     if best is not None:
         elo, normalized = best["elo"], best["normalized"]
         lines.append(
@@ -125,22 +145,33 @@ def _finite(error: float | None) -> str:
 
 def _standings(summary: dict[str, Any]) -> Table:
     table = Table(box=None, header_style="bold")
+    headings = (*RANKED_BY.get(summary.get("format", ""), BY_ELO), *COUNTED)
     for heading in ("", "player"):
         table.add_column(heading)
-    for heading in ("Elo", "±", "points", "games", "won", "drawn", "lost", "failed"):
+    for heading in headings:
         table.add_column(heading, justify="right")
     for place, row in enumerate(summary["rows"], start=1):
-        error = "-" if row["error"] is None else f"{row['error']:.0f}"
-        numbers = [row[key] for key in ("games", "wins", "draws", "losses", "failures")]
-        table.add_row(
-            str(place),
-            row["name"],
-            f"{row['elo']:+.0f}",
-            error,
-            f"{row['points']:g}",
-            *map(str, numbers),
-        )
+        cells = _cells(row)
+        table.add_row(str(place), row["name"], *(cells[heading] for heading in headings))
     return table
+
+
+def _cells(row: dict[str, Any]) -> dict[str, str]:
+    """Return what a player's row says under each heading."""
+    numbers = {
+        "points": row["points"],
+        "byes": row.get("byes"),
+        "Buchholz": row.get("buchholz"),
+        "S-B": row.get("sonneborn_berger"),
+        **{heading: row[key] for heading, key in COUNTED.items()},
+    }
+    cells = {
+        heading: "-" if number is None else f"{number:g}" for heading, number in numbers.items()
+    }
+    known = row["error"] is not None
+    cells["Elo"] = f"{row['elo']:+.0f}" if known else "-"
+    cells["±"] = f"{row['error']:.0f}" if known else "-"
+    return cells
 
 
 def _crosstable(summary: dict[str, Any]) -> Table:
@@ -178,13 +209,14 @@ def boards_table(boards: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _diagrams(boards: list[dict[str, Any]]) -> Table:
+def _diagrams(boards: list[dict[str, Any]]) -> RenderableType:
     table = Table.grid(padding=(0, 1))
     cells = []
     for board in boards:
         if "position" in board:
-            diagram = _diagram(board["position"])
-            cells.append(Panel(diagram, title=f"{board['white']} - {board['black']}", expand=False))
+            title = Text(plain(f"{board['white']} - {board['black']}"))
+            diagram = Text(plain_lines(_diagram(board["position"])))
+            cells.append(Panel(diagram, title=title, expand=False))
     for start in range(0, len(cells), 4):
         table.add_row(*cells[start : start + 4])
     return table
@@ -198,7 +230,7 @@ def _diagram(position: str) -> str:
         return position
 
 
-def _progress(status: dict[str, Any], pace: float) -> Table:
+def _progress(status: dict[str, Any], pace: float) -> RenderableType:
     played, asked = status.get("played", 0), max(1, status.get("asked", 1))
     table = Table.grid(padding=(0, 1))
     left = f"{(asked - played) / pace / 60:.0f} min left" if pace > 0 and asked > played else ""

@@ -11,13 +11,13 @@ from typing import Any
 
 import chess
 from rich.console import Console
-from rich.table import Table
 
 from agent.cores import usable_cores
 from agent.limits import Mate, Score
-from kempelen.console import progress, warm_up
+from kempelen.console import complain, progress, warm_up
 from kempelen.match import ENGINE_HELP, engine_entries, parse_entries
 from kempelen.numbers import positive
+from kempelen.plain_table import Table
 from tournament import suite
 from tournament.player import check_command
 from tournament.settings import EngineProtocol, EngineSettings, TimeControl
@@ -48,6 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         problems = [problem for path in arguments.files for problem in suite.read(path)]
         engine = _engine(arguments.engine)
+        if arguments.movetime is arguments.nodes is arguments.depth is None:
+            raise SettingsError("no limit: add --movetime, --nodes or --depth")
         limits = TimeControl(
             movetime=arguments.movetime,
             nodes=arguments.nodes,
@@ -59,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
                 suite.solve(problems, engine, limits, arguments.concurrency, show)
             )
     except SettingsError as error:
-        print(f"kempelen epd: {error}", file=sys.stderr)
+        complain(error, "kempelen epd")
         return 2
     files = [_total(name, attempts) for name in dict.fromkeys(each.file for each in problems)]
     if arguments.json:

@@ -2,26 +2,53 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
+from functools import partial
 
-from kempelen import serving, uci
+from kempelen import __version__, serving, uci
 from protocols.session import Session
+from protocols.uci.values import shorten
+
+GREETING = (
+    f"Kempelen {__version__}, a game-playing agent server. It waits for a front end's first line.",
+    "Type help to see what it speaks, quit to leave; kempelen --help lists the commands.",
+)
+HELP = (
+    "uci            chess, over UCI; help then lists its commands",
+    "list_commands  Go, over the Go Text Protocol; kempelen gtp --game NAME plays any other game",
+    "quit           leave",
+)
+SPOKEN = "UCI (begin with uci) and the Go Text Protocol (list_commands)"
+XBOARD = "for xboard and WinBoard polyglot translates: xboard -fcp 'kempelen uci' -fUCI"
+OTHERWISE = "kempelen --help lists the commands"
 
 
 def serve() -> int:
     """Speak UCI or GTP until `quit`, the end of input, or a closed output."""
-    return serving.serve(FirstLine)
+    terminal = os.isatty(0) and os.isatty(1)
+    return serving.serve(partial(FirstLine, terminal=terminal))
 
 
 class FirstLine:
-    """Waits for a line that is not empty, and becomes the protocol that it belongs to.
+    """Waits for a line that belongs to a protocol, and becomes that protocol.
 
-    It is GTP if the line is a command of GTP and none of UCI, with or without an id; else UCI.
+    It is UCI if a word of the line is a command of UCI, as UCI has it, and GTP if the line is a
+    command of GTP alone, with or without an id. Of another line standard error tells, for a
+    person to find: once, but of each at a terminal, where a person is greeted. Not of `xboard`
+    where `uci` follows: so programs find out what an engine speaks.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, terminal: bool = False) -> None:
         self._session = session
+        self._terminal = terminal
+        self._told = False
+        self._untold = ""
         self._chosen: serving.Served | None = None
+        if terminal:
+            for line in GREETING:
+                session.send(line)
 
     @property
     def finished(self) -> bool:
@@ -31,7 +58,12 @@ class FirstLine:
     def handle_line(self, line: str) -> Iterator[str]:
         """Pass a line on."""
         if self._chosen is None and line.strip():
-            self._chosen = self._choose(line)
+            if self._terminal and line.strip().lower() == "help":
+                yield from HELP
+            elif (chosen := self._choose(line)) is not None:
+                self._chosen = chosen
+            else:
+                self._note_unknown(line)
         if self._chosen is not None:
             yield from self._chosen.handle_line(line)
 
@@ -42,13 +74,15 @@ class FirstLine:
 
     def drain(self, timeout: float | None = None) -> bool:
         """Answer what is still to be answered."""
+        if self._untold and self._chosen is None:
+            self._tell_unknown(self._untold)
         return self._chosen is None or self._chosen.drain(timeout)
 
     def close(self, timeout: float) -> bool:
         """Stop everything."""
         return self._chosen is None or self._chosen.close(timeout)
 
-    def _choose(self, line: str) -> serving.Served:
+    def _choose(self, line: str) -> serving.Served | None:
         from protocols.uci.protocol import COMMANDS
 
         words = line.split()
@@ -60,4 +94,24 @@ class FirstLine:
             call = parse_line(line)
             if call is not None and call.name in GTP_COMMANDS:
                 return gtp.make(self._session)
+            if not any(word.lower() in COMMANDS for word in words):
+                return None
         return uci.make(self._session)
+
+    def _note_unknown(self, line: str) -> None:
+        if self._terminal or self._untold or line.strip().lower() != "xboard":
+            self._tell_unknown(self._untold or line)
+        elif not self._told:
+            self._untold = line
+
+    def _tell_unknown(self, line: str) -> None:
+        """Say that a first line belongs to no protocol, and what is spoken here."""
+        if self._told and not self._terminal:
+            return
+        self._told, self._untold = True, ""
+        advice = XBOARD if line.strip().lower() == "xboard" else OTHERWISE
+        print(
+            f"kempelen: {shorten(line)} is not understood; spoken here are {SPOKEN}; {advice}",
+            file=sys.stderr,
+            flush=True,
+        )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from inspect import signature
 from typing import Any
 
+from agent import yaml_text
 from agent.games.catalogue import Kind
 
 
@@ -20,11 +21,9 @@ def read_option(text: str) -> tuple[str, Any]:
 
 def read_value(text: str) -> Any:
     """Read a value as YAML, commas making a list."""
-    import yaml
-
     try:
-        return yaml.safe_load(f"[{text}]" if "," in text and not text.startswith("[") else text)
-    except yaml.YAMLError:
+        return yaml_text.load(f"[{text}]" if "," in text and not text.startswith("[") else text)
+    except yaml_text.YamlError:
         return text
 
 

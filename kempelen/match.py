@@ -3,16 +3,24 @@
 import argparse
 import re
 import shlex
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from agent.games import catalogue
+from kempelen.console import complain
 from kempelen.game_options import fitted, read_option
 from kempelen.running import configure_run, run_tournament
 from protocols.client.process import EngineError, find_program
 from tournament.player import LAB_OPTIONS
-from tournament.settings import CHESS, Format, Order, Settings, clock_entries, settings_of
+from tournament.settings import (
+    CHESS,
+    TOLERANCES,
+    Format,
+    Order,
+    Settings,
+    clock_entries,
+    settings_of,
+)
 from tournament.values import SettingsError
 
 ALIASES = {
@@ -21,6 +29,12 @@ ALIASES = {
     "dir": "directory",
     "proto": "protocol",
     "tc": "time",
+}
+# The entries of a player, besides option.NAME and env.NAME.
+KEYS = {
+    *("cmd", "args", "dir", "proto", "tc", "agent", "algorithm", "evaluation", "seed", "name"),
+    *("restart", "start_limit", "ready_limit", "quit_limit"),
+    *("movetime", "nodes", "depth", "margin", "patience", "playouts"),
 }
 LIMITS = ("movetime", "nodes", "depth", "margin", "patience", "playouts")
 ENGINE_HELP = (
@@ -91,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         settings = settings_from(arguments)
     except SettingsError as error:
-        print(f"kempelen: {error}", file=sys.stderr)
+        complain(error)
         return 2
     return run_tournament(settings, arguments)
 
@@ -100,11 +114,20 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
     """Return the tournament that the arguments describe, or raise SettingsError."""
     each = parse_entries(arguments.each or "", "--each")
     time = {name: getattr(arguments, name) for name in LIMITS}
+    engines = [
+        engine_entries({**each, **parse_entries(text, "--engine")}) for text in arguments.engine
+    ]
+    if arguments.tc is None and not _any_limit(time):
+        for engine in engines:
+            if not _any_limit(engine.get("time", {})):
+                raise SettingsError(
+                    f"no time control: add --tc, --movetime, --nodes or --depth (--playouts for "
+                    f"agents of the lab), or tc=..., movetime=..., nodes=... or depth=... to "
+                    f"--engine {engine.get('name') or engine['command']}"
+                )
     data = {
         "game": _game(arguments),
-        "engines": [
-            engine_entries({**each, **parse_entries(text, "--engine")}) for text in arguments.engine
-        ],
+        "engines": engines,
         "time": _time_entries(arguments.tc, time, "--tc") or None,
         "openings": {
             "file": arguments.openings,
@@ -122,6 +145,11 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
     for name in ("name", "format", "games", "rounds", "seed", "chess960"):
         data[name] = getattr(arguments, name)
     return settings_of(data)
+
+
+def _any_limit(time: Mapping[str, Any]) -> bool:
+    """Tell whether a time control's entries limit anything."""
+    return any(value is not None for name, value in time.items() if name not in TOLERANCES)
 
 
 def _game(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -153,6 +181,8 @@ def parse_entries(text: str, where: str) -> dict[str, str]:
 
 def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
     """Return an engine's command-line entries as EngineSettings has them."""
+    for key in entries:
+        _check_key(key)
     engine: dict[str, Any] = {"options": {}, "environment": {}}
     limits: dict[str, str] = {}
     clock = None
@@ -183,6 +213,21 @@ def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
     if "arguments" not in engine and " " in engine["command"] and not _is_program(engine):
         engine["command"], *engine["arguments"] = shlex.split(engine["command"])
     return engine
+
+
+def _check_key(key: str) -> None:
+    """Raise SettingsError for an entry that there is not, in the words of the command line."""
+    group, _, item = key.partition(".")
+    if key in KEYS or ALIASES.get(key, key) in ALIASES.values():
+        return
+    if group in ("option", "env") and item:
+        return
+    known = ", ".join(sorted(KEYS | {"option.NAME", "env.NAME"}))
+    if item and "options".startswith(group):
+        hint = f"an option of the engine is option.{item}=..."
+    else:
+        hint = f"possible are {known}; an option of the engine is option.NAME=..."
+    raise SettingsError(f"--engine: {key}: unknown; {hint}")
 
 
 def _make_lab_agent(engine: dict[str, Any]) -> None:

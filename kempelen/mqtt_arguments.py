@@ -4,6 +4,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from kempelen.numbers import seconds
+from protocols.mqtt.link import PATIENCE
 from tournament.values import SettingsError
 
 MISSING = "MQTT needs more packages: pip install 'kempelen[mqtt]'"
@@ -18,6 +20,10 @@ def configure_mqtt(parser: argparse.ArgumentParser) -> None:
     mqtt.add_argument("--mqtt", metavar="URL", help="mqtt://HOST[:PORT], or mqtts:// for TLS")
     mqtt.add_argument("--mqtt-credentials", metavar="FILE", help="user and password, on two lines")
     mqtt.add_argument("--mqtt-ca", metavar="FILE", help="certificates to trust, for mqtts")
+    mqtt.add_argument(
+        "--broker-patience", type=seconds, metavar="SECONDS", default=PATIENCE,
+        help=f"how long to wait for a broker that is away, where it is needed ({PATIENCE:g})",
+    )  # fmt: skip
 
 
 def broker_from(arguments: argparse.Namespace) -> Any:

@@ -2,19 +2,33 @@
 
 import argparse
 import json
+import re
 import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TextIO
 
 import chess.pgn
 from rich.console import Console
-from rich.table import Table
 
-from tournament.ratings import Rating, rate
+from agent.files import open_text
+from kempelen.console import complain
+from kempelen.plain_table import Table
+from tournament.ratings import Meeting, Rating, rate
+from tournament.records import read_tag_value
 from tournament.values import encode
 
 SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
+
+
+@dataclass(frozen=True)
+class Game:
+    """What ratings need of a game; pair: what the two games of a pair have in common, if known."""
+
+    white: str
+    black: str
+    white_score: float
+    pair: tuple[str, ...] | None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,26 +43,43 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the ratings, best first."""
-    names: dict[str, int] = {}
-    games = []
+    games: list[Game] = []
     for path in arguments.pgn:
         try:
-            with Path(path).open(encoding="utf-8", errors="replace") as file:
-                for white, black, score in _games(file):
-                    players = [names.setdefault(name, len(names)) for name in (white, black)]
-                    games.append((players[0], players[1], score))
+            with open_text(path) as file:
+                games += _games(file)
         except OSError as error:
-            print(f"kempelen: {path}: {error.strerror}", file=sys.stderr)
+            complain(f"{path}: {error.strerror}")
             return 2
     if not games:
         print("kempelen: no finished games in these files", file=sys.stderr)
         return 1
     anchors = dict(arguments.anchor)
-    if missing := ", ".join(anchors.keys() - names.keys()):
-        print(f"kempelen: --anchor: no games of {missing}; of: {', '.join(names)}", file=sys.stderr)
+    names = list(dict.fromkeys(name for game in games for name in (game.white, game.black)))
+    if missing := ", ".join(anchors.keys() - set(names)):
+        complain(f"--anchor: no games of {missing}; of: {', '.join(names)}")
         return 2
-    _print(rate(list(names), games, anchors), as_json=arguments.json)
+    _print(rate(names, meetings(names, games), anchors), as_json=arguments.json)
     return 0
+
+
+def meetings(names: list[str], games: Iterable[Game]) -> list[Meeting]:
+    """Return the games as ratings need them: two of a pair, with colours swapped, together."""
+    numbers = {name: number for number, name in enumerate(names)}
+    waiting: dict[tuple[tuple[str, ...], str, str], int] = {}
+    found: list[Meeting] = []
+    for game in games:
+        first, second = numbers[game.white], numbers[game.black]
+        place = None
+        if game.pair is not None:
+            place = waiting.pop((game.pair, game.black, game.white), None)
+            if place is None:
+                waiting[game.pair, game.white, game.black] = len(found)
+        if place is None:
+            found.append(Meeting(first, second, (game.white_score,)))
+        else:
+            found[place] = Meeting(second, first, (*found[place].scores, 1 - game.white_score))
+    return found
 
 
 def _anchor(text: str) -> tuple[str, float]:
@@ -61,12 +92,24 @@ def _anchor(text: str) -> tuple[str, float]:
     raise argparse.ArgumentTypeError(f"expected NAME=ELO, not {text!r}")
 
 
-def _games(file: TextIO) -> Iterator[tuple[str, str, float]]:
+def _games(file: TextIO) -> Iterator[Game]:
     while (headers := chess.pgn.read_headers(file)) is not None:
         score = SCORES.get(headers.get("Result", "*"))
-        white, black = headers.get("White", "?"), headers.get("Black", "?")
+        white, black = (read_tag_value(headers.get(side, "?")) for side in ("White", "Black"))
         if score is not None and white != black:
-            yield white, black, score
+            yield Game(white, black, score, _pair_of(headers))
+
+
+def _pair_of(headers: chess.pgn.Headers) -> tuple[str, ...] | None:
+    """Return the pair of a game that a match runner played, by its event and round.
+
+    Ours end the round with the game's number in its pair; others give both games the same round.
+    """
+    round_ = headers.get("Round", "?")
+    if not re.search(r"\d", round_):
+        return None
+    ours = re.fullmatch(r"(\d+\.\d+-\d+\.\d+)\.[12]", round_)
+    return headers.get("Event", "?"), ours[1] if ours else round_
 
 
 def _print(ratings: list[Rating], *, as_json: bool) -> None:

@@ -4,30 +4,35 @@ import argparse
 import asyncio
 import contextlib
 import json
-import os
-import signal
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 
+from kempelen.console import complain
 from kempelen.display import Display, standings_view
+from kempelen.interruption import Interruption
 from kempelen.mqtt_arguments import MISSING_BROKER, broker_from, configure_mqtt, needs_packages
 from tournament.board_game import GameFailedError
 from tournament.events import Event, GameFinished, Listener, TournamentFinished, to_json
 from tournament.formats import writer
-from tournament.ledger import Ledger, LedgerError, RecordFile
+from tournament.ledger import Ledger, LedgerError
 from tournament.openings import with_digest
+from tournament.record_file import RecordFile
 from tournament.runner import Finish, Local, Runner, RunStoppedError, Workplace, boards_for
-from tournament.settings import EngineProtocol, Settings
+from tournament.settings import Settings
 from tournament.values import SettingsError, encode
 
 if TYPE_CHECKING:
-    from protocols.mqtt.bot import BotClient
     from protocols.mqtt.broker import Broker
+    from protocols.mqtt.client import BotClient
+    from protocols.mqtt.link import Tell
+    from tournament.broadcast import Broadcast
 
-INTERRUPTED = 130
+# So many seconds a broker has to answer before it is said that it does not.
+SETTLING = 1.0
+
 MISSING_CLUSTER = "a cluster needs more packages: pip install 'kempelen[cluster]'"
 
 
@@ -70,25 +75,28 @@ def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
 
     0: all games asked for were played, or the test was decided; 1: not; 2: nothing could begin.
     """
+    interruption = Interruption()
     try:
-        return asyncio.run(_run(with_digest(settings.named()), arguments))
+        return asyncio.run(_run(with_digest(settings.named()), arguments, interruption))
     except (SettingsError, LedgerError, GameFailedError) as error:
-        print(f"kempelen: {error}", file=sys.stderr)
+        complain(error)
         return 2
     except RunStoppedError as error:
-        print(f"kempelen: {error}{_remedy(arguments)}", file=sys.stderr)
+        complain(f"{error}{_remedy(arguments)}")
         return 1
     except (KeyboardInterrupt, asyncio.CancelledError):
-        print(f"kempelen: interrupted{_remedy(arguments)}", file=sys.stderr)
-        return INTERRUPTED
+        complain(f"interrupted{_remedy(arguments)}")
+        return interruption.status
 
 
 def _remedy(arguments: argparse.Namespace) -> str:
     return "" if arguments.ledger is None else "; --resume goes on from here"
 
 
-async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
-    cancel_on_signal(signal.SIGTERM)
+async def _run(
+    settings: Settings, arguments: argparse.Namespace, interruption: Interruption
+) -> int:
+    interruption.listen()
     with contextlib.ExitStack() as stack:
         ledger = Ledger(arguments.ledger)
         stack.callback(ledger.close)
@@ -102,18 +110,25 @@ async def _run(settings: Settings, arguments: argparse.Namespace) -> int:
             workplace, notice = await _cluster(settings, arguments), None
         else:
             workplace = _workplace(settings, arguments, boards, broker)
-        listeners = _listeners(settings, arguments, ledger, stack)
+        file = _record_file(settings, arguments, ledger, stack)
+        listeners = _listeners(file, stack)
         if broker is not None:
-            listeners.append(_broadcast(broker, settings.name, stack))
+            listeners.append(await _broadcast(broker, settings, stack))
         if notice:
             print(f"kempelen: {notice.text}", file=sys.stderr)
-        finish = await Runner(settings, ledger, listeners).run(workplace)
+        runner = Runner(settings, ledger, listeners)
+        if arguments.resume:
+            complain(f"ledger {arguments.ledger}: going on after {runner.played} games")
+        finish = await runner.run(workplace)
     _print_finish(finish, as_json=arguments.json)
+    if file is not None and file.problem:
+        complain(f"{file.problem}{_remedy(arguments)}")
+        return 1
     return 0 if finish.complete else 1
 
 
 async def _cluster(settings: Settings, arguments: argparse.Namespace) -> Workplace:
-    if any(engine.protocol is EngineProtocol.MQTT for engine in settings.engines):
+    if settings.needs_bots:
         raise SettingsError("--cluster plays programs, not bots behind a broker")
     needs_packages(MISSING_CLUSTER, lambda: __import__("distributed"))
     from distributed.security import Security
@@ -137,11 +152,11 @@ async def _cluster(settings: Settings, arguments: argparse.Namespace) -> Workpla
 def _workplace(
     settings: Settings, arguments: argparse.Namespace, boards: int, broker: "Broker | None"
 ) -> Workplace:
-    def connect() -> "BotClient":
-        from protocols.mqtt.bot import BotClient
+    def connect(tell: "Tell") -> "BotClient":
+        from protocols.mqtt.client import BotClient
 
         assert broker is not None
-        return BotClient(broker)
+        return BotClient(broker, patience=arguments.broker_patience, tell=tell)
 
     return Local(
         settings,
@@ -170,24 +185,46 @@ def _broker(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> "Brok
     return embedded.address
 
 
-def _broadcast(broker: "Broker", name: str, stack: contextlib.ExitStack) -> Listener:
+async def _broadcast(
+    broker: "Broker", settings: Settings, stack: contextlib.ExitStack
+) -> "Broadcast":
+    """Return what publishes the match. The match goes on without a broker that is not there."""
     from tournament.broadcast import Broadcast
 
-    broadcast = Broadcast(broker, name)
-    stack.callback(broadcast.close)
+    broadcast = Broadcast(broker, settings.name, complain)
+    stack.callback(_end_broadcast, broadcast)
+    connection = broadcast.connection
+    if not settings.needs_bots:
+        await asyncio.to_thread(connection.settled.wait, SETTLING)
+        if not connection.connected.is_set():
+            problem = connection.problem or "no answer yet"
+            complain(f"broker {broker}: {problem}; nothing is published until it is there")
     return broadcast
 
 
-def _listeners(
+def _end_broadcast(broadcast: "Broadcast") -> None:
+    broadcast.close()
+    if shortfall := broadcast.shortfall:
+        complain(shortfall)
+
+
+def _record_file(
     settings: Settings,
     arguments: argparse.Namespace,
     ledger: Ledger,
     stack: contextlib.ExitStack,
-) -> list[Listener]:
+) -> RecordFile | None:
+    if not arguments.records:
+        return None
+    write = writer(settings, arguments.records)
+    file = RecordFile(arguments.records, ledger, write, resume=arguments.resume)
+    stack.callback(file.close)
+    return file
+
+
+def _listeners(file: RecordFile | None, stack: contextlib.ExitStack) -> list[Listener]:
     listeners: list[Listener] = []
-    if arguments.records:
-        file = RecordFile(arguments.records, ledger, writer(settings, arguments.records))
-        stack.callback(file.close)
+    if file is not None:
         listeners.append(_write_games(file))
     display = Display()
     stack.callback(display.close)
@@ -196,9 +233,15 @@ def _listeners(
 
 
 def _write_games(file: RecordFile) -> Callable[[Event], None]:
+    told = ""
+
     def listen(event: Event) -> None:
+        nonlocal told
         if isinstance(event, GameFinished):
             file.add(event.record)
+            if file.problem not in ("", told):
+                complain(f"{file.problem}; it is written anew after the next game")
+            told = file.problem
 
     return listen
 
@@ -210,15 +253,7 @@ def _print_finish(finish: Finish, *, as_json: bool) -> None:
         return
     Console(soft_wrap=True).print(Group(*standings_view(encode(finish.summary))))
     if not finish.complete:
-        print(f"kempelen: {finish.reason or finish.status}", file=sys.stderr)
-
-
-def cancel_on_signal(number: int) -> None:
-    """Let a signal end the run like Ctrl-C does, where the platform can."""
-    if os.name == "posix":
-        task = asyncio.current_task()
-        assert task is not None
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        complain(finish.reason or finish.status)
 
 
 def _count(text: str) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from agent.cores import usable_cores
 from agent.parts import ALPHABETA, SELFPLAY
 from kempelen import __version__
-from kempelen.console import progress, warm_up
+from kempelen.console import complain, progress, warm_up
 from kempelen.numbers import positive
 
 if TYPE_CHECKING:
@@ -79,10 +79,10 @@ def run(arguments: Namespace) -> int:
             return _check(arguments)
         return _generate(arguments)
     except (EvaluationError, GamesError, PositionsError, SettingsError) as error:
-        print(f"kempelen selfplay: {error}", file=sys.stderr)
+        complain(error, "kempelen selfplay")
         return 2
     except OSError as error:  # a full disk
-        print(f"kempelen selfplay: {arguments.file}: {error.strerror}", file=sys.stderr)
+        complain(f"{arguments.file}: {error.strerror}", "kempelen selfplay")
         return 2
     except KeyboardInterrupt:
         print("kempelen selfplay: interrupted; the same line goes on from here", file=sys.stderr)

@@ -9,7 +9,10 @@ from typing import Any
 
 from kempelen.match import ENGINE_HELP, engine_entries, parse_entries
 from kempelen.mqtt_arguments import broker_from, configure_mqtt
+from kempelen.numbers import positive, seconds
 from protocols.client.process import EngineError
+from protocols.mqtt import topics
+from protocols.mqtt.link import BrokerLostError
 from tournament.player import Player, make_player
 from tournament.settings import GAME_PROTOCOLS, EngineSettings
 from tournament.values import SettingsError, decode
@@ -21,31 +24,42 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--name", required=True, help="the bot's name on the broker")
     parser.add_argument("--engine", metavar="SPEC", required=True, help=ENGINE_HELP)
-    parser.add_argument("--queue", type=int, default=16, help="requests that may wait (16)")
+    parser.add_argument("--queue", type=positive, default=16, help="requests that may wait (16)")
+    parser.add_argument(
+        "--queue-per-client", type=positive, metavar="N", default=8,
+        help="of one client, whose turns are fair to all (8)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--longest", type=seconds, metavar="SECONDS", default=600.0,
+        help="for one request, whatever limit it asks for (600)",
+    )  # fmt: skip
     configure_mqtt(parser)
     parser.set_defaults(mqtt="mqtt://localhost")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Answer until told to stop."""
+    """Answer until told to stop. 1: the broker is lost, or the name is another's."""
     try:
         entries = engine_entries(parse_entries(arguments.engine, "--engine"))
         settings = decode(EngineSettings, {"name": arguments.name, **entries})
-        if set(arguments.name) & set("/+#"):
-            raise SettingsError("--name: no / + # in a bot's name")
+        if not topics.is_name(arguments.name):
+            raise SettingsError(f"--name: {topics.NAME_RULE}")
         if settings.protocol in GAME_PROTOCOLS:
             raise SettingsError(f"--engine: a bot plays chess; {settings.protocol} cannot be asked")
         return asyncio.run(_serve(settings, arguments))
     except (SettingsError, EngineError) as error:
         print(f"kempelen: {error}", file=sys.stderr)
         return 2
+    except BrokerLostError as error:
+        print(f"kempelen: {error}", file=sys.stderr)
+        return 1
     except (KeyboardInterrupt, asyncio.CancelledError):
         return INTERRUPTED
 
 
 async def _serve(settings: EngineSettings, arguments: argparse.Namespace) -> int:
     broker = broker_from(arguments)
-    from protocols.mqtt.bot import Bot
+    from protocols.mqtt.bot import Bot, NameTakenError
 
     task = asyncio.current_task()
     if sys.platform != "win32" and task is not None:
@@ -53,28 +67,42 @@ async def _serve(settings: EngineSettings, arguments: argparse.Namespace) -> int
     engine = Replaceable(settings)
     try:
         await engine.get()
-        bot = Bot(broker, arguments.name, settings.command, engine.get, queue_limit=arguments.queue)
-        print(f"kempelen: {arguments.name} answers on {broker}", file=sys.stderr)
+        bot = Bot(
+            broker,
+            arguments.name,
+            settings.command,
+            engine.get,
+            queue_limit=arguments.queue,
+            client_limit=arguments.queue_per_client,
+            longest=arguments.longest,
+            patience=arguments.broker_patience,
+            tell=lambda text: print(f"kempelen: {text}", file=sys.stderr, flush=True),
+        )
         await bot.serve()
+    except NameTakenError as error:
+        print(f"kempelen: {error}", file=sys.stderr)
+        return 1
     finally:
         await engine.close()
     return 0
 
 
 class Replaceable:
-    """An engine that is started anew after each failure."""
+    """An engine that is started anew after each failure, and for another variant of chess."""
 
     def __init__(self, settings: EngineSettings) -> None:
         self._settings = settings
         self._player: Player | None = None
         self._failed = False
+        self._chess960 = False
 
-    async def get(self) -> "Replaceable":
+    async def get(self, chess960: bool = False) -> "Replaceable":
         """Return this, with an engine that works."""
-        if self._failed:
+        if self._failed or chess960 != self._chess960:
             await self.close()
         if self._player is None:
-            self._player = make_player(self._settings, chess960=False)
+            self._chess960 = chess960
+            self._player = make_player(self._settings, chess960=chess960)
             self._failed = True
             await self._player.start()
             self._failed = False

@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 
+from kempelen.console import complain
 from tournament.settings import SprtModel, SprtSettings
 from tournament.standings import run_test
 from tournament.statistics import strength
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
             model=SprtModel(arguments.model),
         )
     except SettingsError as error:
-        print(f"kempelen: {error}", file=sys.stderr)
+        complain(error)
         return EXIT_STATUS
     measured, test = strength(counts), run_test(sprt, counts)
     if arguments.json:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.cores import usable_cores
-from kempelen.console import warm_up
+from kempelen.console import complain, warm_up
 from kempelen.numbers import positive
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ def run(arguments: Namespace) -> int:
     try:
         return act[arguments.action](arguments)
     except (ValueError, UciError) as error:
-        print(f"kempelen tables: {error}", file=sys.stderr)
+        complain(error, "kempelen tables")
         return 2
     except (OSError, TableError) as error:
-        print(f"kempelen tables: {error}", file=sys.stderr)
+        complain(error, "kempelen tables")
         return 1
 
 
@@ -80,7 +80,7 @@ def _open(arguments: Namespace) -> Tables:
 
     tables, problems = open_tables(arguments.folder)
     for problem in (*problems, *tables.drop_damaged()):
-        print(f"kempelen tables: {problem}", file=sys.stderr)
+        complain(problem, "kempelen tables")
     return tables
 
 

@@ -1,11 +1,9 @@
 """`kempelen tournament`: the tournament that a YAML file describes."""
 
 import argparse
-import sys
-from pathlib import Path
 
-import yaml
-
+from agent import yaml_text
+from kempelen.console import complain
 from kempelen.running import configure_run, run_tournament
 from tournament import words
 from tournament.settings import Settings, settings_of
@@ -23,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         settings = settings_from(arguments.file)
     except SettingsError as error:
-        print(f"kempelen: {error}", file=sys.stderr)
+        complain(error)
         return 2
     return run_tournament(settings, arguments)
 
@@ -34,10 +32,10 @@ def settings_from(file: str) -> Settings:
     `each` holds entries that every engine begins with.
     """
     try:
-        data = words.load(Path(file).read_text("utf-8"))
+        data = words.read(file)
     except OSError as error:
         raise SettingsError(f"{file}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except yaml_text.YamlError as error:
         raise SettingsError(f"{file}: {error}") from None
     if not isinstance(data, dict):
         raise SettingsError(f"{file}: entries such as `engines:` and `time:` are expected")

@@ -20,6 +20,8 @@ MISSING = "tuning needs more packages: pip install 'kempelen[train]'"
 POSITIONS = 2_000_000
 ITERATIONS = 250
 RESULT_SHARE = 0.6
+STARTS = ("shipped", "material")
+NOT_BETTER = 1
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -49,6 +51,14 @@ def configure(parser: ArgumentParser) -> None:
         f"(default {RESULT_SHARE})",
     )
     parser.add_argument(
+        "--from",
+        dest="start",
+        choices=STARTS,
+        default=STARTS[0],
+        help="the weights to begin with: those there are, or nothing but material "
+        "(default %(default)s)",
+    )
+    parser.add_argument(
         "-o",
         "--output",
         type=Path,
@@ -60,7 +70,11 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Fit, and write the weights; the exit status is 2 where that cannot be done."""
+    """Fit, and write the weights.
+
+    The exit status is 1 where they are not better than those before, and so not written, and 2
+    where there is nothing to fit to.
+    """
     from training.positions import Dataset, PositionsError
 
     try:
@@ -86,25 +100,43 @@ def _tune(arguments: Namespace, dataset: Dataset) -> int:
     warm_up(ALPHABETA, TRACING)
     if len(dataset) == 0:
         raise PositionsError(f"{arguments.files[0]}: no positions in it")
+    training, validation = (
+        texel.read(dataset, part, arguments.positions) for part in (TRAINING, VALIDATION)
+    )
+    if few := texel.check_size(training, validation):
+        print(f"kempelen tune: {few}", file=sys.stderr)
     with progress("fitting", arguments.iterations) as show:
         fit = texel.fit(
-            texel.read(dataset, TRAINING, arguments.positions),
-            texel.read(dataset, VALIDATION, arguments.positions),
+            training,
+            validation,
             arguments.iterations,
             arguments.result_share,
             lambda iteration, loss: show(iteration),
+            texel.material_weights() if arguments.start == "material" else None,
         )
-    arguments.output.write_text(texel.source(fit.weights), encoding="utf-8")
+    if fit.better:
+        arguments.output.write_text(texel.source(fit.weights), encoding="utf-8")
     found = {
         "positions": fit.positions,
         "scale": round(fit.scale, 1),
+        "iteration": fit.iteration,
         "validation_loss_before": round(fit.before, 6),
         "validation_loss": round(fit.after, 6),
-        "file": str(arguments.output),
+        "file": str(arguments.output) if fit.better else None,
     }
     text = (
-        f"{fit.positions} positions, scale {fit.scale:.0f} centipawns; "
-        f"loss of the validation games {fit.after:.5f}, was {fit.before:.5f}: {arguments.output}"
+        f"{fit.positions} positions, scale {fit.scale:.0f} centipawns; loss of the validation "
+        f"games {fit.after:.5f} after iteration {fit.iteration}, was {fit.before:.5f}"
     )
-    print(json.dumps(found) if arguments.json else text)
+    if arguments.json:
+        print(json.dumps(found))
+    elif fit.better:
+        print(f"{text}: {arguments.output}")
+    if not fit.better:
+        advice = "fit to more games, or to another --result-share"
+        print(
+            f"kempelen tune: no better weights found, nothing written: {text}; {advice}",
+            file=sys.stderr,
+        )
+        return NOT_BETTER
     return 0

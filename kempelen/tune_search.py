@@ -3,13 +3,13 @@
 import argparse
 import asyncio
 import json
-import signal
+import math
 import sys
 from pathlib import Path
 
-from kempelen.console import progress
+from kempelen.console import complain, progress
+from kempelen.interruption import Interruption
 from kempelen.match import engine_entries, parse_entries
-from kempelen.running import cancel_on_signal
 from tournament.runner import boards_for
 from tournament.settings import (
     Adjudication,
@@ -21,10 +21,12 @@ from tournament.settings import (
     TimeControl,
 )
 from tournament.spsa import Spsa
-from tournament.tuning import against_itself, declared, tunables, tune
-from tournament.values import SettingsError, decode
+from tournament.statistics import Strength
+from tournament.tuning import against_itself, check, declared, tunables, tune
+from tournament.values import SettingsError, decode, encode
 
-INTERRUPTED = 130
+WORSE = 1
+CHECKED = 10  # one pair in so many, after the tuning, is played against the numbers before
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +40,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--engine", metavar="SPEC", help="cmd=..., as for match (default: ours)")
     parser.add_argument("--pairs", type=int, default=5000, help="pairs of games (default 5000)")
+    parser.add_argument(
+        "--check", type=int, metavar="PAIRS",
+        help="pairs of games, after that, of what was found against what there was "
+        f"(default: a pair for every {CHECKED} of --pairs)",
+    )  # fmt: skip
     parser.add_argument("--nodes", type=int, help="nodes for each move (default 5000)")
     parser.add_argument("--tc", metavar="BASE+INC", help="a clock instead of --nodes")
     parser.add_argument("--concurrency", type=int, default=1, help="games at once (default 1)")
@@ -48,22 +55,38 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Tune and print the numbers found; return the exit status."""
+    """Tune and print the numbers found.
+
+    The exit status is 1 where they lose against the numbers before, or cannot be kept, and 2 where
+    nothing could be played.
+    """
+    interruption = Interruption()
     try:
-        spsa = asyncio.run(_run(arguments))
+        spsa, checked = asyncio.run(_run(arguments, interruption))
     except SettingsError as error:
-        print(f"kempelen: {error}", file=sys.stderr)
+        complain(error)
         return 2
     except (KeyboardInterrupt, asyncio.CancelledError):
         remedy = f"; --state {arguments.state} goes on from here" if arguments.state else ""
-        print(f"kempelen: interrupted{remedy}", file=sys.stderr)
-        return INTERRUPTED
-    _print(spsa, as_json=arguments.json)
+        complain(f"interrupted{remedy}")
+        return interruption.status
+    _print(spsa, checked, as_json=arguments.json)
+    if spsa.unsaved:
+        complain(f"{spsa.unsaved}; what was learned is shown above, and not kept")
+        return 1
+    if checked is not None and checked.elo.value < 0:
+        complain(
+            f"the numbers found are worse than those before by {_elo(checked)}: "
+            "keep the old ones, or tune with more --pairs"
+        )
+        return WORSE
     return 0
 
 
-async def _run(arguments: argparse.Namespace) -> Spsa:
-    cancel_on_signal(signal.SIGTERM)
+async def _run(
+    arguments: argparse.Namespace, interruption: Interruption
+) -> tuple[Spsa, Strength | None]:
+    interruption.listen()
     engine = _engine(arguments.engine)
     wanted = list(arguments.parameters)
     if not wanted and arguments.engine is None:
@@ -74,17 +97,28 @@ async def _run(arguments: argparse.Namespace) -> Spsa:
         raise SettingsError("name the options to tune")
     if arguments.pairs < 1:
         raise SettingsError("--pairs must be at least 1")
+    pairs = arguments.check
+    if pairs is None:
+        pairs = math.ceil(arguments.pairs / CHECKED)
+    if pairs < 0:
+        raise SettingsError("--check must not be negative")
     settings = _settings(arguments, engine)
     spsa = Spsa(tunables(await declared(engine), wanted), arguments.pairs, arguments.seed)
     state = Path(arguments.state) if arguments.state else None
     if state is not None and state.exists():
         spsa.load(state)
+    if state is not None:
+        spsa.save(state)
+        if spsa.unsaved:
+            raise SettingsError(spsa.unsaved)
     boards, notice = boards_for(arguments.concurrency, oversubscribe=False)
     if notice:
         print(f"kempelen: {notice.text}", file=sys.stderr)
     with progress("pairs", arguments.pairs, hourly=True) as show:
-        await tune(settings, spsa, boards=boards, state=state, report=lambda spsa: show(spsa.told))
-    return spsa
+        await tune(settings, spsa, boards=boards, state=state, report=show)
+    with progress("check", pairs, hourly=True) as show:
+        checked = await check(settings, spsa, pairs, boards=boards, report=show)
+    return spsa, checked
 
 
 def _engine(spec: str | None) -> EngineSettings:
@@ -114,13 +148,19 @@ def _settings(arguments: argparse.Namespace, engine: EngineSettings) -> Settings
     )
 
 
-def _print(spsa: Spsa, *, as_json: bool) -> None:
+def _elo(checked: Strength) -> str:
+    return f"{abs(checked.elo.value):.1f} ± {checked.elo.error:.1f} Elo"
+
+
+def _print(spsa: Spsa, checked: Strength | None, *, as_json: bool) -> None:
     found = spsa.values()
     if as_json:
-        print(json.dumps({"pairs": spsa.told, "values": found}))
+        result = {"pairs": spsa.told, "values": found}
+        print(json.dumps({**result, "check": encode(checked) if checked else None}))
         return
     from rich.console import Console
-    from rich.table import Table
+
+    from kempelen.plain_table import Table
 
     table = Table(title=f"after {spsa.told} pairs")
     for heading in ("constant", "before", "found"):
@@ -128,3 +168,5 @@ def _print(spsa: Spsa, *, as_json: bool) -> None:
     for tunable in spsa.tunables:
         table.add_row(tunable.name, f"{tunable.start:g}", str(found[tunable.name]))
     Console().print(table)
+    if checked is not None and checked.elo.value >= 0:
+        print(f"against those before: +{_elo(checked)}, LOS {checked.los:.1%}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -16,14 +17,25 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Compile what is not in the cache, and say how long it took."""
-    from agent import warming
-    from agent.kernel import cache_folder
+    """Compile what is not in the cache, and say how long it took; 1 if it cannot be kept."""
+    from agent import kernel, warming
     from agent.parts import PARTS
 
     began = time.perf_counter()
-    warm = all(warming.is_warm(part) for part in PARTS)
-    warm_up(*PARTS)
-    done = "loaded from" if warm else "compiled into"
-    print(f"kernel {done} {cache_folder()} in {time.perf_counter() - began:.1f} s")
+    problem = None if _all_warm() else warming.problem()
+    if problem is None:
+        warm_up(*PARTS)
+        problem = None if _all_warm() else f"not all could be kept in {kernel.cache_folder()}"
+    if problem is not None:
+        print(f"kempelen warmup: {problem}", file=sys.stderr)
+        return 1
+    done = "compiled into" if kernel.compiled else "loaded from"
+    print(f"kernel {done} {kernel.cache_folder()} in {time.perf_counter() - began:.1f} s")
     return 0
+
+
+def _all_warm() -> bool:
+    from agent import warming
+    from agent.parts import PARTS
+
+    return all(map(warming.is_warm, PARTS))

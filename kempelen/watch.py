@@ -6,19 +6,25 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
+from kempelen.console import complain
 from kempelen.display import view
 from kempelen.mqtt_arguments import broker_from, configure_mqtt
 from tournament.values import SettingsError
 
 if TYPE_CHECKING:
+    from protocols.mqtt.connection import Connection
     from tournament.broadcast import Receiver
 
 FINAL = ("complete", "decided", "interrupted", "failed")
 INTERRUPTED = 130
+# Bytes of one message; the standings of many players are long.
+LARGEST = 1 << 24
+# Characters of an error.
+SHOWN = 200
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         return _watch(arguments)
     except SettingsError as error:
-        print(f"kempelen: {error}", file=sys.stderr)
+        complain(error)
         return 2
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -51,24 +57,36 @@ def _watch(arguments: argparse.Namespace) -> int:
 
     receiver = Receiver(arguments.name)
     connection = Connection(
-        broker, subscriptions=[receiver.subscription], on_message=receiver.receive
+        broker,
+        subscriptions=[receiver.subscription],
+        on_message=receiver.receive,
+        watchful=True,
+        largest=LARGEST,
     )
     try:
-        if not _wait(receiver, arguments.wait):
+        if not _wait(receiver, connection, arguments.wait):
             reason = connection.problem or f"no word of tournament {arguments.name}"
             print(f"kempelen: broker {broker}: {reason}", file=sys.stderr)
             return 2
         if arguments.once:
             return _show_once(receiver, as_json=arguments.json)
-        return _show_live(receiver)
+        return _show_live(receiver, connection, arguments.broker_patience)
     finally:
         connection.close()
 
 
-def _wait(receiver: "Receiver", limit: float) -> bool:
+def _wait(receiver: "Receiver", connection: "Connection", limit: float) -> bool:
     """Return whether the tournament was heard of, after its retained messages have come."""
     deadline = time.monotonic() + limit
+    said = False
     while not (receiver.state.status and receiver.state.standings):
+        if connection.problem and not said:
+            said = True
+            print(
+                f"kempelen: broker {connection.broker}: {connection.problem}; "
+                f"waiting for it, {limit:g} s at most",
+                file=sys.stderr,
+            )
         if time.monotonic() > deadline:
             return bool(receiver.state.status)
         time.sleep(0.02)
@@ -87,16 +105,32 @@ def _show_once(receiver: "Receiver", *, as_json: bool) -> int:
     return 0
 
 
-def _show_live(receiver: "Receiver") -> int:
-    console = Console()
-    with Live(console=console, refresh_per_second=4, get_renderable=lambda: _render(receiver)):
-        while receiver.state.status.get("state") not in FINAL:
+def _show_live(receiver: "Receiver", connection: "Connection", patience: float) -> int:
+    def render() -> Group:
+        parts: list[RenderableType] = [_render(receiver)]
+        if away := connection.away:
+            parts.append(Text(f"broker {connection.broker} is away for {away:.0f} s", style="red"))
+        return Group(*parts)
+
+    with Live(console=Console(), refresh_per_second=4, get_renderable=render):
+        while (state := receiver.state.status.get("state")) not in FINAL:
+            if connection.away > patience:
+                break
             time.sleep(0.1)
-    return 0 if receiver.state.status["state"] in ("complete", "decided") else 1
+    if state not in FINAL:
+        reason = f"stayed away for {patience:g} s: {connection.problem}"
+        print(f"kempelen: broker {connection.broker} {reason}", file=sys.stderr)
+        return 2
+    return 0 if state in ("complete", "decided") else 1
 
 
 def _render(receiver: "Receiver") -> Group:
-    parts = [view(receiver.state, diagrams=True)]
+    parts: list[RenderableType] = []
+    try:
+        parts.append(view(receiver.state, diagrams=True))
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # Each part is valid, and they do not fit together.
+        parts.append(Text(f"what the broker tells cannot be shown: {error!r}"[:SHOWN], style="red"))
     if receiver.runner == "lost" and receiver.state.status.get("state") == "running":
         parts.append(Text("the runner is lost: it went without a word", style="red"))
     return Group(*parts)

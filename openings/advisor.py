@@ -96,19 +96,12 @@ class BookAdvisor:
         """
         self.close()
         self._files = files
-        self.open()
+        self._open_all()  # even if there is no use for them now: what is wrong is said at once
 
     def open(self) -> None:
         """Open the books, unless they are open or there is no use for them."""
         if self._books is None and self.enabled:
-            from openings.polyglot import BookError
-
-            self._books = []
-            for file in filter(None, map(str.strip, self._files.split(SEPARATOR))):
-                try:
-                    self._books.append(self._open(file))
-                except BookError as error:
-                    self._report(f"{error}; playing without it")
+            self._open_all()
 
     def close(self) -> None:
         """Close the books; they are opened again when they are needed."""
@@ -133,6 +126,16 @@ class BookAdvisor:
                 pv = (entry.move, reply.move) if reply else (entry.move,)
                 return Info(depth=1, score=Cp(0), pv=pv, seldepth=len(pv))
         return None
+
+    def _open_all(self) -> None:
+        from openings.polyglot import BookError
+
+        self._books = []
+        for file in filter(None, map(str.strip, self._files.split(SEPARATOR))):
+            try:
+                self._books.append(self._open(file))
+            except BookError as error:
+                self._report(f"{error}; playing without it")
 
     def _open(self, file: str) -> _Book:
         from openings.polyglot import open_book

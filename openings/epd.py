@@ -16,6 +16,7 @@ from typing import Any
 import chess
 from chess.polyglot import zobrist_hash
 
+from agent.files import lines, open_file
 from openings.polyglot import BookError, Entry, pack
 from openings.repertoire import DEFAULT_WEIGHT
 
@@ -52,8 +53,8 @@ def read(paths: Iterable[Path], min_score: int | None = None) -> list[Entry]:
 
 def _read_file(path: Path) -> Iterator[tuple[int, Analysis]]:
     try:
-        with path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
+        with open_file(path) as file:
+            for number, line in enumerate((line.decode() for line in lines(file)), 1):
                 if line.strip() and not line.startswith("#"):
                     yield _analysis(line, f"{path}, line {number}")
     except OSError as error:

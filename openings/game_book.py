@@ -13,11 +13,11 @@ from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-import yaml
-
+from agent import yaml_text
 from agent.game import Game, Symmetric, Written, find_move
 from agent.games.catalogue import Kind
 from agent.limits import Cp, Info, Limits
+from agent.plain_text import plain_name
 from agent.player import Advisor
 from openings.advisor import WEIGHTED, choose, in_game
 from openings.polyglot import BookError
@@ -76,10 +76,10 @@ class GameBook:
 def read(path: Path, game: Written[Any]) -> GameBook:
     """Read a book of openings; `game` stands at its start. Raises BookError, naming the line."""
     try:
-        lines = yaml.safe_load(path.read_text(encoding="utf-8"))
+        lines = yaml_text.read(path)
     except OSError as error:
         raise BookError(f"cannot read {path}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except yaml_text.YamlError as error:
         raise BookError(f"{path} is not YAML: {error}") from None
     book = GameBook()
     try:
@@ -113,7 +113,7 @@ def _add_line(book: GameBook, game: Written[Any], line: Any, weight: int) -> Non
             played += 1
             book.add(before, _key(game), 0 if text.endswith("?") else weight)
         if "name" in line:
-            book.call(game, str(line["name"]))
+            book.call(game, plain_name(str(line["name"])))
         if "lines" in line:
             _add_lines(book, game, line["lines"], weight)
     finally:

@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import BinaryIO
 
 import chess
 from chess.polyglot import zobrist_hash
 
+from agent.files import lines, open_file
 from openings.polyglot import BookError, Entry, Statistics, pack, scaled
 
 # Points of White, doubled so that they are whole numbers.
@@ -34,6 +35,7 @@ _MOST_REMEMBERED = 200_000
 _MOST_RUNS = 64
 _RECORD = struct.Struct(">QHQQ")
 _CHUNK = 4096
+_LONGEST_GAME = 4 << 20
 
 _TAG = re.compile(r'\[\s*(\w+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
 _TOKEN = re.compile(
@@ -90,17 +92,25 @@ class Game:
         return found
 
 
-def read(lines: Iterable[str]) -> Iterator[Game]:
-    """Split the lines of a PGN file into games."""
+def read(text: Iterable[str]) -> Iterator[Game]:
+    """Split the lines of a PGN file into games.
+
+    One of more than _LONGEST_GAME characters, as where a comment is not closed, ends there.
+    """
     tags: dict[str, str] = {}
     moves: list[str] = []
+    size = 0
     in_comment = False
-    for line in lines:
+    for line in text:
+        size += len(line)
+        if size > _LONGEST_GAME:
+            yield Game(tags, "".join(moves))
+            tags, moves, size, in_comment = {}, [], len(line), False
         tag = None if in_comment or not line.startswith("[") else _TAG.match(line)
         if tag:
             if moves:
                 yield Game(tags, "".join(moves))
-                tags, moves = {}, []
+                tags, moves, size = {}, [], len(line)
             tags[tag[1]] = tag[2]
         elif not line.startswith("%") and (moves or line.strip()):
             moves.append(line)
@@ -310,7 +320,7 @@ class Collector:
 def check(path: Path) -> None:
     """Raise BookError if a file cannot be opened, before long work on others."""
     try:
-        path.open("rb").close()
+        open_file(path).close()
     except OSError as error:
         raise BookError(f"cannot read {path}: {error.strerror}") from None
 
@@ -320,7 +330,7 @@ def collect(
 ) -> None:
     """Count all games of a file; progress: is told how many bytes are read. Raises BookError."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             for number, game in enumerate(read(_lines(file)), 1):
                 collector.add(game)
                 if number % 100 == 0:
@@ -329,8 +339,8 @@ def collect(
         raise BookError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _lines(file: IO[bytes]) -> Iterator[str]:
-    for line in file:
+def _lines(file: BinaryIO) -> Iterator[str]:
+    for line in lines(file):
         try:
             yield line.decode("utf-8-sig")
         except UnicodeDecodeError:  # old collections are Latin-1

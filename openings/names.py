@@ -14,11 +14,13 @@ from typing import NamedTuple
 import chess
 from chess.polyglot import zobrist_hash
 
+from agent.files import read_text
 from openings.polyglot import BookError, replacing
 
 SUFFIX = ".names"
 # No named position lies deeper, in plies: where the search for a name begins in a long game.
 DEEPEST = 60
+LARGEST_FILE = 64 << 20
 
 
 class Name(NamedTuple):
@@ -38,7 +40,7 @@ def read(path: Path) -> dict[int, Name]:
     """Read names; raises BookError."""
     names = {}
     try:
-        for line in path.read_text("utf-8").splitlines():
+        for line in read_text(path, LARGEST_FILE).splitlines():
             key, eco, title = line.split("\t")
             names[int(key, 16)] = Name(eco, title)
     except OSError as error:

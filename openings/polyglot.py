@@ -24,6 +24,8 @@ from typing import NamedTuple
 import chess
 import chess.polyglot
 
+from agent.files import require_regular
+
 MOST_WEIGHT = 0xFFFF
 # A foreign file is recognised by keys that do not ascend: so many places are looked at.
 SAMPLES = 64
@@ -89,6 +91,7 @@ def reading(path: Path) -> Iterator[chess.polyglot.MemoryMappedReader]:
 def open_book(path: Path) -> chess.polyglot.MemoryMappedReader:
     """Open a book; raises BookError if it is missing, empty or not a Polyglot book."""
     try:
+        require_regular(path)
         reader = chess.polyglot.open_reader(path)
     except OSError as error:
         reason = error.strerror or "it is damaged or not a Polyglot book"

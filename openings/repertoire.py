@@ -27,11 +27,14 @@ import chess
 import yaml
 from chess.polyglot import zobrist_hash
 
+from agent.files import read_text
 from openings.names import Name
 from openings.polyglot import BookError, Entry, pack
 
 DEFAULT_WEIGHT = 10
 MOST_WEIGHT = 1000
+# Nodes within nodes: two for each line below another.
+MOST_DEPTH = 200
 SUFFIXES = (".yaml", ".yml")
 
 NAMELESS = Name("", "")
@@ -100,7 +103,9 @@ def _files(path: Path) -> list[Path]:
 
 def _read_file(path: Path) -> Iterator[Line]:
     try:
-        root = yaml.compose(path.read_text("utf-8"), _Loader)
+        text = read_text(path)
+        _check_depth(text, path)
+        root = yaml.compose(text, _Loader)
     except OSError as error:
         raise BookError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -108,8 +113,22 @@ def _read_file(path: Path) -> Iterator[Line]:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise BookError(f"{path}, line {line}: {error.problem}") from None
+    except yaml.YAMLError as error:
+        raise BookError(f"{path}: {error}") from None
     if root is not None:
         yield from _read_lines(root, Line(), chess.Board(), path)
+
+
+def _check_depth(text: str, path: Path) -> None:
+    """Refuse what is nested so deeply that the fast loader, which calls itself, would crash."""
+    depth = 0
+    for event in yaml.parse(text, _Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MOST_DEPTH:
+            raise BookError(f"{path}: it is nested too deeply")
 
 
 _Loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -178,8 +197,8 @@ def _name(above: Line, texts: dict[str, str], where: str) -> Name:
     if eco and not _ECO.fullmatch(eco):
         raise BookError(f"{where}: an ECO code is a letter A to E and two digits, not {eco!r}")
     title = texts.get("name", above.name.title)
-    if "\t" in title or "\n" in title:
-        raise BookError(f"{where}: a name stands on one line, without tabs")
+    if not title.isprintable():
+        raise BookError(f"{where}: a name stands on one line, without tabs and the like")
     return Name(eco, title)
 
 

@@ -29,7 +29,7 @@ from agent.chess.ending_tables import (
     unpack,
 )
 from agent.chess.own_tables import OwnTables
-from agent.kernel import write_atomically
+from agent.files import write_atomically
 
 DATA_VARIABLE = "KEMPELEN_DATA_DIR"
 

@@ -9,7 +9,9 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from typing import IO, Protocol
+from typing import BinaryIO, Protocol
+
+from agent.files import open_log
 
 # Longer lines are dropped, so that endless noise cannot fill the memory.
 LONGEST_LINE = 4 << 20
@@ -39,7 +41,7 @@ class Session:
         self._over = threading.Event()
         self._broken = False
         self._lock = threading.Lock()
-        self._log: IO[str] | None = None
+        self._log: BinaryIO | None = None
 
     @classmethod
     def standard(cls) -> "Session":
@@ -107,7 +109,7 @@ class Session:
 
         Raises OSError, and keeps the old file, if the new one cannot be opened.
         """
-        log = open(path, "a", encoding="utf-8", buffering=1) if path else None  # noqa: SIM115
+        log = open_log(path) if path else None
         with self._lock:
             if self._log is not None:
                 self._log.close()
@@ -136,7 +138,9 @@ class Session:
         if self._log is None:
             return
         try:
-            self._log.write(f"{time.time():.3f} {direction} {line}\n")
+            text = f"{time.time():.3f} {direction} {line}\n"
+            self._log.write(text.encode(errors="backslashreplace"))
+            self._log.flush()
         except (OSError, ValueError):
             self._log = None
 

@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import shlex
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,12 +26,14 @@ from agent.packed import board_of
 from kempelen.cli import INTERRUPTED
 from kempelen.console import progress
 from kempelen.numbers import positive
+from protocols.client.process import EngineError, find_program, supervised
 from training import workers
 from training.positions import Dataset, Packed, PositionsError, Writer
 from training.selfplay import BLOCK_GAMES
 from training.workers import GamesError
 
 MATE = 30_000  # centipawns
+END_LIMIT = 5.0  # seconds that an engine has to end before it is killed
 
 
 @dataclass(frozen=True)
@@ -73,13 +76,24 @@ class Teacher:
 def start(command: str) -> chess.engine.SimpleEngine:
     """Start an engine. Raises OSError or EngineError, which name it, if that cannot be done."""
     try:
-        return chess.engine.SimpleEngine.popen_uci(shlex.split(command))
-    except ValueError as error:
+        program, *arguments = shlex.split(command) or [""]
+        line = supervised([find_program(program), *arguments])
+        return chess.engine.SimpleEngine.popen_uci(line)
+    except (ValueError, EngineError) as error:
         raise chess.engine.EngineError(f"{command}: {error}") from None
     except TimeoutError:
         raise chess.engine.EngineError(f"{command} does not answer as a UCI engine") from None
     except chess.engine.EngineError as error:
         raise chess.engine.EngineError(f"{command}: {error}") from None
+
+
+def end(engine: chess.engine.SimpleEngine) -> None:
+    """End an engine, and all that it started."""
+    engine.transport.terminate()
+    deadline = time.monotonic() + END_LIMIT
+    while not engine.protocol.returncode.done() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    engine.close()
 
 
 def rescore(task: Task, target: Path, processes: int) -> int:
@@ -88,8 +102,9 @@ def rescore(task: Task, target: Path, processes: int) -> int:
     Raises PositionsError if a file cannot be used, EngineError or OSError if the engine cannot be
     started, GamesError if it fails later.
     """
-    with start(task.command) as engine:
-        name = engine.id.get("name", task.command)
+    engine = start(task.command)
+    name = engine.id.get("name", task.command)
+    end(engine)
     with Dataset(task.source) as dataset:
         manifest = dataset.contents[0].manifest
         games = dataset.contents[0].next_game

@@ -60,3 +60,13 @@ def endgame_tables(endgame_folder: Path) -> Any:
     tables, problems = open_tables(endgame_folder)
     assert problems == []
     return tables
+
+
+@pytest.fixture
+def mosquitto(tmp_path: Path) -> Iterator[Any]:
+    """Start a broker of MQTT for one test."""
+    from tests.mosquitto import Mosquitto
+
+    mosquitto = Mosquitto(tmp_path)
+    yield mosquitto
+    mosquitto.kill()

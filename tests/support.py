@@ -1,5 +1,6 @@
 """What several tests share: programs that may be missing, and engines to play with."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import strategies as st
 
 from agent import kernel
 from agent.games import catalogue
@@ -16,6 +18,11 @@ ROOT = Path(kernel.__file__).parents[1]
 FAILING = str(Path(__file__).with_name("failing_engine.py"))
 FAILING_GTP = str(Path(__file__).with_name("failing_gtp.py"))
 FAILING_XBOARD = str(Path(__file__).with_name("failing_xboard.py"))
+
+# Every character there is, halves of characters too.
+ANY_TEXT = st.text(st.characters(exclude_categories=())) | st.sampled_from(
+    ["[/b]x", "[red]", ":smile:", "\x1b[31m", "a\nb", "\u202eabc", "x" * 3000]
+)
 
 SMALL = {"go": {"size": 3}}
 
@@ -66,3 +73,24 @@ def compiling_python(code: str, cache: Path, root: Path = ROOT) -> subprocess.Po
         stdout=subprocess.PIPE,
         text=True,
     )
+
+
+def failing_processes() -> dict[int, str]:
+    """Return the processes of failing engines that this worker of the tests has started.
+
+    Other workers' have another name of a worker in their environment.
+    """
+    worker = f"PYTEST_XDIST_WORKER={os.environ.get('PYTEST_XDIST_WORKER', '')}".encode()
+    listing = subprocess.run(
+        ["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True
+    )
+    found = {}
+    for line in listing.stdout.splitlines():
+        pid, _, command = line.strip().partition(" ")
+        if FAILING not in command:
+            continue
+        environment = Path(f"/proc/{pid}/environ")
+        with contextlib.suppress(OSError):  # it has ended
+            if worker.endswith(b"=") or worker in environment.read_bytes().split(b"\0"):
+                found[int(pid)] = command
+    return found

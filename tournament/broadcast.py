@@ -1,12 +1,14 @@
 """Tells a broker what happens: the live state's snapshots, and every move, result and thought."""
 
+import re
 import secrets
 import time
 from typing import Any
 
-from protocols.mqtt import topics
+from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
+from protocols.mqtt.link import Tell
 from tournament.events import Event, GameFinished, MovePlayed, SearchInfo
 from tournament.live import LiveState
 from tournament.values import encode
@@ -18,8 +20,13 @@ INFO_INTERVAL = 0.5
 class Broadcast:
     """A listener that publishes one tournament. It never waits for the broker."""
 
-    def __init__(self, broker: Broker, name: str) -> None:
-        """Connect; the will marks this runner as lost if it goes without a word."""
+    def __init__(self, broker: Broker, name: str, tell: Tell | None = None) -> None:
+        """Connect; the will marks this runner as lost if it goes without a word.
+
+        tell: takes a sentence, in another thread, when the broker refuses something.
+        """
+        self._broker = broker
+        self._tell = tell
         self._name = name
         self._run = secrets.token_hex(4)
         self._sequence = 0
@@ -27,7 +34,9 @@ class Broadcast:
         self._told: dict[str, float] = {}
         self._runner = topics.tournament(name, "runner")
         self.connection = Connection(
-            broker, will=(self._runner, {"run": self._run, "state": "lost"})
+            broker,
+            will=(self._runner, {"run": self._run, "state": "lost"}),
+            on_refused=self._refused,
         )
         self.connection.snapshot(self._runner, {"run": self._run, "state": "online"})
 
@@ -53,6 +62,25 @@ class Broadcast:
         """Say goodbye and disconnect."""
         self.connection.snapshot(self._runner, {"run": self._run, "state": "offline"})
         self.connection.close()
+
+    @property
+    def shortfall(self) -> str:
+        """What has not been published, for a person; nothing if all has."""
+        broker, connection = self._broker, self.connection
+        missing = connection.waiting + connection.dropped
+        if refused := next(iter(connection.refused.items()), None):
+            return f"broker {broker} refused a part of the match, such as {': '.join(refused)}"
+        problem = connection.problem or "no connection"
+        if not connection.published:
+            return f"nothing of the match was published: broker {broker}: {problem}"
+        if missing:
+            return f"{missing} messages were not published: broker {broker}: {problem}"
+        return ""
+
+    def _refused(self, topic: str, reason: str) -> None:
+        tell, self._tell = self._tell, None
+        if tell is not None:
+            tell(f"broker {self._broker} refuses {topic}: {reason}")
 
     def _publish(self, snapshot: str) -> None:
         payload = self._stamp(self._state.snapshots[snapshot])
@@ -89,7 +117,7 @@ class Receiver:
         return topics.tournament(self.name, "#")
 
     def receive(self, topic: str, payload: dict[str, Any] | None) -> None:
-        """Take a message; those that are older than what is known already change nothing."""
+        """Take a message; one that is not valid, or older than what is known, changes nothing."""
         parts = topic.removeprefix(topics.tournament("")).split("/", 1)
         if payload is None or len(parts) != 2:
             return
@@ -99,16 +127,18 @@ class Receiver:
         if name != self.name:
             return
         self.heard += 1
-        if part == "runner":
-            self.runner = str(payload.get("state", ""))
-        elif part in ("status", "standings") or part.startswith("boards/"):
-            if self._is_new(part, payload):
-                self.state.snapshots[part] = payload
-        elif part.endswith("/info"):
+        kind = _kind(part)
+        if not kind or payloads.problem(kind, payload):
+            return
+        if kind == "runner":
+            self.runner = payload["state"]
+        elif kind == "info":
             self._think(payload)
+        elif self._is_new(part, payload):
+            self.state.snapshots[part] = payload
 
     def _is_new(self, part: str, payload: dict[str, Any]) -> bool:
-        run, sequence = str(payload.get("run")), int(payload.get("sequence", 0))
+        run, sequence = payload["run"], payload["sequence"]
         known_run, known = self._sequences.get(part, ("", -1))
         if run == known_run and sequence <= known:
             return False
@@ -116,8 +146,16 @@ class Receiver:
         return True
 
     def _think(self, payload: dict[str, Any]) -> None:
-        board = self.state.snapshots.get(f"boards/{payload.get('board')}", {})
-        same = all(board.get(key) == payload.get(key) for key in ("pair", "game"))
-        if same and "side" in payload:
-            said = {key: payload.get(key) for key in ("depth", "cp", "mate", "nodes")}
+        board = self.state.snapshots.get(f"boards/{payload['board']}", {})
+        if all(board.get(key) == payload[key] for key in ("pair", "game")):
+            said = {key: payload[key] for key in ("depth", "cp", "mate", "nodes")}
             board[f"{payload['side']}_said"] = said
+
+
+def _kind(part: str) -> str:
+    """Return the schema's name for what a topic below a tournament's has, if we follow it."""
+    if part in ("runner", "status", "standings"):
+        return part
+    if re.fullmatch(r"boards/[0-9]{1,4}", part):
+        return "board"
+    return "info" if part.endswith("/info") else ""

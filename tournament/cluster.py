@@ -239,7 +239,8 @@ async def _play_pair(job: dict[str, Any]) -> list[str]:
         worker.log_event(topic, {"live": to_json(event)})
 
     records: list[str] = []
-    local = Local(settings)
+    # One worker that cannot start an engine is no reason to end the games of the others.
+    local = Local(settings, all_must_start=False)
     try:
         await local.open(tell)
         pair = Pair(key, tuple(job["games"]))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agent.game import CHANCE, find_move
 from agent.games.go import COLUMNS
+from agent.plain_text import plain
 from tournament.board_game import new_game
 from tournament.records import GameRecord, to_pgn
 from tournament.rules import Termination
@@ -74,9 +75,10 @@ def to_text(record: GameRecord, game: GameSettings, event: str) -> str:
             replay.play(find_move(replay, move))
         except ValueError as error:
             raise SettingsError(f"game {record.pair}.{record.game}: {error}") from None
-    times = f"{record.black} ({record.black_time}), White {record.white} ({record.white_time})"
+    black, white = plain(record.black), plain(record.white)
+    times = f"{black} ({record.black_time}), White {white} ({record.white_time})"
     lines = [
-        f"{event} {record.pair}.{record.game}: {game}, {record.started[:10]}",
+        plain(f"{event} {record.pair}.{record.game}: {game}, {record.started[:10]}"),
         f"Black {times}",
         *textwrap.wrap(" ".join(words), WIDTH),
         f"{record.result} {_reason(record)}",
@@ -96,10 +98,10 @@ def to_sgf(record: GameRecord, game: GameSettings, event: str) -> str:
         "AP": ("Kempelen", ""),
         "KM": go.komi,  # type: ignore[attr-defined]
         "RU": "Chinese",
-        "EV": event,
+        "EV": plain(event),
         "RO": f"{record.pair}.{record.game}",
-        "PB": record.black,
-        "PW": record.white,
+        "PB": plain(record.black),
+        "PW": plain(record.white),
         "DT": record.started[:10],
         "RE": _sgf_result(record),
         "C": f"Black {record.black_time}, White {record.white_time}; {_reason(record)}",
@@ -119,7 +121,9 @@ def to_sgf(record: GameRecord, game: GameSettings, event: str) -> str:
 
 def _reason(record: GameRecord) -> str:
     return (
-        f"({record.termination}: {record.detail})" if record.detail else f"({record.termination})"
+        f"({record.termination}: {plain(record.detail)})"
+        if record.detail
+        else f"({record.termination})"
     )
 
 

@@ -3,14 +3,16 @@
 import asyncio
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agent.limits import Cp, Info, Mate, Score, SideClock
+from agent.plain_text import plain
 from protocols.client.engine import EngineTimeoutError, EngineUnresponsiveError
 from protocols.client.process import EngineDiedError, EngineError
 from protocols.client.uci import RESIGNATION, Answer, SearchRequest
+from protocols.mqtt.link import BrokerLostError
 from tournament.adjudication import Adjudicator
 from tournament.board_game import BoardGame
 from tournament.events import Event, GameStarted, MovePlayed, SearchInfo
@@ -22,6 +24,9 @@ from tournament.schedule import PairKey
 from tournament.settings import Settings, TimeControl
 
 SIDES = ("white", "black")
+# How long to wait, in seconds, for news of a move that may have come in time: this program has
+# other work, and is not alone on the machine.
+GRACE = 2.0
 Emit = Callable[[Event], None]
 
 
@@ -133,7 +138,7 @@ class Game:
     def failure(self, side: int, termination: Termination, detail: str) -> Ending:
         """Return the loss of a side that failed."""
         name = self._settings.engines[self._assignment.players[side]].name
-        return win(1 - side, termination, f"{SIDES[side]} ({name}): {detail}")
+        return win(1 - side, termination, plain(f"{SIDES[side]} ({name}): {detail}"))
 
     def not_started(self, failures: list[tuple[int, EngineError]]) -> Ending | None:
         """Return the ending when one side, or both, could not begin; None if both could."""
@@ -149,20 +154,21 @@ class Game:
         side = self._rules.turn
         clock, control = self._clocks[side], self._controls[side]
         allowance = clock.allowance
-        limit = control.patience if allowance is None else allowance
+        limit = control.patience if allowance is None else allowance + GRACE
         try:
             answer = await player.search(self._request(side), limit, self._tell_info(side))
         except EngineUnresponsiveError as error:
             return self.failure(side, Termination.HUNG, str(error))
         except EngineTimeoutError as error:
-            termination = Termination.HUNG if allowance is None else Termination.TIME
-            return self.failure(side, termination, str(error))
+            if allowance is None:
+                return self.failure(side, Termination.HUNG, str(error))
+            return self.failure(side, Termination.TIME, f"no move within {allowance:.3g} s")
         except EngineDiedError as error:
             return self.failure(side, Termination.CRASH, str(error))
         except EngineError as error:
             return self.failure(side, Termination.FAILED, str(error))
         if not clock.spend(answer.elapsed):
-            late = answer.elapsed - (limit - control.margin)
+            late = answer.elapsed - (limit - GRACE - control.margin)
             return self.failure(side, Termination.TIME, f"{late * 1000:.0f} ms over")
         return await self._accept(side, answer)
 
@@ -282,7 +288,10 @@ async def play_game(
     adjudicator: Adjudicator,
     emit: Emit,
 ) -> GameRecord:
-    """Play one game with players of the pool, and return them to it, or close those that failed."""
+    """Play one game with players of the pool, and return them to it, or close those that failed.
+
+    BrokerLostError: the game is void.
+    """
     game = Game(settings, assignment, adjudicator, emit)
     taken = await asyncio.gather(
         *(pool.take(player) for player in assignment.players), return_exceptions=True
@@ -291,6 +300,7 @@ async def play_game(
     failures = [(s, error) for s, error in enumerate(taken) if isinstance(error, EngineError)]
     for outcome in taken:
         if isinstance(outcome, BaseException) and not isinstance(outcome, EngineError):
+            await _discard(pool, players)
             raise outcome
     if failures:
         ending = game.not_started(failures)
@@ -299,7 +309,11 @@ async def play_game(
             if not isinstance(outcome, BaseException):
                 await pool.give(assignment.players[side], outcome)
         return game.record(ending)
-    record = await game.play((players[WHITE], players[BLACK]))
+    try:
+        record = await game.play((players[WHITE], players[BLACK]))
+    except BrokerLostError:
+        await _discard(pool, players)
+        raise
     failed = _failed_sides(record)
     for side, player in enumerate(players):
         if side in failed:
@@ -307,6 +321,11 @@ async def play_game(
         else:
             await pool.give(assignment.players[side], player)
     return record
+
+
+async def _discard(pool: Pool, players: Sequence[Player]) -> None:
+    for player in players:
+        await pool.discard(player)
 
 
 def _referee(settings: Settings, assignment: Assignment) -> Referee:

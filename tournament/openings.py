@@ -7,6 +7,7 @@ of lines, or with some moves made at random.
 import dataclasses
 import hashlib
 import io
+import logging
 import random
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -16,11 +17,18 @@ from pathlib import Path
 import chess
 import chess.pgn
 
+from agent.files import read_text
+from agent.plain_text import plain
 from openings import starts
 from openings.polyglot import BookError
 from tournament.board_game import new_game, random_opening, read_openings
+from tournament.records import read_tag_value
 from tournament.settings import GAME_PROTOCOLS, OpeningSettings, Order, Settings
 from tournament.values import SettingsError
+
+# What is wrong with a game is said in our own words.
+logging.getLogger("chess.pgn").addHandler(logging.NullHandler())
+LARGEST_FILE = 1 << 30
 
 Opening = starts.Start
 # So many plies are made at random where nobody says, so that games differ; in Go the players see
@@ -126,7 +134,7 @@ def _read(file: str | None) -> tuple[str, str]:
     if file is None:
         return (files("tournament") / "data" / "openings.epd").read_text("utf-8"), "openings.epd"
     try:
-        return Path(file).read_text("utf-8", errors="replace"), file
+        return read_text(file, LARGEST_FILE, errors="replace"), file
     except OSError as error:
         raise SettingsError(f"openings {file}: {error.strerror}") from None
 
@@ -146,26 +154,38 @@ def _from_epd(text: str, name: str, chess960: bool) -> Iterator[Opening]:
             continue
         try:
             board, operations = chess.Board.from_epd(line, chess960=chess960)
-        except ValueError as error:
+        except (ValueError, IndexError) as error:
             raise SettingsError(f"{name}, line {number}: {error}") from None
         _check(board, f"{name}, line {number}")
-        yield Opening(board.fen(), (), str(operations.get("id", "")))
+        yield Opening(board.fen(), (), plain(str(operations.get("id", ""))))
 
 
 def _from_pgn(text: str, name: str, chess960: bool) -> Iterator[Opening]:
     stream = io.StringIO(text)
     number = 0
-    while (game := chess.pgn.read_game(stream)) is not None:
+    while (game := _read_game(stream, f"{name}, game {number + 1}")) is not None:
         number += 1
         where = f"{name}, game {number}"
         if game.errors:
             raise SettingsError(f"{where}: {game.errors[0]}")
+        if game.headers == chess.pgn.Game().headers and game.is_end():
+            raise SettingsError(f"{where}: it has neither tags nor moves; is this PGN?")
         board = game.board()
+        if type(board) is not chess.Board:
+            raise SettingsError(f"{where}: it is of another variant, {game.headers['Variant']}")
         board.chess960 = chess960 or board.chess960
         _check(board, where)
         moves = tuple(board.uci(move) for move in game.mainline_moves())
-        title = " ".join(game.headers.get(tag, "") for tag in ("ECO", "Opening")).strip()
-        yield Opening(board.fen(), moves, title)
+        title = " ".join(game.headers.get(tag, "") for tag in ("ECO", "Opening"))
+        yield Opening(board.fen(), moves, read_tag_value(title))
+
+
+def _read_game(stream: io.StringIO, where: str) -> chess.pgn.Game | None:
+    try:
+        return chess.pgn.read_game(stream)
+    except (ValueError, LookupError, AttributeError, AssertionError) as error:
+        # The chess package does not foresee everything that may stand in a file.
+        raise SettingsError(f"{where}: it cannot be read ({error})") from None
 
 
 def _check(board: chess.Board, where: str) -> None:

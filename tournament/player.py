@@ -27,6 +27,7 @@ from protocols.client.uci import (
     UciEngine,
 )
 from protocols.client.xboard import XBoardEngine
+from protocols.mqtt import topics
 from tournament.board_game import new_game
 from tournament.settings import (
     EngineProtocol,
@@ -39,13 +40,16 @@ from tournament.settings import (
 from tournament.values import SettingsError
 
 if TYPE_CHECKING:
-    from protocols.mqtt.bot import BotClient
+    from protocols.mqtt.client import BotClient
 
 CHESS_GAME = GameSettings()
 
 
 class Player(Protocol):
-    """One side of a game. Every method raises EngineError when the player fails."""
+    """One side of a game. Every method raises EngineError when the player fails.
+
+    BrokerLostError says that a player cannot be reached, which is not its failure.
+    """
 
     async def start(self) -> None:
         """Get ready to play."""
@@ -131,9 +135,10 @@ class UciPlayer(ProgramPlayer):
 class MqttPlayer:
     """A bot that is asked over a broker."""
 
-    def __init__(self, settings: EngineSettings, client: "BotClient") -> None:
+    def __init__(self, settings: EngineSettings, client: "BotClient", *, chess960: bool) -> None:
         self._settings = settings
         self._client = client
+        self._chess960 = chess960
         self._game = ""
 
     async def start(self) -> None:
@@ -149,7 +154,8 @@ class MqttPlayer:
         self, request: SearchRequest, limit: float, on_info: InfoCallback | None = None
     ) -> Answer:
         """Ask for a move."""
-        return await self._client.ask(self._settings.command, self._game, request, limit)
+        name = self._settings.command
+        return await self._client.ask(name, self._game, request, limit, chess960=self._chess960)
 
     async def close(self) -> None:
         """Leave the bot to others."""
@@ -182,7 +188,7 @@ def make_player(
         common = _process_settings(lab_program(settings, game, time), log)
         return ProgramPlayer(GtpEngine(setup=_setup(game), **common), {})
     if settings.protocol is EngineProtocol.MQTT and bots is not None:
-        return MqttPlayer(settings, bots)
+        return MqttPlayer(settings, bots, chess960=chess960)
     raise SettingsError(f"engine {settings.name}: a bot is reached over a broker: add --mqtt URL")
 
 
@@ -273,6 +279,8 @@ def check_command(settings: EngineSettings, game: GameSettings = CHESS_GAME) -> 
         _check_agent(settings, game)
     if settings.protocol is EngineProtocol.AGENT and settings.command != AGENT_GAME:
         raise SettingsError(f"engine {settings.name}: our agent plays {AGENT_GAME}")
+    if settings.protocol is EngineProtocol.MQTT and not topics.is_name(settings.command):
+        raise SettingsError(f"engine {settings.name}: {topics.NAME_RULE}")
     if settings.protocol in (EngineProtocol.UCI, EngineProtocol.XBOARD, EngineProtocol.GTP):
         try:
             find_program(settings.command, settings.directory)
@@ -336,10 +344,10 @@ class Pool:
         await asyncio.shield(player.close())
         self._lent.discard(player)
 
-    async def probe(self) -> None:
+    async def probe(self, *, all_must_start: bool = True) -> None:
         """Start one player of each engine, and raise SettingsError for what no retry mends.
 
-        An engine that dies or hangs at its start is no such case: its games show it.
+        all_must_start: so is a program that does not start; a bot may be late in any case.
         """
 
         async def probe_one(index: int) -> None:
@@ -348,8 +356,13 @@ class Pool:
             except (EngineOptionError, EngineNotFoundError) as error:
                 name = self._settings.engines[index].name
                 raise SettingsError(f"engine {name}: {error}") from None
-            except EngineError:
-                pass
+            except EngineError as error:
+                settings = self._settings.engines[index]
+                if all_must_start and settings.protocol is not EngineProtocol.MQTT:
+                    raise SettingsError(
+                        f"engine {settings.name} ({settings.command}) does not start, as one "
+                        f"that speaks {settings.protocol}: {error}"
+                    ) from None
 
         await asyncio.gather(*(probe_one(i) for i in range(len(self._settings.engines))))
 
@@ -359,6 +372,10 @@ class Pool:
         self._idle.clear()
         self._lent.clear()
         await asyncio.gather(*(player.close() for player in players), return_exceptions=True)
+
+
+# Characters: a file's name may have 255 bytes, and a character four.
+LOG_NAME_LENGTH = 60
 
 
 class IoLogs:
@@ -375,7 +392,7 @@ class IoLogs:
         if self._directory is None:
             return None
         if name not in self._files:
-            file = re.sub(r"[^\w.-]", "_", name) + ".log"
+            file = re.sub(r"[^\w.-]", "_", name)[:LOG_NAME_LENGTH] + ".log"
             self._files[name] = (Path(self._directory) / file).open("a", encoding="utf-8")
         return IoLog(self._files[name])
 

@@ -1,9 +1,15 @@
-"""Ratings of many players from their games: Bradley-Terry by maximum likelihood.
+"""Ratings of players from their games: Bradley-Terry by maximum likelihood.
 
 A draw counts as half a win for each side. Players whose rating is known, the anchors, keep it, and
-the others are rated on their scale. Every pair of players that met is given a small
-share of a draw, so that ratings stay finite when one side won everything. Zermelo (1929),
+the others are rated on their scale. Every player is given a draw beforehand, shared among the
+opponents that it met, so that ratings stay finite when one side won everything. Zermelo (1929),
 Bradley and Terry (1952); the iteration is Newton's on the concave log-likelihood.
+
+Draws, and openings that are played from both sides, make results vary less than wins and losses by
+a coin would. How much less is estimated from all meetings together, and the intervals are as much
+narrower (Wedderburn, 'Quasi-likelihood functions', 1974).
+
+Two players alone have the difference that `tournament.statistics` finds, and its interval.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,20 +18,35 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tournament.statistics import Z95
+from tournament.statistics import Z95, difference
 
 # Elo per unit of natural log-odds.
 ELO = 400 / np.log(10)
-# The share of a draw that each pairing is given beforehand.
-PRIOR = 0.1
+# The draws that each player is given beforehand.
+PRIOR = 1.0
+# So many average meetings are taken to have varied like a coin, beside those that were played.
+COINS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """What the first player scored against the second: in a pair of games, or in a single one.
+
+    first, second: indexes of players. scores: 0, 1/2 or 1 in each game.
+    """
+
+    first: int
+    second: int
+    scores: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """One player's rating, about a mean of 0 or the anchors', with half of its 95% interval.
+    """One player's rating with half of its 95% interval.
 
-    error is infinite for a player whose games do not connect it with the others, or, where there
-    are anchors, with one of them; it is 0 for the anchors themselves.
+    It is on the scale of the anchors; where there are none, of two players against the other, and
+    of more about their mean. error is infinite for a player whose games do not connect it with the
+    others, or, where there are anchors, with one of them; it is 0 for the anchors themselves.
     """
 
     name: str
@@ -38,26 +59,24 @@ class Rating:
 
 def rate(
     names: Sequence[str],
-    games: Sequence[tuple[int, int, float]],
+    meetings: Sequence[Meeting],
     anchors: Mapping[str, float] | None = None,
 ) -> list[Rating]:
-    """Return the players' ratings, best first, from (white, black, White's score) of games.
-
-    anchors: the Elo of players that keep it.
-    """
+    """Return the players' ratings, best first. anchors: the Elo of players that keep it."""
     count = len(names)
     wins = np.zeros((count, count))
     draws = np.zeros(count, dtype=np.int64)
-    for white, black, score in games:
-        wins[white, black] += score
-        wins[black, white] += 1 - score
-        if score == 0.5:
-            draws[[white, black]] += 1
+    for meeting in meetings:
+        first, second = meeting.first, meeting.second
+        wins[first, second] += sum(meeting.scores)
+        wins[second, first] += len(meeting.scores) - sum(meeting.scores)
+        draws[[first, second]] += meeting.scores.count(0.5)
     played = wins + wins.T
-    known = {names.index(name): elo / ELO for name, elo in (anchors or {}).items() if name in names}
-    logits, variance = _fit(wins + PRIOR / 2 * (played > 0), _groups(played), known)
-    elo = ELO * logits
-    errors = ELO * Z95 * np.sqrt(variance)
+    known = {names.index(name): elo for name, elo in (anchors or {}).items() if name in names}
+    if count == 2:
+        elo, errors = _rate_two(meetings, known)
+    else:
+        elo, errors = _rate_many(wins, meetings, known)
     ratings = [
         Rating(
             name=name,
@@ -70,6 +89,66 @@ def rate(
         for i, name in enumerate(names)
     ]
     return sorted(ratings, key=lambda rating: (-rating.elo, rating.name))
+
+
+def count_meetings(
+    meetings: Sequence[Meeting],
+) -> tuple[tuple[int, int, int, int, int], tuple[int, int, int]]:
+    """Return counts of pairs, and of all games, from the side of the player of index 0.
+
+    Pairs by its points: 0, 1/2, 1, 3/2, 2; games: losses, draws, wins.
+    """
+    pairs, games = [0] * 5, [0] * 3
+    for meeting in meetings:
+        scores = [s if meeting.first == 0 else 1 - s for s in meeting.scores]
+        for score in scores:
+            games[round(2 * score)] += 1
+        if len(scores) == 2:
+            pairs[round(2 * sum(scores))] += 1
+    return (pairs[0], pairs[1], pairs[2], pairs[3], pairs[4]), (games[0], games[1], games[2])
+
+
+def _rate_two(
+    meetings: Sequence[Meeting], known: Mapping[int, float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return two players' Elo and errors."""
+    found = difference(*count_meetings(meetings))
+    value, error = (found.elo.value, found.elo.error) if found else (0.0, np.inf)
+    if not known:
+        return np.array([value, -value]), np.array([error, error])
+    elo = [known.get(0, known.get(1, 0.0) + value), known.get(1, known.get(0, 0.0) - value)]
+    return np.array(elo), np.array([0.0 if player in known else error for player in (0, 1)])
+
+
+def _rate_many(
+    wins: NDArray[np.float64], meetings: Sequence[Meeting], known: Mapping[int, float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return any number of players' Elo and errors."""
+    met = wins + wins.T > 0
+    share = PRIOR / np.maximum(met.sum(axis=1), 1)
+    given = met * (share[:, None] + share[None, :]) / 2
+    logits, variance = _fit(
+        wins + given / 2, _groups(met), {player: elo / ELO for player, elo in known.items()}
+    )
+    spread = _spread(meetings, logits, len(wins))
+    return ELO * logits, ELO * Z95 * np.sqrt(variance * spread)
+
+
+def _spread(meetings: Sequence[Meeting], logits: NDArray[np.float64], players: int) -> float:
+    """Return the variance of what was scored in a meeting, in units of what a coin would have."""
+    if not meetings:
+        return 1.0
+    games = np.array([len(meeting.scores) for meeting in meetings])
+    scored = np.array([sum(meeting.scores) for meeting in meetings])
+    first = [meeting.first for meeting in meetings]
+    second = [meeting.second for meeting in meetings]
+    expected = 1 / (1 + np.exp(logits[second] - logits[first]))
+    coin = games * expected * (1 - expected)
+    found = float(((scored - games * expected) ** 2).sum())
+    # Ratings that are fitted to results take up some of their variance.
+    left = max(0.0, 1 - (players - 1) / len(meetings)) * float(coin.sum())
+    coins = COINS * float(coin.mean())
+    return (found + coins) / (left + coins)
 
 
 def _fit(
@@ -132,14 +211,14 @@ def _information(played: NDArray[np.float64], expected: NDArray[np.float64]) -> 
     return np.asarray(np.diag(weight.sum(axis=1)) - weight)
 
 
-def _groups(played: NDArray[np.float64]) -> list[list[int]]:
+def _groups(met: NDArray[np.bool_]) -> list[list[int]]:
     """Return the sets of players that are connected by games."""
-    unseen = set(range(len(played)))
+    unseen = set(range(len(met)))
     groups = []
     while unseen:
         reached = [unseen.pop()]
         for player in reached:
-            neighbours = [other for other in unseen if played[player, other] > 0]
+            neighbours = [other for other in unseen if met[player, other]]
             unseen -= set(neighbours)
             reached.extend(neighbours)
         groups.append(sorted(reached))

@@ -1,14 +1,19 @@
 """What is kept of a game, and its PGN."""
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import chess
 import chess.pgn
 
+from agent.plain_text import plain
 from tournament.rules import Termination
 from tournament.schedule import PairKey
+
+# PGN gives a string 255 characters at most; some are for what must be escaped.
+TAG_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,7 @@ def to_pgn(record: GameRecord, event: str) -> str:
     for move in record.moves:
         node = node.add_variation(node.board().parse_uci(move.move))
         node.comment = _comment(move)
-    reason = record.detail or str(record.termination)
+    reason = plain(record.detail) or str(record.termination)
     node.comment = f"{node.comment}; {reason}" if node.comment else reason
     exporter = chess.pgn.StringExporter(columns=100)
     return game.accept(exporter) + "\n\n"
@@ -95,12 +100,12 @@ def to_pgn(record: GameRecord, event: str) -> str:
 
 def _set_headers(headers: chess.pgn.Headers, record: GameRecord, event: str) -> None:
     moment = record.started
-    headers["Event"] = event
+    headers["Event"] = _tag_value(event)
     headers["Site"] = "?"
     headers["Date"] = moment[:10].replace("-", ".") or "????.??.??"
     headers["Round"] = f"{record.pair}.{record.game}"
-    headers["White"] = record.white
-    headers["Black"] = record.black
+    headers["White"] = _tag_value(record.white)
+    headers["Black"] = _tag_value(record.black)
     headers["Result"] = record.result
     if moment:
         headers["UTCDate"] = moment[:10].replace("-", ".")
@@ -112,7 +117,17 @@ def _set_headers(headers: chess.pgn.Headers, record: GameRecord, event: str) -> 
         headers["BlackTimeControl"] = record.black_time
     headers["PlyCount"] = str(len(record.opening) + len(record.moves))
     headers["Termination"] = record.termination.tag
-    headers["TerminationDetails"] = record.detail or str(record.termination)
+    headers["TerminationDetails"] = _tag_value(record.detail) or str(record.termination)
+
+
+def _tag_value(text: str) -> str:
+    """Return text as a tag's value may hold it."""
+    return plain(text, TAG_LENGTH).replace("\\", r"\\").replace('"', r"\"")
+
+
+def read_tag_value(value: str) -> str:
+    """Return the text of a tag's value as the `chess` package reads it from a file."""
+    return plain(re.sub(r"\\([\\\"])", r"\1", value))
 
 
 def _comment(move: MoveRecord) -> str:

@@ -3,11 +3,12 @@
 import asyncio
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from agent.cores import usable_cores
+from protocols.mqtt.link import BrokerLostError, Tell
 from tournament.adjudication import Adjudicator
 from tournament.events import (
     Event,
@@ -20,13 +21,13 @@ from tournament.events import (
     TournamentStarted,
 )
 from tournament.game import Assignment, Emit, play_game
-from tournament.ledger import Ledger
+from tournament.ledger import Ledger, LedgerError
 from tournament.openings import Opening, chooser, with_digest
 from tournament.player import IoLogs, Player, Pool, check_command, make_player
 from tournament.records import GameRecord
 from tournament.rules import Termination
 from tournament.schedule import Pair, PairKey, due
-from tournament.settings import EngineProtocol, EngineSettings, Restart, Settings
+from tournament.settings import EngineSettings, Restart, Settings
 from tournament.standings import (
     FAILURES,
     Decision,
@@ -37,12 +38,16 @@ from tournament.standings import (
     run_test,
     summarise,
 )
+from tournament.unwritten import Unwritten
 
 if TYPE_CHECKING:
-    from protocols.mqtt.bot import BotClient
+    from protocols.mqtt.client import BotClient
 
 # Standings are for people: they are told at most so often, in seconds.
 STANDINGS_INTERVAL = 1.0
+# A ledger that cannot be written is tried again so often, in seconds, and for so long.
+LEDGER_RETRY = 1.0
+LEDGER_PATIENCE = 60.0
 
 Record = Callable[[GameRecord], None]
 
@@ -78,14 +83,19 @@ class Local:
         *,
         boards: int = 1,
         log_directory: str | None = None,
-        connect: Callable[[], "BotClient"] | None = None,
+        all_must_start: bool = True,
+        connect: "Callable[[Tell], BotClient] | None" = None,
     ) -> None:
-        """Prepare so many boards. connect: reaches the bots, where players are bots."""
+        """Prepare so many boards.
+
+        connect: reaches the bots, where players are bots; it is given where to tell of its broker.
+        """
         self.boards = boards
         self._settings = settings
         self._logs = IoLogs(log_directory)
         self._connect = connect
         self._bots: BotClient | None = None
+        self._all_must_start = all_must_start
         self._emit: Emit = _ignore
         self._adjudicator = Adjudicator(settings.adjudication)
         idle = max(2, len(settings.engines)) * boards
@@ -96,9 +106,13 @@ class Local:
         self._emit = emit
         for engine in self._settings.engines:
             check_command(engine, self._settings.game)
-        if self._connect and any(e.protocol is EngineProtocol.MQTT for e in self._settings.engines):
-            self._bots = self._connect()
-        await self._pool.probe()
+        try:
+            if self._connect and self._settings.needs_bots:
+                self._bots = self._connect(self._report)
+                await self._bots.wait_for_broker()
+            await self._pool.probe(all_must_start=self._all_must_start)
+        except BrokerLostError as error:
+            raise RunStoppedError(str(error)) from None
 
     def units(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Cut pairs into games."""
@@ -108,11 +122,7 @@ class Local:
         """Play the games one after the other."""
         for number in pair.games:
             assignment = Assignment(pair.key, number, opening, board)
-            record(
-                await play_game(
-                    self._settings, assignment, self._pool, self._adjudicator, self._emit
-                )
-            )
+            record(await self._play(assignment))
 
     async def close(self) -> None:
         """Close all engines and logs."""
@@ -121,6 +131,22 @@ class Local:
             await self._bots.close()
         self._adjudicator.close()
         self._logs.close()
+
+    async def _play(self, assignment: Assignment) -> GameRecord:
+        """Play a game, again if it is void for want of a broker and the broker comes back."""
+        while True:
+            try:
+                return await play_game(
+                    self._settings, assignment, self._pool, self._adjudicator, self._emit
+                )
+            except BrokerLostError as error:
+                game = f"game {assignment.pair}.{assignment.game}"
+                self._report(f"{game} is void and will be played again: {error}")
+            assert self._bots is not None
+            try:
+                await self._bots.wait_for_broker()
+            except BrokerLostError as error:
+                raise RunStoppedError(str(error)) from None
 
     def _report(self, text: str) -> None:
         self._emit(Notice(text))
@@ -165,8 +191,14 @@ class Runner:
         self._told = 0.0
         self._decided = False
         self._stopped = ""
+        self._unwritten = Unwritten(ledger)
         for record in ledger.records():
             self._count(record)
+
+    @property
+    def played(self) -> int:
+        """How many games are in the ledger."""
+        return len(self._outcomes)
 
     async def run(self, workplace: Workplace) -> Finish:
         """Play until all is played or the test is decided; cancel to interrupt.
@@ -190,6 +222,8 @@ class Runner:
             raise
         finally:
             await asyncio.shield(workplace.close())
+            if text := self._unwritten.leave():
+                self._emit(Notice(text))
             summary = summarise(self._settings, self._outcomes)
             self._emit(TournamentFinished(finish[0], summary, finish[1]))
         return Finish(finish[0], summary, finish[1])
@@ -202,19 +236,19 @@ class Runner:
         waiting: deque[Pair] = deque()
         try:
             while not (self._decided or self._stopped):
-                if not waiting and not running:
+                self._write_again()
+                if not waiting and not running and not self._unwritten:
                     waiting.extend(workplace.units(due(self._settings, self._results)))
                     if not waiting:
                         return
-                while waiting and free:
+                while waiting and free and not self._unwritten:
                     pair, board = waiting.popleft(), free.pop()
                     opening = opening_of(pair.key.round, pair.key.number)
                     task = asyncio.create_task(
                         workplace.play(pair, opening, board, self._recorder(board))
                     )
                     running[task] = board
-                done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
+                for task in await _first_done(running, self._unwritten):
                     free.append(running.pop(task))
                     task.result()
         finally:
@@ -224,15 +258,35 @@ class Runner:
 
     def _recorder(self, board: int) -> Record:
         def record(game: GameRecord) -> None:
-            if self._decided or not self._ledger.record(game):
-                return
-            self._count(game)
-            self._emit(GameFinished(board, game))
-            self._tell_standings()
-            self._decided = self._test_decided()
-            self._stop_on_failure(game)
+            self._unwritten.add(board, game)
+            self._write()
 
         return record
+
+    def _write(self) -> None:
+        """Record the games that have ended, as far as the ledger takes them."""
+        while self._unwritten and not self._decided:
+            try:
+                board, game, new = self._unwritten.write_next()
+            except LedgerError as error:
+                if text := self._unwritten.keep(error):
+                    self._emit(Notice(text))
+                return
+            if new:
+                self._count(game)
+                self._emit(GameFinished(board, game))
+                self._tell_standings()
+                self._decided = self._test_decided()
+                self._stop_on_failure(game)
+        if text := self._unwritten.settle():
+            self._emit(Notice(text))
+
+    def _write_again(self) -> None:
+        """Try the ledger again, if games wait for it; RunStoppedError after LEDGER_PATIENCE."""
+        if self._unwritten:
+            self._write()
+            if self._unwritten.waited > LEDGER_PATIENCE:
+                raise RunStoppedError(self._unwritten.problem)
 
     def _count(self, record: GameRecord) -> None:
         self._results[record.key][record.game] = record.first_score
@@ -264,6 +318,10 @@ class Runner:
         lost = sum(outcome.termination is Termination.WORKER_LOST for outcome in self._outcomes)
         if lost:
             return Status.FAILED, f"{lost} games were lost with their workers"
+        absent = Termination.NOT_STARTED
+        if count := sum(outcome.termination is absent for outcome in self._outcomes):
+            detail = [r.detail for r in self._ledger.records() if r.termination is absent][-1]
+            return Status.FAILED, f"{count} games failed for want of a player: {detail}"
         return Status.COMPLETE, ""
 
     def _tell_start(self, boards: int) -> None:
@@ -313,6 +371,18 @@ async def play(
         return finish, list(kept.records())
     finally:
         kept.close()
+
+
+async def _first_done(
+    running: Collection[asyncio.Task[None]], unwritten: Unwritten
+) -> set[asyncio.Task[None]]:
+    """Return the tasks that are done when one is, or when the ledger is to be tried again."""
+    limit = LEDGER_RETRY if unwritten else None
+    if not running:
+        await asyncio.sleep(LEDGER_RETRY)
+        return set()
+    done, _ = await asyncio.wait(running, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+    return done
 
 
 def boards_for(asked: int, *, oversubscribe: bool) -> tuple[int, Notice | None]:

@@ -59,6 +59,20 @@ class Pair:
 Results = Mapping[PairKey, Mapping[int, float | None]]
 
 
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A match of a knockout: its players, the points so far, and who goes on, once that is known.
+
+    second is None where the first player has a free round. A match that stays level is won by the
+    higher seed, which is the first.
+    """
+
+    first: int
+    second: int | None
+    points: tuple[float, float] = (0.0, 0.0)
+    winner: int | None = None
+
+
 def due(settings: Settings, results: Results) -> list[Pair]:
     """Return what can be played now and has not been, in order; empty when all is played."""
     return [
@@ -80,15 +94,45 @@ def total_games(settings: Settings) -> int:
     return matches[settings.format] * settings.games
 
 
-def match_points(results: Results) -> dict[int, float]:
-    """Return each player's points over all games; absent players have none."""
+def match_points(
+    results: Results, byes: Iterable[int] = (), bye_points: float = 0.0
+) -> dict[int, float]:
+    """Return each player's points over all games, and of its byes; absent players have none."""
     points: dict[int, float] = defaultdict(float)
     for key, games in results.items():
         for score in games.values():
             if score is not None:
                 points[key.first] += score
                 points[key.second] += 1 - score
+    for player in byes:
+        points[player] += bye_points
     return points
+
+
+def swiss_byes(settings: Settings, results: Results) -> list[int]:
+    """Return who had the byes of the rounds that are complete; each is worth a won match."""
+    return [
+        bye
+        for planned, bye in _swiss_rounds(settings, results)
+        if bye is not None and _complete(planned, results)
+    ]
+
+
+def knockout_rounds(settings: Settings, results: Results) -> list[list[Tie]]:
+    """Return the matches of the rounds that are paired, in the order of the bracket."""
+    alive = _bracket(len(settings.engines))
+    rounds: list[list[Tie]] = []
+    while len(alive) > 1:
+        number = len(rounds) + 1
+        ties = [
+            _tie(settings, results, number, pairing)
+            for pairing in zip(alive[::2], alive[1::2], strict=True)
+        ]
+        rounds.append(ties)
+        alive = [tie.winner for tie in ties]
+        if None in alive:
+            break
+    return rounds
 
 
 def _planned(settings: Settings, results: Results) -> Iterator[tuple[PairKey, tuple[int, ...]]]:
@@ -123,15 +167,22 @@ def _complete(planned: Iterable[tuple[PairKey, tuple[int, ...]]], results: Resul
 def _planned_swiss(
     settings: Settings, results: Results
 ) -> Iterator[tuple[PairKey, tuple[int, ...]]]:
+    for planned, _ in _swiss_rounds(settings, results):
+        yield from planned
+
+
+def _swiss_rounds(
+    settings: Settings, results: Results
+) -> Iterator[tuple[list[tuple[PairKey, tuple[int, ...]]], int | None]]:
+    """Yield the pairs of each round, and who has the bye, up to the first that is not complete."""
     count = len(settings.engines)
     met: set[frozenset[int]] = set()
     byes: list[int] = []
     for round_ in range(1, settings.rounds + 1):
         earlier = {key: games for key, games in results.items() if key.round < round_}
-        points = match_points(earlier)
-        for player in byes:
-            points[player] += settings.games
+        points = match_points(earlier, byes, settings.games)
         standing = sorted(range(count), key=lambda player: (-points[player], player))
+        bye = None
         if count % 2:
             fewest = min(byes.count(player) for player in standing)
             bye = next(p for p in reversed(standing) if byes.count(p) == fewest)
@@ -140,7 +191,7 @@ def _planned_swiss(
         pairings = pair_by_score(standing, met)
         met |= {frozenset(pairing) for pairing in pairings}
         planned = list(_round(round_, pairings, settings.games))
-        yield from planned
+        yield planned, bye
         if not _complete(planned, results):
             return
 
@@ -174,25 +225,32 @@ def pair_by_score(standing: list[int], met: set[frozenset[int]]) -> list[tuple[i
 def _planned_knockout(
     settings: Settings, results: Results
 ) -> Iterator[tuple[PairKey, tuple[int, ...]]]:
-    alive = _bracket(len(settings.engines))
-    round_ = 0
-    while len(alive) > 1:
-        round_ += 1
-        winners: list[int | None] = []
-        for first, second in zip(alive[::2], alive[1::2], strict=True):
-            if first is None or second is None:
-                winners.append(first if second is None else second)
-                continue
-            higher, lower = min(first, second), max(first, second)
-            yield from _knockout_match(settings, results, round_, higher, lower)
-            winners.append(_winner(settings, results, round_, higher, lower))
-        if any(winner is _UNDECIDED for winner in winners):
-            return
-        alive = winners
+    for number, ties in enumerate(knockout_rounds(settings, results), start=1):
+        for tie in ties:
+            if tie.second is not None:
+                yield from _knockout_match(settings, results, number, tie.first, tie.second)
 
 
-# No player has this index.
-_UNDECIDED = -1
+def _tie(
+    settings: Settings, results: Results, round_: int, pairing: tuple[int | None, int | None]
+) -> Tie:
+    """Return the state of the match of two players, or of one with a free round."""
+    first, *others = sorted(player for player in pairing if player is not None)
+    if not others:
+        return Tie(first, None, winner=first)
+    second = others[0]
+    scores = [
+        score
+        for key, games in results.items()
+        if (key.round, key.first, key.second) == (round_, first, second)
+        for score in games.values()
+        if score is not None
+    ]
+    points = sum(scores), len(scores) - sum(scores)
+    winner = None
+    if _complete(_knockout_match(settings, results, round_, first, second), results):
+        winner = first if points[0] >= points[1] else second
+    return Tie(first, second, points, winner)
 
 
 def _bracket(players: int) -> list[int | None]:
@@ -214,13 +272,6 @@ def _knockout_match(
             return
         planned = [(PairKey(round_, number, first, second), (1, 2))]
         yield from planned
-
-
-def _winner(settings: Settings, results: Results, round_: int, first: int, second: int) -> int:
-    planned = _knockout_match(settings, results, round_, first, second)
-    if not _complete(planned, results):
-        return _UNDECIDED
-    return first if _lead(results, round_, first, second) >= 0 else second
 
 
 def _lead(results: Results, round_: int, first: int, second: int) -> float:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from agent.plain_text import plain_name
 from tournament.values import SettingsError, decode, differences, encode
 
 
@@ -262,6 +263,11 @@ class Settings:
         """Whether chess is played."""
         return self.game.name == CHESS
 
+    @property
+    def needs_bots(self) -> bool:
+        """Whether a player is a bot behind a broker."""
+        return any(engine.protocol is EngineProtocol.MQTT for engine in self.engines)
+
     def __post_init__(self) -> None:
         if len(self.engines) < 2:
             raise SettingsError("at least two engines are needed")
@@ -281,12 +287,18 @@ class Settings:
                 f"game {self.game.name}: chess960, and adjudication by scores or tables, are of "
                 "chess; maxmoves is for every game"
             )
-        if not re.fullmatch(r"[^/+#\x00-\x1f]{1,100}", self.name):
-            raise SettingsError("name: 1 to 100 characters without / + #")
+        if not (re.fullmatch(r"[^/+#]{1,100}", self.name) and self.name.isprintable()):
+            raise SettingsError("name: 1 to 100 characters without / + # and control characters")
 
     def named(self) -> "Settings":
-        """Return the settings with every engine named, and equal names told apart: A, A-2."""
-        wanted = [engine.name or _stem(engine.command) for engine in self.engines]
+        """Return the settings with every engine named, and equal names told apart: A, A-2.
+
+        The names are plain text: they stand in tables, records and topics.
+        """
+        wanted = [
+            plain_name(engine.name) or plain_name(_stem(engine.command)) or "engine"
+            for engine in self.engines
+        ]
         counts: Counter[str] = Counter()
         names: list[str] = []
         for name in wanted:
@@ -373,7 +385,10 @@ def _check_engine(engine: EngineSettings, time: TimeControl | None, game: GameSe
     """Raise SettingsError for an engine that cannot play such a game, or with such limits."""
     name, protocol = engine.name or engine.command, engine.protocol
     if time is None:
-        raise SettingsError(f"engine {name}: time: missing; give it one, or one to all")
+        raise SettingsError(
+            f"engine {name}: time: missing; give it one, or one to all, such as `time: 10+0.1` "
+            "or `time: {nodes: 1000}`"
+        )
     if game.name != CHESS and protocol not in GAME_PROTOCOLS:
         raise SettingsError(
             f"engine {name} plays chess only: {game.name} is played by programs with the protocol "

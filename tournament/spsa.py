@@ -6,11 +6,13 @@ perturbation c and the gain fall with the number of trials by Spall's exponents.
 """
 
 import json
+import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from agent.files import read_text
 from tournament.values import SettingsError
 
 ALPHA, GAMMA = 0.602, 0.101  # Spall's exponents of the gain and of the perturbation
@@ -53,6 +55,7 @@ class Spsa:
         self.asked = self.told = 0
         self.theta = {tunable.name: float(tunable.start) for tunable in tunables}
         self._random = random.Random(seed)
+        self.unsaved = ""
 
     def ask(self) -> Trial:
         """Return the next trial; several may be under way at once."""
@@ -90,7 +93,7 @@ class Spsa:
         return {name: round(value) for name, value in self.theta.items()}
 
     def save(self, path: Path) -> None:
-        """Write the state to a file, whole or not at all."""
+        """Write the state to a file, whole or not at all; `unsaved` says why not."""
         state = {
             "trials": self.trials,
             "told": self.told,
@@ -98,18 +101,24 @@ class Spsa:
             "tunables": [asdict(tunable) for tunable in self.tunables],
         }
         temporary = path.with_name(path.name + ".tmp")
-        temporary.write_text(json.dumps(state, indent=2) + "\n", "utf-8")
-        temporary.replace(path)
+        try:
+            temporary.write_text(json.dumps(state, indent=2) + "\n", "utf-8")
+            temporary.replace(path)
+            self.unsaved = ""
+        except OSError as error:
+            self.unsaved = f"{path}: {error.strerror}"
 
     def load(self, path: Path) -> None:
         """Go on from a file; raises SettingsError if it holds another tuning."""
         try:
-            state = json.loads(path.read_text("utf-8"))
+            state = json.loads(read_text(path))
             same = state["trials"] == self.trials and state["tunables"] == [
                 asdict(tunable) for tunable in self.tunables
             ]
             theta, told = {name: float(state["theta"][name]) for name in self.theta}, state["told"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            if not isinstance(told, int) or told < 0 or not all(map(math.isfinite, theta.values())):
+                raise ValueError("its numbers are none")
+        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
             raise SettingsError(f"{path}: not the state of a tuning ({error})") from None
         if not same:
             raise SettingsError(

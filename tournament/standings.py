@@ -5,12 +5,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tournament.ratings import rate
+from tournament.ranking import ranked, swiss_scores
+from tournament.ratings import Meeting, Rating, count_meetings, rate
 from tournament.records import GameRecord
 from tournament.rules import Termination
-from tournament.schedule import PairKey, total_games
-from tournament.settings import Settings, SprtModel, SprtSettings
-from tournament.statistics import Strength, log_likelihood_ratio, sprt_bounds, strength
+from tournament.schedule import PairKey, Results, Tie, knockout_rounds, total_games
+from tournament.settings import Format, Settings, SprtModel, SprtSettings
+from tournament.statistics import (
+    Strength,
+    difference,
+    log_likelihood_ratio,
+    sprt_bounds,
+    strength,
+)
 
 FAILURES = frozenset(
     {
@@ -51,7 +58,9 @@ class Outcome:
 class Row:
     """One player's line; error is None where its games do not connect it with the others.
 
+    elo: of two players against the other, of more about their mean. points: those of byes count.
     failures: games lost by failing (time, illegal moves, crashes), not by being outplayed.
+    byes (points), buchholz and sonneborn_berger are of a Swiss tournament, None in others.
     """
 
     name: str
@@ -63,6 +72,23 @@ class Row:
     draws: int
     losses: int
     failures: int
+    byes: float | None = None
+    buchholz: float | None = None
+    sonneborn_berger: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BracketMatch:
+    """A match of a knockout by the players' names; second is None for a free round.
+
+    winner is None until it is known; a match that stays level is won by the first.
+    """
+
+    first: str
+    second: str | None
+    first_points: float
+    second_points: float
+    winner: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +106,7 @@ class Comparison:
     """Two players, from the first one's side.
 
     games: losses, draws, wins. pairs: LL, LD, LW and DD, DW, WW, of complete pairs.
-    by_pairs is None until a pair is complete.
+    by_pairs is None until a pair is complete. estimate: the one that is shown, also by the rows.
     """
 
     first: str
@@ -89,6 +115,7 @@ class Comparison:
     pairs: tuple[int, int, int, int, int]
     by_games: Strength | None
     by_pairs: Strength | None
+    estimate: Strength | None
     test: Test | None
 
 
@@ -96,10 +123,12 @@ class Comparison:
 class Summary:
     """A tournament so far.
 
-    crosstable: points of each player (in the order of `players`) against each other.
-    draw_ratio and white_score are None before the first result.
+    rows: in the order that `tournament.ranking` gives. crosstable: points of each player (in the
+    order of `players`) against each other. draw_ratio and white_score are None before the first
+    result. bracket: the rounds of a knockout that are paired, and its winner, once it is known.
     """
 
+    format: Format
     players: tuple[str, ...]
     asked: int
     played: int
@@ -111,6 +140,8 @@ class Summary:
     without_result: int
     terminations: dict[str, int]
     comparison: Comparison | None
+    bracket: tuple[tuple[BracketMatch, ...], ...] | None = None
+    winner: str | None = None
 
 
 def outcome_of(record: GameRecord) -> Outcome:
@@ -133,36 +164,52 @@ def summarise(settings: Settings, outcomes: Sequence[Outcome]) -> Summary:
     names = tuple(engine.name for engine in settings.engines)
     scored = [(o.white, o.black, o.white_score) for o in outcomes if o.white_score is not None]
     scores = [score for _, _, score in scored]
+    results = results_of(outcomes)
+    meetings = meetings_of(results_of(rated(outcomes)))
+    bracket = _bracket(names, settings, results)
     return Summary(
+        format=settings.format,
         players=names,
         asked=max(total_games(settings), len(outcomes)),
         played=len(outcomes),
-        rows=_rows(names, outcomes),
+        rows=_rows(settings, outcomes, results, rate(names, meetings)),
         crosstable=_crosstable(len(names), scored),
         draw_ratio=scores.count(0.5) / len(scores) if scores else None,
         white_score=sum(scores) / len(scores) if scores else None,
         distinct_games=len({outcome.digest for outcome in outcomes}),
         without_result=len(outcomes) - len(scores),
         terminations=dict(Counter(str(outcome.termination) for outcome in outcomes)),
-        comparison=_compare(names, outcomes, settings.sprt) if len(names) == 2 else None,
+        comparison=_compare(names, meetings, settings.sprt) if len(names) == 2 else None,
+        bracket=bracket,
+        winner=bracket[-1][0].winner if bracket and len(bracket[-1]) == 1 else None,
     )
 
 
+def rated(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Return the outcomes that say how strong the players are: a player was there for each side.
+
+    A game without one gives points, as in any tournament, but no Elo.
+    """
+    return [each for each in outcomes if each.termination is not Termination.NOT_STARTED]
+
+
+def meetings_of(results: Results) -> list[Meeting]:
+    """Return what ratings need of the results: games of a pair together, if both have a result."""
+    return [
+        Meeting(
+            key.first, key.second, tuple(score for score in scores.values() if score is not None)
+        )
+        for key, scores in results.items()
+        if any(score is not None for score in scores.values())
+    ]
+
+
 def pentanomial(outcomes: Iterable[Outcome]) -> tuple[int, int, int, int, int]:
-    """Return the counts of complete pairs by the first player's points: 0, 1/2, 1, 3/2, 2.
+    """Return the counts of complete pairs of two players by the first's points: 0, 1/2, ..., 2.
 
     A pair with a game that has no result is left out.
     """
-    pairs: dict[PairKey, list[float | None]] = defaultdict(list)
-    for outcome in outcomes:
-        score = outcome.white_score
-        pairs[outcome.key].append(score if score is None or outcome.game == 1 else 1 - score)
-    counts = [0] * 5
-    for scores in pairs.values():
-        known = [score for score in scores if score is not None]
-        if len(known) == 2:
-            counts[round(2 * sum(known))] += 1
-    return counts[0], counts[1], counts[2], counts[3], counts[4]
+    return count_meetings(meetings_of(results_of(rated(outcomes))))[0]
 
 
 def run_test(sprt: SprtSettings, counts: Sequence[int]) -> Test:
@@ -178,33 +225,70 @@ def run_test(sprt: SprtSettings, counts: Sequence[int]) -> Test:
     return Test(llr, lower, upper, decision)
 
 
-def _rows(names: tuple[str, ...], outcomes: Sequence[Outcome]) -> tuple[Row, ...]:
-    tally = {name: Counter[str]() for name in names}
-    games = []
+def results_of(outcomes: Iterable[Outcome]) -> Results:
+    """Return the first players' scores as the schedule has them."""
+    results: dict[PairKey, dict[int, float | None]] = defaultdict(dict)
+    for outcome in outcomes:
+        score = outcome.white_score
+        results[outcome.key][outcome.game] = (
+            score if score is None or outcome.game == 1 else 1 - score
+        )
+    return results
+
+
+def _rows(
+    settings: Settings, outcomes: Sequence[Outcome], results: Results, ratings: Iterable[Rating]
+) -> tuple[Row, ...]:
+    """Return the rows in their order."""
+    names = [engine.name for engine in settings.engines]
+    tally = [Counter[str]() for _ in names]
+    word = {1.0: ("wins", "losses"), 0.5: ("draws", "draws"), 0.0: ("losses", "wins")}
     for outcome in outcomes:
         if outcome.white_score is None:
             continue
-        games.append((outcome.white, outcome.black, outcome.white_score))
-        white, black = names[outcome.white], names[outcome.black]
-        word = {1.0: ("wins", "losses"), 0.5: ("draws", "draws"), 0.0: ("losses", "wins")}
-        for name, result in zip((white, black), word[outcome.white_score], strict=True):
-            tally[name][result] += 1
+        players = outcome.white, outcome.black
+        for player, result in zip(players, word[outcome.white_score], strict=True):
+            tally[player][result] += 1
         if outcome.termination in FAILURES:
-            tally[white if outcome.white_score == 0 else black]["failures"] += 1
-    return tuple(
-        Row(
-            name=rating.name,
-            elo=rating.elo,
-            error=rating.error if rating.error < float("inf") else None,
-            points=rating.points,
-            games=rating.games,
-            wins=tally[rating.name]["wins"],
-            draws=tally[rating.name]["draws"],
-            losses=tally[rating.name]["losses"],
-            failures=tally[rating.name]["failures"],
+            tally[outcome.white if outcome.white_score == 0 else outcome.black]["failures"] += 1
+    by_player = {names.index(rating.name): rating for rating in ratings}
+    swiss = swiss_scores(settings, results) if settings.format is Format.SWISS else None
+    rows = []
+    for player in ranked(settings, results, list(by_player)):
+        rating, score = by_player[player], swiss[player] if swiss else None
+        won = tally[player]["wins"] + tally[player]["draws"] / 2
+        rows.append(
+            Row(
+                name=rating.name,
+                elo=rating.elo,
+                error=rating.error if rating.error < float("inf") else None,
+                points=score.points if score else won,
+                games=sum(tally[player][result] for result in ("wins", "draws", "losses")),
+                wins=tally[player]["wins"],
+                draws=tally[player]["draws"],
+                losses=tally[player]["losses"],
+                failures=tally[player]["failures"],
+                byes=score.byes if score else None,
+                buchholz=score.buchholz if score else None,
+                sonneborn_berger=score.sonneborn_berger if score else None,
+            )
         )
-        for rating in rate(names, games)
-    )
+    return tuple(rows)
+
+
+def _bracket(
+    names: Sequence[str], settings: Settings, results: Results
+) -> tuple[tuple[BracketMatch, ...], ...] | None:
+    """Return the bracket of a knockout with the players' names."""
+    if settings.format is not Format.KNOCKOUT:
+        return None
+
+    def named(tie: Tie) -> BracketMatch:
+        second = None if tie.second is None else names[tie.second]
+        winner = None if tie.winner is None else names[tie.winner]
+        return BracketMatch(names[tie.first], second, *tie.points, winner)
+
+    return tuple(tuple(map(named, ties)) for ties in knockout_rounds(settings, results))
 
 
 def _crosstable(
@@ -218,15 +302,9 @@ def _crosstable(
 
 
 def _compare(
-    names: tuple[str, ...], outcomes: Sequence[Outcome], sprt: SprtSettings | None
+    names: tuple[str, ...], meetings: Sequence[Meeting], sprt: SprtSettings | None
 ) -> Comparison:
-    scores = [
-        outcome.white_score if outcome.white == 0 else 1 - outcome.white_score
-        for outcome in outcomes
-        if outcome.white_score is not None
-    ]
-    games = (scores.count(0.0), scores.count(0.5), scores.count(1.0))
-    pairs = pentanomial(outcomes)
+    pairs, games = count_meetings(meetings)
     return Comparison(
         first=names[0],
         second=names[1],
@@ -234,5 +312,6 @@ def _compare(
         pairs=pairs,
         by_games=strength(games) if any(games) else None,
         by_pairs=strength(pairs) if any(pairs) else None,
+        estimate=difference(pairs, games),
         test=run_test(sprt, pairs) if sprt else None,
     )

@@ -1,6 +1,6 @@
 """Is A stronger than B? Elo, normalised Elo, likelihood of superiority, and SPRT.
 
-All functions take counts of outcomes, worst first, whose scores are evenly spaced from 0 to 1:
+Functions take counts of outcomes, worst first, whose scores are evenly spaced from 0 to 1:
 three counts (losses, draws, wins) of games, or five (LL, LD, LW and DD, DW, WW) of pairs of
 games on one opening with colours swapped. Sources: Van den Bergh, 'Normalized Elo' (2020) and
 'The Generalized Maximum Likelihood Ratio for the expectation value of a distribution' (2019).
@@ -13,8 +13,14 @@ from dataclasses import dataclass
 # 800 / ln(10): logistic Elo per unit of score at 1/2, which scales normalised Elo to match.
 NORMALIZED_ELO = 800 / math.log(10)
 Z95 = 1.959963984540054
-# Keeps the estimates finite while an outcome has not been seen.
+# Keeps the likelihood ratio finite while an outcome has not been seen.
 UNSEEN = 0.001
+# What an outcome that has not been seen counts in estimates: with it the intervals of a few games,
+# all won or all drawn, hold the truth about as often as they say.
+MISSED = 0.3
+# An interval of scores may reach to 0 or 1, where Elo is infinite: half of it, in Elo, is at most
+# so many times what the slope at the mean makes of it.
+STRETCH = 1.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +35,8 @@ class Estimate:
 class Strength:
     """What counts of games, or of pairs, say about the difference between two players.
 
-    los: the likelihood that the first is the stronger, 0 to 1.
+    score: the share of the points. los: the likelihood that the first is the stronger, 0 to 1;
+    beyond 0.975 or 0.025 where the interval of `elo` leaves out 0.
     """
 
     score: float
@@ -44,7 +51,7 @@ def elo_of_score(score: float) -> float:
         return -math.inf
     if score >= 1:
         return math.inf
-    return -400 * math.log10(1 / score - 1)
+    return 400 * math.log10(score / (1 - score))
 
 
 def score_of_elo(elo: float) -> float:
@@ -53,20 +60,43 @@ def score_of_elo(elo: float) -> float:
 
 
 def strength(counts: Sequence[int]) -> Strength:
-    """Return the estimates that the counts allow; there must be at least one outcome."""
-    total, weights = _weights(counts)
+    """Return the estimates that the counts allow; there must be at least one outcome.
+
+    Once every outcome has been seen these are the field's own formulas, as match runners print
+    them. An outcome that has not been seen counts as a fraction of one (`MISSED`): a few games,
+    or all alike, leave a wide interval and a difference that is no greater than they can show.
+    """
+    total, weights = _weights(counts, MISSED)
     scores = _scores(len(counts))
     mean, deviation = _moments(scores, weights)
+    elo = elo_of_score(mean)
     spread = Z95 * deviation / math.sqrt(total)
+    straight = spread * NORMALIZED_ELO / (2 * mean * (1 - mean))
     error = (elo_of_score(mean + spread) - elo_of_score(mean - spread)) / 2
+    error = min(error, STRETCH * straight)
+    # The more the interval is bent, the more the likelihood is that of the interval as it is shown.
+    bend = (error / straight - 1) / (STRETCH - 1)
+    certainty = (1 - bend) * (mean - 0.5) * math.sqrt(total) / deviation
+    certainty += bend * Z95 * elo / error
     scale = NORMALIZED_ELO / _games_factor(len(counts))
-    normalized = scale * (mean - 0.5) / deviation
     return Strength(
-        score=mean,
-        elo=Estimate(elo_of_score(mean), error),
-        normalized=Estimate(normalized, Z95 * scale / math.sqrt(total)),
-        los=_normal_cdf((mean - 0.5) * math.sqrt(total) / deviation),
+        score=sum(s * n for s, n in zip(scores, counts, strict=True)) / sum(counts),
+        elo=Estimate(elo, error),
+        normalized=Estimate(scale * (mean - 0.5) / deviation, Z95 * scale / math.sqrt(total)),
+        los=_normal_cdf(certainty),
     )
+
+
+def difference(pairs: Sequence[int], games: Sequence[int]) -> Strength | None:
+    """Return the one estimate of the difference between two players; None without a result.
+
+    pairs: the counts of complete pairs; games: those of all games, whether in a pair or not.
+    Pairs tell more, since their games share an opening: they are what counts, unless most of the
+    games stand alone.
+    """
+    if 4 * sum(pairs) >= sum(games) > 0:
+        return strength(pairs)
+    return strength(games) if any(games) else None
 
 
 def log_likelihood_ratio(
@@ -79,7 +109,7 @@ def log_likelihood_ratio(
     """
     if sum(counts) == 0:
         return 0.0
-    total, weights = _weights(counts)
+    total, weights = _weights(counts, UNSEEN)
     scores = _scores(len(counts))
     if normalized:
         factor = _games_factor(len(counts)) / NORMALIZED_ELO
@@ -104,16 +134,17 @@ def _scores(outcomes: int) -> list[float]:
     return [i / (outcomes - 1) for i in range(outcomes)]
 
 
-def _weights(counts: Sequence[int]) -> tuple[float, list[float]]:
+def _weights(counts: Sequence[int], unseen: float) -> tuple[float, list[float]]:
     if sum(counts) == 0:
         raise ValueError("no results to judge")
-    filled = [count or UNSEEN for count in counts]
+    filled = [count or unseen for count in counts]
     total = sum(filled)
     return total, [count / total for count in filled]
 
 
 def _moments(scores: Sequence[float], weights: Sequence[float]) -> tuple[float, float]:
-    mean = sum(w * s for s, w in zip(scores, weights, strict=True))
+    # Summed from the middle, so that even results give 1/2 exactly.
+    mean = 0.5 + math.fsum(w * (s - 0.5) for s, w in zip(scores, weights, strict=True))
     variance = sum(w * (s - mean) ** 2 for s, w in zip(scores, weights, strict=True))
     return mean, math.sqrt(variance)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import chess
 
+from agent.files import read_text
 from agent.limits import Mate, Score
 from protocols.client.engine import EngineOptionError
 from protocols.client.process import EngineError, EngineNotFoundError
@@ -21,6 +22,8 @@ from protocols.client.uci import Answer, SearchRequest
 from tournament.player import UciPlayer
 from tournament.settings import EngineSettings, TimeControl
 from tournament.values import SettingsError
+
+LARGEST_FILE = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class Attempt:
 def read(path: Path) -> list[Problem]:
     """Return the problems of an EPD file; raises SettingsError, naming the line, for a bad one."""
     try:
-        lines = path.read_text("utf-8-sig").splitlines()
+        lines = read_text(path, LARGEST_FILE, encoding="utf-8-sig").splitlines()
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -108,7 +111,7 @@ async def solve(
     """Put problems to so many processes of an engine at once; return the attempts in their order.
 
     report: is told how many are done. An engine that fails is started anew for the next problem.
-    Raises SettingsError if it cannot be started, or has not an option.
+    Raises SettingsError if it cannot be started at first, or has not an option.
     """
     attempts: dict[int, Attempt] = {}
     waiting = iter(enumerate(problems))
@@ -139,6 +142,7 @@ class Solver:
         self._engine = engine
         self._limits = limits
         self._player: UciPlayer | None = None
+        self._has_started = False
 
     async def attempt(self, problem: Problem) -> Attempt:
         """Put a problem to the engine, with all forgotten that came before."""
@@ -166,7 +170,16 @@ class Solver:
     async def _ready(self) -> UciPlayer:
         if self._player is None:
             self._player = UciPlayer(self._engine, chess960=False, log=None)
-            await self._player.start()
+            try:
+                await self._player.start()
+            except (EngineOptionError, EngineNotFoundError):
+                raise
+            except EngineError as error:
+                if not self._has_started:
+                    message = f"engine {self._engine.name} does not start: {error}"
+                    raise SettingsError(message) from None
+                raise
+            self._has_started = True
         return self._player
 
 

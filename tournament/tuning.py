@@ -5,6 +5,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from protocols.client.process import EngineError
 from protocols.client.uci import Option
@@ -15,12 +16,49 @@ from tournament.player import Player, Pool, UciPlayer
 from tournament.schedule import PairKey
 from tournament.settings import EngineSettings, Settings
 from tournament.spsa import Spsa, Trial, Tunable
+from tournament.statistics import Strength, strength
 from tournament.values import SettingsError
 
 STEPS = 20  # a range has so many steps, where no step is given
 MOST_FAILURES = 10  # pairs without a result, one after the other
 
-Report = Callable[[Spsa], None]
+Report = Callable[[int], None]
+
+
+class Trials(Protocol):
+    """Trials that are asked for, played and told."""
+
+    asked: int
+    told: int
+    trials: int
+
+    def ask(self) -> Trial:
+        """Return the next trial."""
+
+    def tell(self, trial: Trial, balance: float) -> None:
+        """Take its result: wins less losses of the side that played with `plus`."""
+
+
+class Check:
+    """Trials of the numbers found against those there were."""
+
+    def __init__(self, spsa: Spsa, trials: int) -> None:
+        """Prepare so many pairs of games."""
+        self.trials = trials
+        self.asked = self.told = 0
+        self.counts = [0] * 5  # pairs by the points of the numbers found, from 0 to 2
+        start = {tunable.name: round(tunable.start) for tunable in spsa.tunables}
+        self._trial = Trial(spsa.values(), start, {})
+
+    def ask(self) -> Trial:
+        """Return the one trial there is."""
+        self.asked += 1
+        return self._trial
+
+    def tell(self, trial: Trial, balance: float) -> None:
+        """Count a pair."""
+        self.told += 1
+        self.counts[round(balance) + 2] += 1
 
 
 async def declared(engine: EngineSettings) -> Mapping[str, Option]:
@@ -61,7 +99,33 @@ async def tune(
 
     settings: two engines, which are the same program. Raises SettingsError if games fail.
     """
-    runs = [_Board(settings, spsa, board, state, report) for board in range(1, boards + 1)]
+
+    def save() -> None:
+        if state is not None:
+            spsa.save(state)
+        report(spsa.told)
+
+    await _play(settings, spsa, 1, boards, save)
+
+
+async def check(
+    settings: Settings, spsa: Spsa, pairs: int, *, boards: int = 1, report: Report
+) -> Strength | None:
+    """Play the numbers found against those there were, in so many pairs; None if they are equal.
+
+    Raises SettingsError if games fail.
+    """
+    if all(tunable.start == spsa.values()[tunable.name] for tunable in spsa.tunables) or not pairs:
+        return None
+    played = Check(spsa, pairs)
+    await _play(settings, played, 2, boards, lambda: report(played.told))
+    return strength(played.counts)
+
+
+async def _play(
+    settings: Settings, trials: Trials, round_: int, boards: int, after: Callable[[], None]
+) -> None:
+    runs = [_Board(settings, trials, round_, board, after) for board in range(1, boards + 1)]
     tasks = [asyncio.create_task(run.play()) for run in runs]
     try:
         await asyncio.gather(*tasks)
@@ -75,13 +139,18 @@ class _Board:
     """One place where pairs are played, with two players of its own."""
 
     def __init__(
-        self, settings: Settings, spsa: Spsa, number: int, state: Path | None, report: Report
+        self,
+        settings: Settings,
+        trials: Trials,
+        round_: int,
+        number: int,
+        after: Callable[[], None],
     ) -> None:
         self._settings = settings
-        self._spsa = spsa
+        self._trials = trials
+        self._round = round_
         self._number = number
-        self._state = state
-        self._report = report
+        self._after = after
         self._failures = 0
 
     async def play(self) -> None:
@@ -90,10 +159,10 @@ class _Board:
         adjudicator = Adjudicator(self._settings.adjudication)
         pool = Pool(self._settings, _make_player, idle=2, report=lambda text: None)
         try:
-            while self._spsa.asked < self._spsa.trials:
-                trial = self._spsa.ask()
-                opening = choose(openings, self._settings, 1, self._spsa.asked)
-                key = PairKey(1, self._spsa.asked, 0, 1)
+            while self._trials.asked < self._trials.trials:
+                trial = self._trials.ask()
+                opening = choose(openings, self._settings, self._round, self._trials.asked)
+                key = PairKey(self._round, self._trials.asked, 0, 1)
                 await self._configure(pool, trial)
                 balance = 0.0
                 for number in (1, 2):
@@ -105,10 +174,8 @@ class _Board:
                         lambda event: None,
                     )
                     balance += self._balance(game.white_score, number, game.detail)
-                self._spsa.tell(trial, balance)
-                if self._state is not None:
-                    self._spsa.save(self._state)
-                self._report(self._spsa)
+                self._trials.tell(trial, balance)
+                self._after()
         finally:
             await asyncio.shield(pool.close())
             adjudicator.close()

@@ -11,6 +11,8 @@ from typing import Any
 
 import yaml
 
+from agent import yaml_text
+
 _TYPES = ("bool", "int", "float", "timestamp")
 
 
@@ -39,8 +41,13 @@ class Word(str):
 
 
 def load(text: str) -> Any:
-    """Read a YAML document; raises yaml.YAMLError."""
-    return yaml.load(text, _Loader)
+    """Return what a document holds. Raises YamlError."""
+    return yaml_text.load(text, _Loader)
+
+
+def read(path: str) -> Any:
+    """Return what a file holds. Raises YamlError, and OSError where there is no such file."""
+    return yaml_text.read(path, _Loader)
 
 
 def plain(data: Any) -> Any:

@@ -30,6 +30,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from agent.files import open_file, require_regular
 from agent.locking import lock
 from agent.packed import PACKED_BYTES, packed_dtype
 
@@ -295,7 +296,7 @@ def is_validation(games: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
 @contextlib.contextmanager
 def _mapped(path: Path) -> Iterator[mmap.mmap]:
     try:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        with open_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             yield data
     except OSError as error:
         raise PositionsError(f"{path}: {error.strerror}") from None
@@ -390,6 +391,8 @@ class Writer:
             file.truncate(end)
             file.seek(end)
             return file
+        if self.path.exists():
+            require_regular(self.path)
         file = self.path.open("w+b")
         file.write(_block(_MANIFEST, _manifest_body(manifest)))
         file.flush()

@@ -7,12 +7,17 @@ The scale is fitted to the weights before tuning and then kept, so that a centip
 search's scores, which may be another engine's, have a scale of their own.
 
 A search finds what is good for the side to move, so its scores are above the evaluation by much
-the same everywhere. A constant of the fit takes that up, and the weight of having the move stays.
+the same everywhere. A constant of the fit takes that up, and the weight of having the move stays;
+where the start has none, it is what the results alone say.
+
+The more iterations, the better the weights suit the positions they are fitted to, and from some
+point on those of other games the worse. So the weights are those of the iteration that predicts
+the validation games best, and the fit ends when a number of iterations have not bettered it.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +34,13 @@ Floats = npt.NDArray[np.float64]
 CHUNK = 1 << 15  # positions that are traced at a time
 # Positions with a greater lead teach little: whether they were won is a matter of technique.
 LARGEST_SCORE = 600  # centipawns
+MATERIAL = (100, 300, 300, 500, 900)  # pawn to queen: what a beginner is told
 # With the fifty moves in sight, an engine's scores may shrink whatever is on the board.
 LONGEST_CLOCK = 16  # halfmoves
+PATIENCE = 40  # iterations that may pass without being the best yet
+# So many validation positions are needed to tell better weights from worse, and so many positions
+# a number that is fitted for the fit to be likely to find any.
+FEWEST_VALIDATION, FEWEST_A_NUMBER = 200, 20
 PRIOR = 2e-3  # loss, of all positions together, of a weight's distance from before: 1 centipawn
 
 
@@ -58,13 +68,44 @@ class Fit:
     weights: dict[str, Term]
     scale: float
     positions: int
+    iteration: int  # of the weights
     before: float  # mean cross-entropy of the validation games
     after: float
+
+    @property
+    def better(self) -> bool:
+        """Whether the weights predict the validation games better than those before."""
+        return self.after < self.before
 
 
 def start_weights() -> Floats:
     """Return the weights there are, as (weights, 2)."""
     return np.array([pair for term in WEIGHTS.values() for pair in term.values], float)
+
+
+def material_weights() -> Floats:
+    """Return weights of nothing but material, for a fit that owes nothing to those there are."""
+    weights = np.zeros_like(start_weights())
+    first = PLACES["material"]
+    weights[first : first + len(MATERIAL)] = np.array(MATERIAL)[:, None]
+    return weights
+
+
+def check_size(training: Sample, validation: Sample) -> str:
+    """Return what is to be said of few positions; raise PositionsError if they are too few."""
+    positions, held_out = len(training.scores), len(validation.scores)
+    numbers = start_weights().size
+    if held_out < FEWEST_VALIDATION:
+        raise PositionsError(
+            f"too few positions: {held_out} in the games held out, of {positions + held_out}, and "
+            f"{FEWEST_VALIDATION} are needed to judge the weights; play more games"
+        )
+    if positions < FEWEST_A_NUMBER * numbers:
+        return (
+            f"{positions} positions are few for {numbers} numbers; "
+            f"with {FEWEST_A_NUMBER * numbers} or more they can be told apart"
+        )
+    return ""
 
 
 def read(dataset: Dataset, part: int, limit: int, seed: int = 1) -> Sample:
@@ -144,18 +185,21 @@ def fit(
     iterations: int,
     result_share: float,
     report: Callable[[int, float], None] = lambda iteration, loss: None,
+    start: Floats | None = None,
 ) -> Fit:
     """Fit all weights but that of having the move to one sample, and judge them by the other.
 
     result_share: of the game's result in the targets, 0 to 1; the rest is the scores'.
     report: called after each iteration with its number and the training loss.
+    start: the weights to begin with, those there are if none are given.
     """
     from scipy.optimize import minimize
 
-    start = start_weights()
+    start = start_weights() if start is None else start
     scale = fit_scale(training.evaluate(start), training.results)
     score_scale = fit_scale(training.scores, training.results)
     targets = _targets(training, score_scale, result_share)
+    held_out = _targets(validation, score_scale, result_share)
     # Weights that hardly ever count would take many iterations: each is measured by its own size.
     squares = np.sqrt(np.asarray(training.counts.power(2).mean(axis=0)).ravel())
     units = 1 / np.maximum(squares, 1e-3)[:, None]
@@ -163,7 +207,13 @@ def fit(
     transposed = training.counts.T.tocsr()
     size = len(targets)
     prior = PRIOR / size
-    done = 0
+    done, best = 0, _Iterate(0, start, np.inf)
+
+    def judge(weights: Floats) -> float:
+        evaluations = validation.evaluate(weights)
+        # What is common to all positions is no merit of weights: all have the best constant.
+        constant = fit_constant(evaluations, held_out, scale)
+        return loss(evaluations + constant, held_out, scale)
 
     def objective(flat: Floats) -> tuple[float, Floats]:
         change = flat[1:].reshape(-1, 2) * units
@@ -175,11 +225,18 @@ def fit(
         return value, np.concatenate([[error.sum()], (gradient * units).ravel()])
 
     def after_iteration(intermediate_result: Any) -> None:
-        nonlocal done
+        nonlocal done, best
         done += 1
         report(done, float(intermediate_result.fun))
+        change = intermediate_result.x[1:].reshape(-1, 2) * units
+        weights = np.rint(start + change)
+        judged = judge(weights)
+        if judged < best.loss:
+            best = _Iterate(done, weights, judged)
+        elif done - best.number >= PATIENCE:
+            raise StopIteration
 
-    found: Any = minimize(
+    minimize(
         objective,
         np.zeros(1 + start.size),
         jac=True,
@@ -188,16 +245,27 @@ def fit(
         # One weight hardly changes the mean loss of many positions: only iterations end the fit.
         options={"maxiter": iterations, "maxfun": 2 * iterations, "gtol": 0.0, "ftol": 0.0},
     )
-    tuned = np.rint(start + found.x[1:].reshape(-1, 2) * units)
-    held_out = _targets(validation, score_scale, result_share)
-    constant = fit_constant(training.evaluate(start), targets, scale)
+    before = judge(start)
+    tempo = PLACES["tempo"]
+    if not start[tempo].any():
+        moves = fit_constant(training.evaluate(best.weights), training.results, scale)
+        best.weights[tempo] = np.rint(moves)
     return Fit(
-        weights=_named(tuned),
+        weights=_named(best.weights),
         scale=scale,
         positions=size,
-        before=loss(validation.evaluate(start) + constant, held_out, scale),
-        after=loss(validation.evaluate(tuned) + found.x[0], held_out, scale),
+        iteration=best.number,
+        before=before,
+        after=best.loss if best.number else before,
     )
+
+
+class _Iterate(NamedTuple):
+    """Where a fit was after an iteration: the weights, and the loss of the validation games."""
+
+    number: int
+    weights: Floats
+    loss: float
 
 
 def _targets(sample: Sample, score_scale: float, result_share: float) -> Floats:

@@ -45,6 +45,7 @@ from agent.chess.records import (
     Position,
     Worker,
 )
+from agent.files import require_regular
 from agent.kernel import kernel
 
 SUFFIX = ".dtm"
@@ -103,6 +104,7 @@ def is_intact(content: Bytes) -> bool:
 def map_file(path: Path) -> Bytes:
     """Return the content of a table's file, mapped into memory; raise TableError if it cannot."""
     try:
+        require_regular(path)
         return np.memmap(path, dtype=np.uint8, mode="r")
     except (OSError, ValueError) as error:  # an empty file cannot be mapped
         raise TableError(f"{path} cannot be read: {error}") from None

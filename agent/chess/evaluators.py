@@ -1,19 +1,17 @@
 """Evaluations as the kernel calls them: C functions int32 evaluate(worker*, int64 ply)."""
 
 import ctypes
-import hashlib
 import operator
-from collections.abc import Callable
-from types import CodeType
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import chess
 import numpy as np
 
-from agent.chess.handcrafted import EVALUATOR_SIGNATURE, handcrafted_function
-from agent.chess.records import MAX_EVALUATION, NO_SQUARE, position_dtype, worker_at, worker_dtype
+from agent.chess.compiled_evaluation import compile_evaluation, take_exception
+from agent.chess.handcrafted import handcrafted_function
+from agent.chess.records import MAX_EVALUATION, NO_SQUARE, position_dtype, worker_dtype
 from agent.evaluation import Evaluation, EvaluationError, failure
-from agent.kernel import c_function, kernel
 
 _C_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_int64)
 _POSITIONS = worker_dtype.fields["positions"][1]  # type: ignore[index]
@@ -26,20 +24,22 @@ class Evaluator(Protocol):
 
     address: int
 
-    def take_error(self) -> EvaluationError | None:
-        """Return the exception that stopped the search, if any, and forget it."""
+    def take_error(self, workers: Iterable[Any]) -> EvaluationError | None:
+        """Return the exception that stopped the search of these workers, if any, and forget it."""
 
 
 class CompiledEvaluator:
-    """A compiled evaluation; it cannot fail."""
+    """A compiled evaluation; one that raises leaves the exception with its worker."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, name: str, function: Any) -> None:
+        self._name = name
         self._function = function  # owns the code
         self.address: int = function.address
 
-    def take_error(self) -> EvaluationError | None:
-        """Return None."""
-        return None
+    def take_error(self, workers: Iterable[Any]) -> EvaluationError | None:
+        """Return what the function raised first, if anything, and forget it."""
+        errors = [error for worker in workers if (error := take_exception(worker))]
+        return failure(self._name, errors[0]) if errors else None
 
 
 class PythonEvaluator:
@@ -61,7 +61,7 @@ class PythonEvaluator:
         self._callback = _C_TYPE(self._call)  # kept: C holds only its address
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
-    def take_error(self) -> EvaluationError | None:
+    def take_error(self, workers: Iterable[Any]) -> EvaluationError | None:
         """Return what the function raised, if anything, and forget it."""
         error, self._error = self._error, None
         return error
@@ -117,45 +117,7 @@ def make_evaluator(
     if evaluation.python is not None:
         return PythonEvaluator(evaluation, chess960, on_error)
     if evaluation.jitted is None:
-        return CompiledEvaluator(handcrafted_function)
-    return CompiledEvaluator(_compile(evaluation.name, evaluation.jitted))
-
-
-def _compile(name: str, function: Callable[[Any, Any], Any]) -> Any:
-    inner = kernel(function)
-
-    def at_address(address: Any, ply: Any) -> Any:
-        return inner(worker_at(address), ply)
-
-    digest = hashlib.sha256()
-    _digest(function, digest, set())
-    try:
-        cached_as = f"evaluator-{digest.hexdigest()[:24]}"
-        return c_function(EVALUATOR_SIGNATURE, at_address, cached_as, foreign=True)
-    except Exception as error:  # Numba's own, and whatever slips through its typing
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise EvaluationError(f"evaluation {name} cannot be compiled: {reason}") from error
-
-
-def _digest(value: Any, digest: Any, seen: set[int]) -> None:
-    """Hash a function with all that it refers to, so that an edit anywhere names other code."""
-    function = getattr(value, "py_func", value)  # a jitted function's source
-    if id(function) in seen:
-        return
-    seen.add(id(function))
-    code = getattr(function, "__code__", None)
-    if isinstance(code, CodeType):
-        digest.update(code.co_code)
-        for constant in code.co_consts:
-            digest.update(repr(constant).encode() if not isinstance(constant, CodeType) else b"")
-        scope = getattr(function, "__globals__", {})
-        for name in code.co_names:
-            digest.update(name.encode())
-            if name in scope:
-                _digest(scope[name], digest, seen)
-        for cell in getattr(function, "__closure__", None) or ():
-            _digest(cell.cell_contents, digest, seen)
-    elif isinstance(value, np.ndarray):
-        digest.update(value.tobytes())
-    elif isinstance(value, (int, float, tuple, str, bool, np.generic)):
-        digest.update(repr(value).encode())
+        return CompiledEvaluator(evaluation.name, handcrafted_function)
+    return CompiledEvaluator(
+        evaluation.name, compile_evaluation(evaluation.name, evaluation.jitted)
+    )

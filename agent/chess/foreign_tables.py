@@ -167,6 +167,10 @@ def open_gaviota(paths: str, report: Report = _ignore) -> GaviotaTables:
     tables = _ReadOnlyGaviota()
     for path in split_paths(paths):
         tables.add_directory(path)
+    for name, path in list(tables.available_tables.items()):
+        if not os.path.isfile(path):
+            del tables.available_tables[name]
+            report(f"{path} is no regular file and left out")
     if not tables.available_tables:
         raise FileNotFoundError(f"no Gaviota tables (*.gtb.cp4) in {paths}")
     return GaviotaTables(tables, report)

@@ -100,6 +100,7 @@ worker_dtype = np.dtype(
         ("seldepth", np.int64),
         ("selective", np.int64),  # 0 switches off all pruning, reductions, extensions and the table
         ("evaluate", U64),  # address of int32 evaluate(worker*, int64 ply)
+        ("failure", U64),  # the exception that a compiled evaluation raised, 0 for none
         ("table", U64),  # address of the transposition table
         ("table_clusters", U64),
         ("generation", np.int64),  # of table entries

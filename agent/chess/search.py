@@ -22,7 +22,7 @@ from agent.chess.evaluators import Evaluator, call, make_evaluator
 from agent.chess.records import INFINITE, MATE, MATE_BOUND, MAX_PLY
 from agent.chess.rules import Game
 from agent.chess.table import CLUSTER_BYTES, ENTRY_BYTES, GENERATIONS
-from agent.evaluation import HANDCRAFTED, Evaluation
+from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.limits import Cp, Info, Limits, Mate, Progress, Score
 
 MAX_DEPTH = MAX_PLY - 1
@@ -31,6 +31,12 @@ _NO_LIMIT = 1 << 62
 _ASPIRATION_DEPTH = 5  # plies: from here the window is narrow
 _ASPIRATION_WIDTH = 14  # centipawns to either side
 _ASPIRATION_LIMIT = 600  # centipawns: a window missed by more is opened whole
+
+# Other threads help from this depth on: the levels before are over sooner than threads start, and
+# with them there is a move to play, however long the threads keep this one waiting.
+_HELPED_DEPTH = 5
+# Threads are not worth starting for fewer nodes each: what they search comes off the main thread's.
+_NODES_A_THREAD = 10_000
 
 
 class Table:
@@ -98,6 +104,8 @@ class KernelSearch:
     ) -> None:
         self._table = Table(megabytes)
         self._games = [Game() for _ in range(threads)]
+        self._at_work = self._games[:1]
+        self._helpers: list[threading.Thread] = []
         self._evaluation = evaluation
         self._evaluator: Evaluator = make_evaluator(evaluation, False, self.stop)
         self._chess960 = False
@@ -137,8 +145,9 @@ class KernelSearch:
     def new_game(self) -> None:
         """Forget everything that can change a search: the table and the histories."""
         self._table.clear()
-        for game in self._games:
-            game.forget()
+        self._games[0].forget()
+        # New ones have forgotten too, and sooner.
+        self._games[1:] = [Game() for _ in self._games[1:]]
 
     # From any thread.
 
@@ -165,10 +174,10 @@ class KernelSearch:
         )
 
     def _nodes(self) -> int:
-        return sum(int(game.worker["nodes"]) for game in self._games)
+        return sum(int(game.worker["nodes"]) for game in self._at_work)
 
     def _table_hits(self) -> int:
-        return sum(int(game.worker["table_hits"]) for game in self._games)
+        return sum(int(game.worker["table_hits"]) for game in self._at_work)
 
     # The search.
 
@@ -181,10 +190,13 @@ class KernelSearch:
         game = self._games[0]
         game.load(board)
         value = call(self._evaluator, game.address)
-        error = self._evaluator.take_error()
+        error = self._take_error()
         if error is not None:
             raise error
         return value
+
+    def _take_error(self) -> EvaluationError | None:
+        return self._evaluator.take_error(game.worker for game in self._games)
 
     def _follow_notation(self, board: chess.Board) -> None:
         """Give the boards that a Python evaluation sees the notation of the game's board."""
@@ -222,28 +234,21 @@ class KernelSearch:
         """Search as `deepen` says. hits: positions that were looked up in tables before."""
         self._follow_notation(board)
         self._table.age()
-        for game in self._games:
-            self._load(game, board, limits)
+        self._at_work = []
+        self._employ(self._games[:1], board, limits)
         self._games[0].worker["table_hits"] = hits
         self._root_moves = {
             number: self._games[0].move(number) for number in _root_moves(self._games[0])
         }
-        helpers = [
-            threading.Thread(target=self._help, args=(game, index), daemon=True)
-            for index, game in enumerate(self._games[1:], 1)
-        ]
-        if self._stopped:  # asked while the workers were being loaded
-            self.stop()
-        for helper in helpers:
-            helper.start()
         try:
-            yield from self._levels(limits, min(lines, len(self._root_moves)))
+            yield from self._levels(board, limits, min(lines, len(self._root_moves)))
         finally:
-            for game in self._games[1:]:
+            for game in self._at_work[1:]:
                 game.worker["stop"] = 1
-            for helper in helpers:
+            for helper in self._helpers:
                 helper.join()
-            error = self._evaluator.take_error()
+            self._helpers.clear()
+            error = self._take_error()
         if error is not None:
             raise error
 
@@ -259,7 +264,7 @@ class KernelSearch:
         worker["root_first"] = worker["root_current"] = 0
         worker["nodes"] = worker["seldepth"] = worker["stop"] = 0
         worker["best_move"] = worker["best_score"] = 0
-        worker["node_limit"] = (limits.nodes or _NO_LIMIT) // len(self._games)
+        worker["node_limit"] = (limits.nodes or _NO_LIMIT) // self._searching(limits)
         worker["selective"] = self._selective
         worker["evaluate"] = self._evaluator.address
         worker["table"] = self._table.address
@@ -268,7 +273,14 @@ class KernelSearch:
         worker["tables"] = self._endgame.own.tables.address if self._endgame.own else 0
         worker["table_hits"] = 0
 
-    def _levels(self, limits: Limits[chess.Move], lines: int) -> Iterator[Info[chess.Move]]:
+    def _searching(self, limits: Limits[chess.Move]) -> int:
+        """Return how many threads search, the main one included."""
+        worthwhile = (limits.nodes or _NO_LIMIT) // _NODES_A_THREAD
+        return min(len(self._games), max(worthwhile, 1))
+
+    def _levels(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int
+    ) -> Iterator[Info[chess.Move]]:
         started = time.perf_counter()
         worker = self._games[0].worker
         best: Info[chess.Move] | None = None
@@ -276,6 +288,8 @@ class KernelSearch:
         for depth in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
             level: list[Info[chess.Move]] = []
             worker["seldepth"] = 0
+            if depth == _HELPED_DEPTH:
+                self._start_helpers(board, limits)
             for number in range(lines):
                 worker["root_nodes"] = 0
                 before = int(worker["nodes"])
@@ -338,13 +352,36 @@ class KernelSearch:
             effort=effort,
         )
 
+    def _start_helpers(self, board: chess.Board, limits: Limits[chess.Move]) -> None:
+        self._employ(self._games[1 : self._searching(limits)], board, limits)
+        self._helpers += [
+            threading.Thread(target=self._help, args=(game, index), daemon=True)
+            for index, game in enumerate(self._at_work[1:], 1)
+        ]
+        for helper in self._helpers:
+            helper.start()
+
+    def _employ(self, games: list[Game], board: chess.Board, limits: Limits[chess.Move]) -> None:
+        """Load more workers for this search."""
+        for game in games:
+            self._load(game, board, limits)
+        self._at_work = self._at_work + games
+        if self._stopped:  # asked while they were being loaded
+            self.stop()
+
     def _help(self, game: Game, index: int) -> None:
         """Deepen beside the main thread, for the table's sake; every other helper a ply ahead."""
         score = 0
         for depth in range(1 + index % 2, MAX_DEPTH + 1):
             score = _aspirate(game.worker, depth, score)
             if game.worker["stop"]:
+                self._heed(game)
                 return
+
+    def _heed(self, game: Game) -> None:
+        """End the search of all threads where the user's evaluation has failed in one."""
+        if game.worker["failure"]:
+            self.stop()
 
 
 def _root_moves(game: Game) -> list[int]:

@@ -166,6 +166,8 @@ def _play(worker: Worker, play: Any, kept: Any) -> int:
             result = -sign if outcome == 2 else 0
             break
         _think(worker, play)
+        if worker.failure:
+            return 0
         if ply == random_plies and abs(play.score) > play.opening_limit:
             return _REJECTED
         if ply >= play.first_ply and _is_quiet(worker, play):
@@ -233,7 +235,7 @@ class SelfPlay:
             self._play["random"] = generator.getrandbits(64)
             self._prepare(opening)
             count = _play(self._game.worker, self._play, self._kept)
-            error = self._evaluator.take_error()
+            error = self._evaluator.take_error([self._game.worker])
             if error is not None:
                 raise error
             if count != _REJECTED:

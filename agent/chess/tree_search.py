@@ -148,11 +148,11 @@ class TreeSearch(KernelSearch):
         """Load a worker; the nodes of quiescence search, which it counts, are not limited."""
         super()._load(game, board, replace(limits, nodes=None))
 
-    def _help(self, game: Game, index: int) -> None:
-        """Do nothing: threads run for one step at a time, between which the tree is at rest."""
-
-    def _levels(self, limits: Limits[chess.Move], lines: int) -> Iterator[Info[chess.Move]]:
+    def _levels(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int
+    ) -> Iterator[Info[chess.Move]]:
         started = time.perf_counter()
+        self._employ(self._games[1:], board, limits)
         worker, pool = self._games[0].worker, self._pool
         pool.playouts = 0
         pool.tree["state"] = GROWING
@@ -194,6 +194,7 @@ class TreeSearch(KernelSearch):
 
     def _play_out(self, game: Game) -> None:
         play_out(game.worker, self._pool.tree, np.zeros(DEEPEST + 2, np.int64))
+        self._heed(game)
 
     def _lines(self, depth: int, started: float, lines: int) -> list[Info[chess.Move]]:
         """Report the best moves of the root, as they stand."""

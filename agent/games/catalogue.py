@@ -8,11 +8,10 @@
 
 A class of the user's own is a `Written` game; made without arguments it stands at its start. A
 function `evaluate` beside it, if there is one, is the game's own evaluation: the value of a
-position for its mover, better than any loss and worse than any win.
+position for its mover, on any scale, since every win outranks it and it every loss.
 """
 
 import inspect
-import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from typing import Any
 
 import agent.games
 from agent import user_code
-from agent.evaluation import EvaluationError, failure, load
+from agent.evaluation import EvaluationError, failure, finite, load
 from agent.game import Game, Written
 
 ENTRY_POINTS = "kempelen.games"
@@ -132,12 +131,11 @@ def _checked(name: str, function: Callable[[Any], float]) -> GameEvaluation:
 
     def evaluate(game: Any) -> float:
         try:
-            value = function(game)
-            if math.isnan(value):
-                raise ValueError("it returned not a number")
+            return finite(name, function(game))
+        except EvaluationError:
+            raise
         except Exception as error:
             raise failure(name, error) from error
-        return value
 
     return evaluate
 

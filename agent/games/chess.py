@@ -23,7 +23,10 @@ class Chess(BoardGame):
     """A chess position and its game, to be played to the end."""
 
     def __init__(self, fen: str = chess.STARTING_FEN) -> None:
-        board = chess.Board(fen)
+        try:
+            board = chess.Board(fen)
+        except ValueError as error:
+            raise ValueError(f"{fen!r} is no position of chess: {error}") from None
         if not board.is_valid():
             raise ValueError(f"{fen!r} is no position of chess: {board.status()!r}")
         super().__init__(board)

@@ -3,10 +3,11 @@
 It is the game of the textbooks' examples: [[3, 5], [2, 9]] is a root with two MIN nodes.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeAlias
+
+from agent import yaml_text
 
 Node: TypeAlias = "float | list[Node]"
 
@@ -27,6 +28,7 @@ class Tree:
     def __init__(self, root: Node = EXAMPLE) -> None:
         self._nodes = [root]
         self._path: list[int] = []
+        self._whole: bool | None = None
 
     @property
     def root(self) -> Node:
@@ -66,11 +68,14 @@ class Tree:
 
     def greatest(self) -> float:
         """Return the greatest utility, of either sign, in the whole tree."""
+        return max(map(abs, _leaves(self.root)))
 
-        def below(node: Node) -> float:
-            return max(map(below, node)) if isinstance(node, list) else abs(node)
-
-        return below(self.root)
+    @property
+    def whole_values(self) -> bool:
+        """Whether all leaves hold whole numbers."""
+        if self._whole is None:
+            self._whole = all(isinstance(leaf, int) for leaf in _leaves(self.root))
+        return self._whole
 
     def text(self, move: int) -> str:
         """Return a child's number."""
@@ -80,6 +85,15 @@ class Tree:
         """Return the node's label in Dewey's notation and what is below it."""
         label = ".".join(map(str, self._path)) or "ε"
         return f"{label}: {self._nodes[-1]}"
+
+
+def _leaves(node: Node) -> Iterator[float]:
+    """Generate the values of the leaves."""
+    if not isinstance(node, list):
+        yield node
+        return
+    for child in node:
+        yield from _leaves(child)
 
 
 def evaluate(game: Tree) -> float:
@@ -92,11 +106,11 @@ def read_tree(path: str | PathLike[str]) -> Tree:
 
     Raises ValueError, naming the file and the place, if it holds anything else.
     """
-    import yaml
-
     try:
-        root = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        root = yaml_text.read(path)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    except yaml_text.YamlError as error:
         raise ValueError(f"{path} is not YAML: {error}") from error
     try:
         return Tree(_checked(root, ()))

@@ -79,9 +79,16 @@ class AlphaBeta(Search[Move]):
     ) -> Found[Move]:
         """Return the value of the game's position, `depth` plies deep, and its variation.
 
-        A value v between alpha and beta is exact; v <= alpha is an upper bound and v >= beta a
-        lower bound of the exact one. `ply` counts from the root of a larger search.
+        A value v between alpha and beta, two evaluations, is exact; v <= alpha is an upper bound
+        and v >= beta a lower bound of the exact one. `ply` counts from the root of a larger search.
         """
+        found = self.within(game, depth, alpha, beta, ply)
+        return self._found(found.value, found.pv)
+
+    def within(
+        self, game: Game[Move], depth: int, alpha: float, beta: float, ply: int
+    ) -> Found[Move]:
+        """Return what `search` finds, all values as they are inside, where ends outrank others."""
         if self.continuation and not isinstance(game, Continued):
             raise TypeError(f"{type(game).__name__} has no moves to continue leaves on")
         self._begin(game, ply)
@@ -123,6 +130,7 @@ class AlphaBeta(Search[Move]):
             return 0
         swings = False
         if beyond.swing < inf:
+            self.counts.looked_at += 1
             value = self._evaluation(game, ply)
             if ply == self._horizon - 1:
                 self._before = value
@@ -141,16 +149,20 @@ class AlphaBeta(Search[Move]):
             return self._best(game, self._moves(game, ply), 0, ply, alpha, beta)
         self._visit(game, ply)
         outcome = game.settled()
-        if outcome is not None:
-            self.counts.leaves += 1
-            return self.ending.value(-outcome if game.turn else outcome, ply)
-        stand = self._evaluation(game, ply)
-        if stand >= beta:
+        stand = self._stand(game, outcome, ply)
+        if outcome is not None or stand >= beta:
             return stand
         noisy = list(game.noisy())
         if self.ordering is not None:
             noisy = self.ordering.sort(game, noisy, ply)
         return max(stand, self._best(game, noisy, 0, ply, max(alpha, stand), beta))
+
+    def _stand(self, game: Game[Move], outcome: float | None, ply: int) -> float:
+        """Return the value, for its mover, of a visited leaf that may be continued."""
+        self.counts.leaves += 1
+        if outcome is not None:
+            return self._ending.value(-outcome if game.turn else outcome, ply)
+        return self._evaluation(game, ply)
 
     def _remembered(
         self,
@@ -168,8 +180,8 @@ class AlphaBeta(Search[Move]):
         if entry is not None:
             first = entry.move
             if entry.depth >= depth:
-                lower = self.ending.at(entry.lower, ply)
-                upper = self.ending.at(entry.upper, ply)
+                lower = self._ending.at(entry.lower, ply)
+                upper = self._ending.at(entry.upper, ply)
                 if lower >= beta or lower == upper or upper <= alpha:
                     self.counts.table_hits += 1
                     if first is not None and lower > alpha:
@@ -178,7 +190,7 @@ class AlphaBeta(Search[Move]):
         value = self._best(game, self._moves(game, ply, first), depth, ply, alpha, beta)
         if self._lines[ply]:
             first = self._lines[ply][0]
-        relative = self.ending.relative(value, ply)
+        relative = self._ending.relative(value, ply)
         lower = relative if value > alpha else -inf
         upper = relative if value < beta else inf
         if entry is not None and entry.depth == depth:

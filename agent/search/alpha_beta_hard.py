@@ -1,4 +1,4 @@
-"""Alpha-beta as the textbooks spell it: MAX and MIN apart, values kept within the window.
+"""Alpha-beta as the textbooks spell it: MAX and MIN apart, nodes kept within the window.
 
 Source: 'Tema 2: Búsqueda en juegos'.
 """
@@ -13,10 +13,10 @@ Move = TypeVar("Move")
 
 
 class AlphaBetaHard(Search[Move]):
-    """Fail-hard alpha-beta: what is returned never leaves the window from alpha to beta.
+    """Fail-hard alpha-beta: what a node returns never leaves the window from alpha to beta.
 
     alpha is the most that MAX, beta the least that MIN is sure of above this node: once they
-    meet, the node does not matter any more.
+    meet, the node does not matter any more. Only a leaf returns its value as it is.
     """
 
     name = "alpha-beta-hard"
@@ -25,10 +25,10 @@ class AlphaBetaHard(Search[Move]):
         return self._value(game, depth, 0, -inf, inf)
 
     def _value(self, game: Game[Move], depth: int, ply: int, alpha: float, beta: float) -> float:
-        """Return the position's value for MAX, or the end of the window that it lies beyond."""
+        """Return the position's value for MAX; a node's that is cut off as the bound it meets."""
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:
-            return min(max(leaf, alpha), beta)
+            return leaf
         maximise = self._is_max(game)
         for move in self._moves(game, ply):
             game.play(move)
@@ -42,5 +42,5 @@ class AlphaBetaHard(Search[Move]):
                 self._better(game, move, -value, ply)
             if alpha >= beta:
                 self._cut(game, move, depth, ply)
-                break
+                return beta if maximise else alpha
         return alpha if maximise else beta

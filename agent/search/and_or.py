@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from agent.game import Game
-from agent.search.minimax import LOSS, WIN
-from agent.search.search import Search
+from agent.search.two_valued import WIN, TwoValued
 
 Move = TypeVar("Move")
 
@@ -31,22 +30,27 @@ class Strategy(Generic[Move]):
         return 1 + sum(answer.size() for answer in self.answers.values())
 
 
-class AndOr(Search[Move]):
+class AndOr(TwoValued[Move]):
     """Solve for the mover: the value is 1 if he can force a leaf worth more than 0, else -1.
 
     After a search `strategy` says how, or is None. Every position is solved once.
     """
 
     name = "and-or"
-    exact = False
 
     strategy: Strategy[Move] | None = None
 
     def _root(self, game: Game[Move], depth: int) -> float:
+        value = super()._root(game, depth)
+        if value != WIN:
+            self.strategy = None
+        return value
+
+    def _aim(self, game: Game[Move], depth: int) -> bool:
         self._solved: dict[tuple[Hashable, int], Strategy[Move] | None] = {}
         self.strategy = self._solve(game, depth, 0)
         self._lines[0] = tuple(_first_line(self.strategy))
-        return LOSS if self.strategy is None else WIN
+        return self.strategy is not None
 
     def _solve(self, game: Game[Move], depth: int, ply: int) -> Strategy[Move] | None:
         """Return MAX's winning strategy from here, or None if there is none."""
@@ -57,7 +61,7 @@ class AndOr(Search[Move]):
         strategy: Strategy[Move] | None
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:
-            strategy = Strategy() if leaf > 0 else None
+            strategy = Strategy() if self._is_won(leaf) else None
         elif self._is_max(game):
             strategy = self._any(game, depth, ply)
         else:

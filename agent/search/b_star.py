@@ -52,11 +52,14 @@ class Node:
 class BStar(Search[Move]):
     """B*: stop as soon as one move's pessimistic bound reaches all others' optimistic bounds.
 
-    bounds: the bounds of a position that is not a leaf; without it those of a `Bounded` game, and
-    of any other nothing is known. strategy: what to do at the root. "prove-best" raises the
-    pessimistic bound of the most promising move, "disprove-rest" lowers the optimistic bound of
-    the next, "widest" takes of these two the one whose bounds are further apart. The value found
-    is the best move's pessimistic bound. `counts.peak_open` is the size of the tree in memory.
+    An only move has no others: its bounds are closed, so that it has a value.
+
+    bounds: the bounds of a position that is not a leaf, as evaluations; without it the utilities
+    between which a `Bounded` game lies, and of any other nothing is known. strategy: what to do
+    at the root. "prove-best" raises the pessimistic bound of the most promising move,
+    "disprove-rest" lowers the optimistic bound of the next, "widest" takes of these two the one
+    whose bounds are further apart. The value found is the best move's pessimistic bound.
+    `counts.peak_open` is the size of the tree in memory.
     """
 
     name = "b-star"
@@ -73,7 +76,7 @@ class BStar(Search[Move]):
         strategy: Strategy = "widest",
     ) -> None:
         super().__init__(evaluate, ending=ending, ordering=ordering, node_limit=node_limit)
-        self._bounds = bounds or _bounds
+        self._bounds = bounds
         self._strategy = strategy
 
     def _root(self, game: Game[Move], depth: int) -> float:
@@ -91,10 +94,10 @@ class BStar(Search[Move]):
                 current = current.parent
             elif current is not root:
                 current = best
-            elif not others or best.pessimistic >= others[0].optimistic:
+            elif best.is_settled() if not others else best.pessimistic >= others[0].optimistic:
                 break
             else:
-                current = self._choose(best, others[0])
+                current = self._choose(best, others[0]) if others else best
         cursor.go(())
         self._lines[0] = (cursor.moves[()][best.label[0] - 1],)
         return best.pessimistic
@@ -115,11 +118,20 @@ class BStar(Search[Move]):
         if value is not None:
             return Node(label, parent, -value, -value)
         try:
-            pessimistic, optimistic = self._bounds(game)
+            pessimistic, optimistic = self._known(game, ply)
         except BaseException:
             self._take_back(game, ply)
             raise
         return Node(label, parent, -optimistic, -pessimistic)
+
+    def _known(self, game: Game[Move], ply: int) -> Bounds:
+        """Return the bounds of a position that is not a leaf."""
+        if self._bounds is not None:
+            return self._bounds(game)
+        if not isinstance(game, Bounded):
+            return -inf, inf
+        least, greatest = game.bounds()
+        return self._ending.value(least, ply), self._ending.value(greatest, ply)
 
     def _choose(self, best: Node, other: Node) -> Node:
         """Return where to go on from the root; never a settled node, which has no more to tell."""
@@ -128,10 +140,6 @@ class BStar(Search[Move]):
         if self._strategy == "widest":
             return best if best.width() >= other.width() else other
         return best if self._strategy == "prove-best" else other
-
-
-def _bounds(game: Any) -> Bounds:
-    return game.bounds() if isinstance(game, Bounded) else (-inf, inf)
 
 
 def _promise(node: Node) -> Bounds:

@@ -5,7 +5,7 @@ IA, Tema 3.2'.
 """
 
 from collections.abc import Callable
-from math import inf
+from math import ceil, inf, isfinite
 from typing import Any, TypeVar
 
 from agent.game import Game
@@ -22,8 +22,9 @@ class BestNodeSearch(AlphaBeta[Move]):
     """BNS: guess a value until exactly one move is worth at least that much.
 
     Each guess is tested on the moves by null-window searches. What these return narrows the
-    range in which the next guess is made, which begins as low to high. The value found is a
-    lower bound of the best move's. A table spares the repeated work.
+    range in which the next guess is made. low, high: the range of the first guess; if it is not
+    finite that is 0. The value found is a lower bound of the best move's, and the value itself of
+    an only move, which no guess sets apart. A table spares the repeated work.
     """
 
     name = "bns"
@@ -39,8 +40,8 @@ class BestNodeSearch(AlphaBeta[Move]):
         continuation: bool = False,
         table: Table[Move] | None = None,
         beyond: Beyond | None = None,
-        low: float = -1e6,
-        high: float = 1e6,
+        low: float = -inf,
+        high: float = inf,
     ) -> None:
         super().__init__(
             evaluate,
@@ -53,13 +54,8 @@ class BestNodeSearch(AlphaBeta[Move]):
         )
         self.low, self.high = low, high
 
-    def search(
-        self,
-        game: Game[Move],
-        depth: int,
-        alpha: float = -inf,
-        beta: float = inf,
-        ply: int = 0,
+    def within(
+        self, game: Game[Move], depth: int, alpha: float, beta: float, ply: int
     ) -> Found[Move]:
         """Return a best move, and the greatest value that it is known to reach."""
         self._begin(game, ply)
@@ -68,9 +64,12 @@ class BestNodeSearch(AlphaBeta[Move]):
         if leaf is not None:
             return Found(leaf, ())
         moves = self._moves(game, ply)
-        low, high = max(alpha, self.low), min(beta, self.high)
+        if len(moves) == 1:
+            return Found(self._only(game, moves[0], depth, ply), self._lines[ply])
+        first = max(alpha, self.low), min(beta, self.high)
+        low, high = -inf, inf
         while True:
-            guess = _next_guess(low, high, len(moves))
+            guess = self._next_guess(low, high, first, len(moves))
             values = {move: self._test(game, move, depth, ply, guess) for move in moves}
             better = [move for move in moves if values[move] >= guess]
             if better:
@@ -82,6 +81,15 @@ class BestNodeSearch(AlphaBeta[Move]):
                 best = max(moves, key=values.__getitem__)
                 return Found(values[best], (best,))
 
+    def _only(self, game: Game[Move], move: Move, depth: int, ply: int) -> float:
+        """Return the value of an only move, and put down its variation."""
+        game.play(move)
+        value = -self._value(game, depth - 1, ply + 1, -inf, inf)
+        game.undo()
+        self._extend(ply, move)
+        self._count_table()
+        return value
+
     def _test(self, game: Game[Move], move: Move, depth: int, ply: int, guess: float) -> float:
         """Return a bound of the move's value that tells whether it is at least the guess."""
         game.play(move)
@@ -89,8 +97,21 @@ class BestNodeSearch(AlphaBeta[Move]):
         game.undo()
         return value
 
+    def _next_guess(self, low: float, high: float, first: tuple[float, float], moves: int) -> float:
+        """Return a guess that about one of so many moves should reach.
 
-def _next_guess(low: float, high: float, moves: int) -> float:
-    """Return a guess that about one of so many moves should reach."""
-    guess = low + (high - low) * (moves - 1) / moves
-    return guess if low < guess else high
+        low, high: the range that is known; where it has no end, that of the first guess is taken
+        if it lies beyond, else the guess goes as far again.
+        """
+        lower = low if isfinite(low) else first[0] if first[0] < high else -inf
+        upper = high if isfinite(high) else first[1] if first[1] > low else inf
+        if isfinite(lower) and isfinite(upper):
+            guess = lower + (upper - lower) * (moves - 1) / moves
+            guess = guess if lower < guess else upper
+        elif isfinite(lower):
+            guess = lower + max(1, abs(lower))
+        elif isfinite(upper):
+            guess = upper - max(1, abs(upper))
+        else:
+            guess = 0
+        return ceil(guess) if self._whole else guess

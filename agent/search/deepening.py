@@ -67,14 +67,14 @@ class Deepening(Generic[Move]):
                 self._search_level(game, moves, level, lines)
             except SearchStopped:
                 if level.lines:
-                    yield level
+                    yield self._reported(level)
                 return
             finally:
                 self.root = None
             level.complete = True
             leading = [variation[0] for _, variation in level.lines]
             moves = leading + [move for move in moves if move not in leading]
-            yield level
+            yield self._reported(level)
 
     def _search_level(
         self, game: Game[Move], moves: list[Move], level: Level[Move], lines: int
@@ -97,7 +97,7 @@ class Deepening(Generic[Move]):
             nodes = self.search.counts.nodes
             game.play(move)
             try:
-                found = self.search.search(game, level.depth - 1, -inf, -best, ply=1)
+                found = self.search.within(game, level.depth - 1, -inf, -best, ply=1)
             finally:
                 game.undo()
             if first_line:
@@ -109,6 +109,11 @@ class Deepening(Generic[Move]):
                 else:
                     level.lines[-1] = line
                 best = -found.value
+
+    def _reported(self, level: Level[Move]) -> Level[Move]:
+        """Make a level's values those that are told to others."""
+        level.lines = [(self.search.reported(value), line) for value, line in level.lines]
+        return level
 
 
 class PlainSearch:

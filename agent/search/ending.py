@@ -1,6 +1,28 @@
-"""How the end of a game becomes a value of the search."""
+"""How the end of a game becomes a value of the search.
 
-from dataclasses import dataclass
+An evaluation estimates, an end is known: so a win outranks every evaluation, and every evaluation
+a loss, whatever scale the evaluation is on. For that searches multiply utilities by OUTRANKING, a
+power of two, so that nothing is lost of them, and divide what they report by it: inside, an end
+lies beyond MOST, which no evaluation does; outside, a win is worth its utility and an evaluation
+what it returned. Plain numbers, rather than pairs of rank and value, cost the searches nothing.
+
+Where ends are values like those of evaluations (see `Valued` in agent.game) nothing is multiplied.
+Neither is it in games of chance, whose values are averages: there a win is worth more than its
+utility only when an evaluation says more than that (see agent.search.expectiminimax).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from math import inf, nextafter
+from typing import Any
+
+from agent.evaluation import finite
+
+# The worth of a win inside searches. The greatest number is about 2 ** 1024.
+OUTRANKING = 2.0**900
+# The most that an evaluation counts; what it returns beyond counts as this. Utilities from
+# 2 ** -40 on outrank it.
+MOST = 2.0**860
 
 
 @dataclass(frozen=True, slots=True)
@@ -8,20 +30,34 @@ class Ending:
     """A game that ends with utility u at ply p is worth u * win, taken p * step nearer to 0.
 
     The step makes a quick win better than a slow one. The default takes the utilities as they
-    are, as the textbook does. longest: the most plies that a search looks ahead.
+    are, as the textbook does. longest: the most plies that a search looks ahead. unit: what all
+    that is multiplied by inside searches.
     """
 
     win: float = 1
     step: float = 0
     longest: int = 1000
+    unit: float = 1
+    _win: float = field(init=False, repr=False)
+    _step: float = field(init=False, repr=False)
+    # Values from here on are of ends.
+    _least: float = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        win, step = self.win * self.unit, self.step * self.unit
+        least = win - step * self.longest
+        if self.unit == OUTRANKING:
+            least = nextafter(MOST, inf)
+        for name, value in (("_win", win), ("_step", step), ("_least", least)):
+            object.__setattr__(self, name, value)
 
     def value(self, utility: float, ply: int) -> float:
         """Return the value, for the mover, of an end at `ply` with the mover's utility."""
         if utility > 0:
-            return utility * self.win - self.step * ply
+            return utility * self._win - self._step * ply
         if utility < 0:
-            return utility * self.win + self.step * ply
-        return 0
+            return utility * self._win + self._step * ply
+        return utility * self._win  # 0, whole only where all values may be
 
     def relative(self, value: float, ply: int) -> float:
         """Return a value found at `ply` as it is seen from there, to be kept in a table."""
@@ -33,12 +69,40 @@ class Ending:
 
     def is_end(self, value: float) -> bool:
         """Tell whether a value says that the game ends in a win, rather than an evaluation."""
-        return abs(value) >= self.win - self.step * self.longest
+        return abs(value) >= self._least
+
+    def reported(self, value: float) -> float:
+        """Return a value as it is told to others: an end's without the unit."""
+        if self.unit == 1 or not self._least <= abs(value) < inf:
+            return value
+        return _whole(value / self.unit)
+
+    def plain(self) -> "Ending":
+        """Return the same on the scale of the utilities."""
+        return replace(self, unit=1)
 
     def _distance(self, value: float, ply: int) -> float:
-        if not self.step or not self.is_end(value):
+        if not self._step or not self.is_end(value):
             return 0
-        return self.step * ply if value > 0 else -self.step * ply
+        return self._step * ply if value > 0 else -self._step * ply
 
 
-AS_PLAYED = Ending()
+AS_PLAYED = Ending(unit=OUTRANKING)
+
+
+def utility(value: float) -> float | None:
+    """Return the utility of an end that outranks evaluations; None of any other value."""
+    return _whole(value / OUTRANKING) if MOST < abs(value) < inf else None
+
+
+def limited(value: float, evaluate: Callable[[Any], float]) -> float:
+    """Return what an evaluation returned, as far as it counts.
+
+    Raises EvaluationError, naming the function, if that is infinite or not a number.
+    """
+    name = getattr(evaluate, "__name__", repr(evaluate))
+    return max(-MOST, min(MOST, finite(name, value)))
+
+
+def _whole(number: float) -> float:
+    return int(number) if number == int(number) else number

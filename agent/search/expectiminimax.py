@@ -3,7 +3,8 @@
 Source: D. Michie, 'Game-playing and game-learning automata' (1966).
 """
 
-from math import inf
+from dataclasses import fields, replace
+from math import frexp, inf
 from typing import TypeVar, cast
 
 from agent.game import CHANCE, Chance, Game
@@ -12,16 +13,53 @@ from agent.search.search import Search
 Move = TypeVar("Move")
 
 
+class Outgrown(Exception):  # noqa: N818 - it reports no error
+    """An evaluation is no less than a win."""
+
+
 class Expectiminimax(Search[Move]):
     """Minimax for games of chance; `depth` counts the players' moves, not the events.
 
     The principal variation ends at the first event. Without chance it is minimax.
+
+    With chance, values are averages of wins and evaluations, and so cannot be of different ranks:
+    a win is worth its utility. If an evaluation turns out to be as much, the search begins anew,
+    wins being worth a power of two that is at least twice that, and stays with it.
     """
 
     name = "expectiminimax"
 
+    # What a win is worth in games of chance.
+    _win = 1.0
+
+    def reset(self) -> None:
+        """Forget what earlier searches counted and learned."""
+        super().reset()
+        self._win = 1.0
+
     def _root(self, game: Game[Move], depth: int) -> float:
-        return self._value(game, depth, 0)
+        if not isinstance(game, Chance) or self._valued:
+            return self._value(game, depth, 0)
+        counted = replace(self.counts)
+        while True:
+            self._ending = replace(self.ending, unit=self._win)
+            try:
+                return self._value(game, depth, 0)
+            except Outgrown:
+                for each in fields(counted):
+                    setattr(self.counts, each.name, getattr(counted, each.name))
+                self._begin_anew(self._win)
+
+    def _begin_anew(self, win: float) -> None:
+        """Take note that the search begins again, a win being worth so much."""
+
+    def _evaluation(self, game: Game[Move], ply: int) -> float:
+        value = super()._evaluation(game, ply)
+        if self._valued or not self._ending.is_end(value):
+            return value
+        self._win = 2.0 ** (frexp(value)[1] + 1)
+        self._take_back(game, ply)
+        raise Outgrown
 
     def _value(self, game: Game[Move], depth: int, ply: int) -> float:
         """Return the position's value for MAX."""

@@ -7,7 +7,9 @@ counted from 1.
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
-from agent.game import Written
+from agent.game import Valued, Written
+from agent.search.counts import Counts
+from agent.search.ending import AS_PLAYED, limited
 
 Move = TypeVar("Move")
 
@@ -17,15 +19,21 @@ class Pruned(Generic[Move]):
 
     factor: the number of moves at the root. Below, each node has as many as its parent less its
     own rank among its siblings, but at least one, since only a finished game has none. The rank
-    is that of `evaluate`, a cheap evaluation of the positions that the moves lead to.
+    is that of `evaluate`, a cheap evaluation of the positions that the moves lead to; a move that
+    wins ranks before all others. counts: where the positions evaluated are counted; a search sets
+    its own.
     """
 
     def __init__(self, game: Written[Move], evaluate: Callable[[Any], float], factor: int) -> None:
         if factor < 1:
             raise ValueError(f"a factor of {factor} leaves no move; use 1 or more")
         self.game = game
+        self.counts = Counts()
         self._evaluate = evaluate
         self._factors = [factor]
+        # For each node on the way here, once its moves are ranked: its key and the moves.
+        self._ranked: list[tuple[Hashable, list[Move]] | None] = [None]
+        self._ending = AS_PLAYED.plain() if isinstance(game, Valued) else AS_PLAYED
 
     @property
     def turn(self) -> int:
@@ -39,21 +47,26 @@ class Pruned(Generic[Move]):
 
     def moves(self) -> list[Move]:
         """Return the most promising legal moves, best first."""
-        moves = list(self.game.moves())
-        promise = [self._promise(move) for move in moves]
-        ranked = sorted(range(len(moves)), key=promise.__getitem__, reverse=True)
-        return [moves[index] for index in ranked[: self.factor]]
+        key, known = self.game.key(), self._ranked[-1]
+        if known is None or known[0] != key:
+            moves = list(self.game.moves())
+            promise = [self._promise(move) for move in moves]
+            ranked = sorted(range(len(moves)), key=promise.__getitem__, reverse=True)
+            known = self._ranked[-1] = key, [moves[index] for index in ranked[: self.factor]]
+        return known[1].copy()
 
     def play(self, move: Move) -> None:
         """Make one of `moves`."""
         rank = self.moves().index(move) + 1
         self._factors.append(max(1, self.factor - rank))
+        self._ranked.append(None)
         self.game.play(move)
 
     def undo(self) -> None:
         """Take the last move back."""
         self.game.undo()
         self._factors.pop()
+        self._ranked.pop()
 
     def outcome(self) -> float | None:
         """Return the game's own outcome."""
@@ -72,11 +85,12 @@ class Pruned(Generic[Move]):
 
     def _promise(self, move: Move) -> float:
         """Return the value, for the mover, of the position after a move."""
+        self.counts.looked_at += 1
         self.game.play(move)
-        outcome = self.game.outcome()
-        if outcome is None:
-            value = self._evaluate(self.game)
-        else:
-            value = -outcome if self.game.turn else outcome
-        self.game.undo()
-        return -value
+        try:
+            outcome = self.game.outcome()
+            if outcome is None:
+                return -limited(self._evaluate(self.game), self._evaluate)
+            return -self._ending.value(-outcome if self.game.turn else outcome, 0)
+        finally:
+            self.game.undo()

@@ -10,7 +10,11 @@ from os import PathLike, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from agent.files import read_text
+
 Move = TypeVar("Move")
+
+LARGEST_FILE = 256 << 20  # a position and its move take a hundred bytes or two
 
 
 class KillerMemory(MutableMapping[Hashable, Move]):
@@ -76,10 +80,12 @@ class KillerMemory(MutableMapping[Hashable, Move]):
         """Return the memory that a file keeps; ValueError, naming the file, if it keeps none."""
         memory = cls(size)
         try:
-            entries = json.loads(Path(path).read_text(encoding="utf-8"), object_hook=_from_object)
+            entries = json.loads(read_text(path, LARGEST_FILE), object_hook=_from_object)
             for key, move in entries:
                 memory[_hashable(key)] = _hashable(move)
-        except (ValueError, TypeError, KeyError) as error:
+        except OSError as error:
+            raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise ValueError(f"{path} holds no killer moves: {error}") from None
         return memory
 

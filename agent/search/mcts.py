@@ -51,16 +51,18 @@ class UCT(Search[Move]):
 
     A search makes so many `playouts`, fewer if it is stopped or at its node limit: then it
     answers with what it has, and raises SearchStopped only if it has nothing. They go on to the
-    end of the game, or to `depth`, where the evaluation takes over; a value of `scale` or more
-    is a whole win. What follows is seeded by `seed`.
+    end of the game, or to `depth`, where the evaluation takes over. A utility of `scale` or more
+    is a whole win, and no evaluation counts more than half of one. What follows is seeded by
+    `seed`.
 
     exploration: how much more a little-tried move is worth. threshold: the visits from which on
-    a leaf is expanded. final: play the move of most visits, of the greatest mean, or of the
-    greatest upper bound. policy: the moves of a playout; without it the game's own playouts,
-    where it has some and `depth` is beyond their end, or moves at random. solver: keep track of
-    what is certain. rave: the visits at which a move's own mean counts as much as that of the
-    playouts in which it came later; 0 leaves these out. urgency: the bound of a move that was not
-    tried yet, above its mean in such playouts; infinite, all moves are tried once first.
+    a leaf is expanded. final: play the move of most visits (among equals of the greatest mean), of
+    the greatest mean, or of the greatest upper bound. policy: the moves of a playout; without it
+    the game's own playouts, where it has some and `depth` is beyond their end, or moves at random.
+    solver: keep track of what is certain. rave: the visits at which a move's own mean counts as
+    much as that of the playouts in which it came later; 0 leaves these out. urgency: the bound of
+    a move that was not tried yet, above its mean in such playouts; infinite, all moves are tried
+    once first.
 
     `counts.leaves` are the playouts, `counts.peak_open` the nodes of the tree.
     """
@@ -107,7 +109,7 @@ class UCT(Search[Move]):
         self._begin(game)
         leaf = self._leaf(game, depth, 0)
         if leaf is not None:
-            return Found(leaf, ())
+            return self._found(leaf, ())
         self._simulated = game if not self._policy and isinstance(game, Simulated) else None
         root = self.tree = self._tree(game)
         for _ in range(self.playouts):
@@ -176,7 +178,7 @@ class UCT(Search[Move]):
             played.append((game.turn, move))
             game.play(move)
             ply += 1
-        reward = max(-1.0, min(1.0, _for_first(game.turn, value) / self.scale))
+        reward = _for_first(game.turn, self._reward(value))
         if self.solver and ply == start and game.outcome() is not None:
             leaf.proven = _for_first(leaf.player, reward)
         for _ in played:
@@ -188,8 +190,13 @@ class UCT(Search[Move]):
         utility, played = game.playout(self._random)
         self.counts.nodes += len(played)
         self.counts.leaves += 1
-        value = self.ending.value(utility, 0)
-        return max(-1.0, min(1.0, value / self.scale)), list(played)
+        return self._reward(self._ending.value(utility, 0)), list(played)
+
+    def _reward(self, value: float) -> float:
+        """Return a leaf's value from -1 to 1: a win's by the scale, an evaluation's within half."""
+        if self._valued or self._ending.is_end(value):
+            return max(-1.0, min(1.0, self._ending.reported(value) / self.scale))
+        return 0.5 * value / (0.5 * self.scale + abs(value))
 
     def _backpropagate(
         self, path: list[Node[Move]], reward: float, played: list[tuple[int, Move]]
@@ -241,16 +248,16 @@ class UCT(Search[Move]):
     def chosen(self, node: Node[Move]) -> Node[Move]:
         """Return the child to play: by the final rule, but never against what is proven."""
 
-        def merit(child: Node[Move]) -> tuple[bool, bool, float]:
+        def merit(child: Node[Move]) -> tuple[bool, bool, float, float]:
             won = child.proven is not None and child.proven > 0
             lost = child.proven is not None and child.proven < 0
             if self.final == "visits":
-                return won, not lost, child.visits
+                return won, not lost, child.visits, child.mean()
             if not child.visits:
-                return won, not lost, -inf
+                return won, not lost, -inf, 0
             if self.final == "mean":
-                return won, not lost, child.mean()
-            return won, not lost, self._upper_bound(node, child)
+                return won, not lost, child.mean(), child.visits
+            return won, not lost, self._upper_bound(node, child), child.mean()
 
         return max(node.children, key=merit)
 

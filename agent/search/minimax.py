@@ -8,10 +8,9 @@ from typing import TypeVar
 
 from agent.game import Game
 from agent.search.search import Search
+from agent.search.two_valued import LOSS, WIN, TwoValued
 
 Move = TypeVar("Move")
-
-WIN, LOSS = 1.0, -1.0
 
 
 class Minimax(Search[Move]):
@@ -39,24 +38,22 @@ class Minimax(Search[Move]):
         return best
 
 
-class TwoValuedMinimax(Search[Move]):
+class TwoValuedMinimax(TwoValued[Move]):
     """Minimax where a leaf is won or lost: the first child that wins for its mover is enough.
 
-    A leaf with a value above 0 is won for MAX, any other is lost. The variation of a lost node
-    follows its first move.
+    The variation of a lost node follows its first move.
     """
 
     name = "minimax-two-valued"
-    exact = False
 
-    def _root(self, game: Game[Move], depth: int) -> float:
-        return self._value(game, depth, 0)
+    def _aim(self, game: Game[Move], depth: int) -> bool:
+        return self._value(game, depth, 0) == WIN
 
     def _value(self, game: Game[Move], depth: int, ply: int) -> float:
         """Return WIN or LOSS for MAX."""
         leaf = self._leaf_for_max(game, depth, ply)
         if leaf is not None:
-            return WIN if leaf > 0 else LOSS
+            return WIN if self._is_won(leaf) else LOSS
         aim = WIN if self._is_max(game) else LOSS
         for move in self._moves(game, ply):
             game.play(move)

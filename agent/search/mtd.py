@@ -52,7 +52,7 @@ class MTD(Search[Move]):
 
     def _root(self, game: Game[Move], depth: int) -> float:
         self._memory.clear()
-        value = self.first_guess
+        value = self.first_guess if self._whole else float(self.first_guess)
         lower, upper = -inf, inf
         while lower < upper:
             beta = value if value > lower else above(value)

@@ -7,13 +7,13 @@ listing; both are in 'Técnicas de IA, Tema 3.2'.
 from typing import TypeVar
 
 from agent.game import Game
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.null_window import NullWindowSearch
 from agent.search.search import above
 
 Move = TypeVar("Move")
 
 
-class NegaScout1(AlphaBeta[Move]):
+class NegaScout1(NullWindowSearch[Move]):
     """The first version: search again from the tested value up, but not just above the leaves.
 
     The value of a leaf is exact whatever the window, so a test of a leaf need not be repeated.
@@ -43,7 +43,7 @@ class NegaScout1(AlphaBeta[Move]):
         return alpha
 
 
-class NegaScout2(AlphaBeta[Move]):
+class NegaScout2(NullWindowSearch[Move]):
     """The second version: search again with the window from alpha up, at any depth."""
 
     name = "negascout-2"

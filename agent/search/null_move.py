@@ -65,7 +65,7 @@ class NullMove(AlphaBeta[Move]):
         if not passed and depth > self.reduction and beta < inf and self._may_pass(game):
             value = self._after_passing(game, depth, ply, beta)
             if value >= beta:
-                self.counts.cutoffs += 1
+                self._cut(game, None, depth, ply)
                 return value
         return super()._best(game, moves, depth, ply, alpha, beta)
 

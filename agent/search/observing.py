@@ -2,12 +2,13 @@
 
 `observed(SomeSearch, tell)` is a sub-class that does exactly what the algorithm does and calls
 `tell` with an Event at each step. It stands at the seams that all algorithms share: `_visit`,
-`_leaf_value`, `_cut`, and the recursion, which is named `_value`, `_eval`, `_test` or `_solve`
-and takes the game, the depth, the ply, and then its window. The best-first algorithms, which
-have no recursion, are watched where they choose. A search that nobody watches pays nothing.
+`_leaf_value`, `_stand`, `_cut`, and the recursion, which is named `_value`, `_eval`, `_test` or
+`_solve` and takes the game, the depth, the ply, and then its window. The best-first algorithms,
+which have no recursion, are watched where they choose. A search that nobody watches pays nothing.
 
 Nodes are named in Dewey's notation by the moves' places in `game.moves()`, from 1. Values and
-windows are MAX's, who is to move at the root, whatever the algorithm's own point of view.
+windows are MAX's, who is to move at the root, whatever the algorithm's own point of view; they
+are as they are inside the search, where ends outrank evaluations (see agent.search.ending).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,12 +20,14 @@ from typing import Any, TypeVar
 
 from agent.game import Game
 from agent.search import b_star, mcts
+from agent.search.alpha_beta import AlphaBeta
 from agent.search.b_star import BStar
 from agent.search.cursor import Cursor, Label
+from agent.search.expectiminimax import Expectiminimax
 from agent.search.mcts import UCT
-from agent.search.minimax import LOSS, WIN
 from agent.search.search import Found, Search
 from agent.search.sss_star import SSSStar, State
+from agent.search.two_valued import LOSS, WIN
 
 Move = TypeVar("Move")
 
@@ -67,9 +70,16 @@ class Evaluated(Event):
 
 @dataclass(frozen=True, slots=True)
 class CutOff(Event):
-    """The node's remaining moves need not be looked at, because of this one's place."""
+    """The node's remaining moves need not be looked at, because of this one; 0 is a pass."""
 
     by: int
+
+
+@dataclass(frozen=True, slots=True)
+class BegunAnew(Event):
+    """Expectiminimax begins again: an evaluation was as much as a win, which now counts `win`."""
+
+    win: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +133,13 @@ Tell = Callable[[Event], None]
 
 def observed(search_class: type[Search[Any]], tell: Tell) -> type[Search[Any]]:
     """Return a sub-class of an algorithm that tells what it does."""
-    special = {SSSStar: _ObservedSSSStar, BStar: _ObservedBStar, UCT: _ObservedUCT}
+    special: dict[Any, Any] = {
+        SSSStar: _ObservedSSSStar,
+        BStar: _ObservedBStar,
+        UCT: _ObservedUCT,
+        AlphaBeta: _ObservedAlphaBeta,
+        Expectiminimax: _ObservedExpectiminimax,
+    }
     mixins = [mixin for base, mixin in special.items() if issubclass(search_class, base)]
     body: dict[str, Any] = {
         name: _told(getattr(search_class, name))
@@ -141,11 +157,20 @@ def following(game: Game[Any]) -> Iterator[list[int]]:
     Raises TypeError for a game whose methods cannot be stood before.
     """
     label: list[int] = []
+    passing = False
 
     def enter(play: Callable[..., None]) -> Callable[..., None]:
         def entering(*move: Any) -> None:
+            nonlocal passing
+            if passing:  # a game may pass by playing a move that is none
+                play(*move)
+                return
             label.append(1 + list(game.moves()).index(move[0]) if move else 0)
-            play(*move)
+            passing = not move
+            try:
+                play(*move)
+            finally:
+                passing = False
 
         return entering
 
@@ -200,9 +225,9 @@ class _Observed(Search[Move]):
             self.tell(Evaluated(self.label, maximises, value if maximises else -value))
         return value
 
-    def _cut(self, game: Game[Move], move: Move, depth: int, ply: int) -> None:
+    def _cut(self, game: Game[Move], move: Move | None, depth: int, ply: int) -> None:
         super()._cut(game, move, depth, ply)
-        number = list(game.moves()).index(move) + 1
+        number = 0 if move is None else list(game.moves()).index(move) + 1
         self.tell(CutOff(self.label, self._is_max(game), number))
 
 
@@ -244,6 +269,24 @@ def _window(asked: dict[str, Any], sign: int) -> tuple[float, float] | None:
 
 def _question(asked: dict[str, Any]) -> tuple[str, float] | None:
     return ("≥" if asked["or_equal"] else ">", asked["bound"]) if "bound" in asked else None
+
+
+class _ObservedAlphaBeta(_Observed[Move]):
+    """Alpha-beta: leaves that may be continued are evaluated too."""
+
+    def _stand(self, game: Game[Move], outcome: float | None, ply: int) -> float:
+        value: float = super()._stand(game, outcome, ply)  # type: ignore[misc]
+        maximises = self._is_max(game)
+        self.tell(Evaluated(self.label, maximises, value if maximises else -value))
+        return value
+
+
+class _ObservedExpectiminimax(_Observed[Move]):
+    """Expectiminimax: that it begins anew."""
+
+    def _begin_anew(self, win: float) -> None:
+        self._entered = [set()]
+        self.tell(BegunAnew((), True, win))
 
 
 class _ObservedSSSStar(_Observed[Move]):

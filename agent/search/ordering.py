@@ -6,6 +6,8 @@ from math import inf
 from typing import Any, Generic, TypeVar
 
 from agent.game import Classed, Game, Gridded, Rated
+from agent.search.counts import Counts
+from agent.search.ending import AS_PLAYED, Ending, limited
 from agent.search.killer_memory import KillerMemory
 from agent.search.patterns import Patterns
 
@@ -30,6 +32,9 @@ class Ordering(Generic[Move]):
     Best first: the move of the table or a refutation, patterns, well rated moves, killers, by
     history, badly rated moves; among equals by class, then by the last turn, then by the value
     of the successor.
+
+    counts, ending: the search's, which it sets: what is evaluated here is counted there, and ends
+    are worth here what they are worth there.
     """
 
     def __init__(
@@ -54,6 +59,8 @@ class Ordering(Generic[Move]):
         self._preliminary = preliminary
         self._patterns = patterns
         self.refutations = refutations
+        self.counts = Counts()
+        self.ending: Ending = AS_PLAYED
 
     def sort(
         self, game: Game[Move], moves: list[Move], ply: int, first: Move | None = None
@@ -101,10 +108,28 @@ class Ordering(Generic[Move]):
         for move in moves:
             game.play(move)
             try:
-                values.append(_backed_up(game, depth, evaluate))
+                values.append(self._backed_up(game, depth, evaluate))
             finally:
                 game.undo()
         return [moves[index] for index in sorted(range(len(moves)), key=values.__getitem__)]
+
+    def _backed_up(self, game: Game[Move], depth: int, evaluate: Callable[[Any], float]) -> float:
+        """Return the value, for its mover, that minimax backs up from `depth` plies below."""
+        outcome = game.outcome()
+        if outcome is not None or depth == 0:
+            self.counts.looked_at += 1
+        if outcome is not None:
+            return self.ending.value(-outcome if game.turn else outcome, 0)
+        if depth == 0:
+            return limited(evaluate(game), evaluate)
+        best = -inf
+        for move in game.moves():
+            game.play(move)
+            try:
+                best = max(best, -self._backed_up(game, depth - 1, evaluate))
+            finally:
+                game.undo()
+        return best
 
     def next_turn(self) -> None:
         """Begin another search: what the one before showed now orders the moves."""
@@ -217,20 +242,3 @@ class LastTurn(Generic[Move]):
         """Forget everything."""
         self._cut, self._values = set(), {}
         self._before = set(), {}
-
-
-def _backed_up(game: Game[Move], depth: int, evaluate: Callable[[Any], float]) -> float:
-    """Return the value, for its mover, that minimax backs up from `depth` plies below."""
-    outcome = game.outcome()
-    if outcome is not None:
-        return -outcome if game.turn else outcome
-    if depth == 0:
-        return evaluate(game)
-    best = -inf
-    for move in game.moves():
-        game.play(move)
-        try:
-            best = max(best, -_backed_up(game, depth - 1, evaluate))
-        finally:
-            game.undo()
-    return best

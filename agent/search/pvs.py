@@ -7,13 +7,13 @@ the listing of 'Técnicas de IA, Tema 3.2'.
 from typing import TypeVar
 
 from agent.game import Game
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.null_window import NullWindowSearch
 from agent.search.search import above
 
 Move = TypeVar("Move")
 
 
-class PrincipalVariationSearch(AlphaBeta[Move]):
+class PrincipalVariationSearch(NullWindowSearch[Move]):
     """Alpha-beta that expects the first move to be best, and only tests the others.
 
     A null window shows whether a move is better than the best so far; if it is, and its value

@@ -10,20 +10,26 @@ from dataclasses import dataclass
 from math import inf, nextafter
 from typing import Any, ClassVar, Generic, TypeVar
 
-from agent.game import Game
+from agent.game import Game, Valued
 from agent.search.counts import Counts, SearchStopped
-from agent.search.ending import AS_PLAYED, Ending
+from agent.search.ending import AS_PLAYED, MOST, Ending, limited
+from agent.search.heuristic_pruning import Pruned
 from agent.search.ordering import Ordering
+from agent.search.symmetry import Folded
 
 Move = TypeVar("Move")
 
 
 @dataclass(frozen=True, slots=True)
 class Found(Generic[Move]):
-    """The value of a position for its mover, and the principal variation that leads to it."""
+    """The value of a position for its mover, and the principal variation that leads to it.
+
+    decided: the value is the utility of a win or a loss, which outranks every evaluation.
+    """
 
     value: float
     pv: tuple[Move, ...]
+    decided: bool = False
 
     @property
     def move(self) -> Move | None:
@@ -35,8 +41,8 @@ class Search(ABC, Generic[Move]):
     """An algorithm with its settings, and the counts of what it has done.
 
     evaluate: the value of the game's position for its mover. ending: what finished games are
-    worth. ordering: the order in which moves are tried; the game's own without it. node_limit:
-    the most nodes to visit.
+    worth (see agent.search.ending: a win outranks every evaluation). ordering: the order in which
+    moves are tried; the game's own without it. node_limit: the most nodes to visit.
 
     A search ends early, with SearchStopped, at the node limit and once `stopped` is set, which
     any thread may do. Then, and when the evaluation raises an error, the game is first taken
@@ -65,6 +71,9 @@ class Search(ABC, Generic[Move]):
         self.counts = Counts()
         self._max = 0
         self._root_ply = 0
+        # What ends are worth in the game that is searched, and whether all values are whole.
+        self._ending = ending
+        self._valued = self._whole = False
         # The principal variation found so far at each ply.
         self._lines: list[tuple[Move, ...]] = []
 
@@ -72,7 +81,7 @@ class Search(ABC, Generic[Move]):
         """Return the value of the game's position, `depth` plies deep, and its variation."""
         self._begin(game)
         value = self._root(game, depth)
-        return Found(value, self._lines[0])
+        return self._found(value, self._lines[0])
 
     def forget_counts(self) -> None:
         """Count from 0 again, keeping what was learned."""
@@ -98,8 +107,28 @@ class Search(ABC, Generic[Move]):
         self._max = game.turn if ply % 2 == 0 else 1 - game.turn
         self._root_ply = ply
         self._lines = [()] * (ply + 2)
-        if ply == 0 and self.ordering is not None:
-            self.ordering.next_turn()
+        inner: Any = game
+        while isinstance(inner, (Pruned, Folded)):
+            if isinstance(inner, Pruned):
+                inner.counts = self.counts
+            inner = inner.game
+        self._valued = isinstance(inner, Valued)
+        self._whole = self._valued and inner.whole_values
+        self._ending = self.ending.plain() if self._valued else self.ending
+        if self.ordering is not None:
+            self.ordering.counts = self.counts
+            self.ordering.ending = self._ending
+            if ply == 0:
+                self.ordering.next_turn()
+
+    def _found(self, value: float, line: tuple[Move, ...]) -> Found[Move]:
+        """Return what is reported of a value of the search."""
+        decided = self._ending.is_end(value) and not self._valued
+        return Found(self.reported(value), line, decided)
+
+    def reported(self, value: float) -> float:
+        """Return a value of the last search, such as it is inside, as it is told to others."""
+        return self._ending.reported(value)
 
     def _is_max(self, game: Game[Move]) -> bool:
         return game.turn == self._max
@@ -114,14 +143,19 @@ class Search(ABC, Generic[Move]):
         outcome = game.outcome()
         if outcome is not None:
             self.counts.leaves += 1
-            return self.ending.value(-outcome if game.turn else outcome, ply)
-        return None if depth > 0 else self._evaluation(game, ply)
+            return self._ending.value(-outcome if game.turn else outcome, ply)
+        if depth > 0:
+            return None
+        self.counts.leaves += 1
+        return self._evaluation(game, ply)
 
     def _evaluation(self, game: Game[Move], ply: int) -> float:
         """Evaluate a visited node for its mover."""
-        self.counts.leaves += 1
         try:
-            return self.evaluate(game)
+            value = self.evaluate(game)
+            if -MOST <= value <= MOST:
+                return value
+            return limited(value, self.evaluate)
         except BaseException:
             self._take_back(game, ply)
             raise
@@ -140,9 +174,10 @@ class Search(ABC, Generic[Move]):
         counts.nodes += 1
         if ply > counts.seldepth:
             counts.seldepth = ply
-        while ply + 1 >= len(self._lines):
-            self._lines.append(())
-        self._lines[ply] = ()
+        lines = self._lines
+        if ply + 1 >= len(lines):
+            lines.extend([()] * (ply + 2 - len(lines)))
+        lines[ply] = ()
 
     def _extend(self, ply: int, move: Move) -> None:
         """Put a move before the variation of the next ply."""
@@ -159,10 +194,10 @@ class Search(ABC, Generic[Move]):
         moves = list(game.moves())
         return moves if self.ordering is None else self.ordering.sort(game, moves, ply, first)
 
-    def _cut(self, game: Game[Move], move: Move, depth: int, ply: int) -> None:
-        """Count a cut-off, and learn from the move that made it."""
+    def _cut(self, game: Game[Move], move: Move | None, depth: int, ply: int) -> None:
+        """Count a cut-off, and learn from the move that made it; None is a pass."""
         self.counts.cutoffs += 1
-        if self.ordering is not None:
+        if self.ordering is not None and move is not None:
             self.ordering.learn(game, move, depth, ply)
 
     def _take_back(self, game: Game[Move], ply: int) -> None:
@@ -174,11 +209,12 @@ class Search(ABC, Generic[Move]):
 def above(value: float) -> float:
     """Return the next number above, so that nothing lies between: a null window.
 
-    The lecture notes take value + 1, which is right where all values are whole.
+    A value that is a whole number promises others that are: the next is then value + 1, as in the
+    lecture notes. Where it is not kept the window is wider than it need be, but no result wrong.
     """
-    return nextafter(value, inf)
+    return value + 1 if isinstance(value, int) else nextafter(value, inf)
 
 
 def below(value: float) -> float:
     """Return the next number below."""
-    return nextafter(value, -inf)
+    return value - 1 if isinstance(value, int) else nextafter(value, -inf)

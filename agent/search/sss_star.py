@@ -128,10 +128,13 @@ class DualStar(SSSStar[Move]):
     _sign = -1
 
 
-def write_state(state: State) -> str:
-    """Write a state as the lecture notes do: (2.1, V, 15) is live, (2.1, S, 15) is solved."""
+def write_state(state: State, number: Callable[[float], str] = "{:g}".format) -> str:
+    """Write a state as the lecture notes do: (2.1, V, 15) is live, (2.1, S, 15) is solved.
+
+    number: how bounds are written.
+    """
     label = ".".join(map(str, state.label)) or "ε"
-    bound = "∞" if state.bound == inf else f"{state.bound:g}"
+    bound = "∞" if state.bound == inf else number(state.bound)
     return f"({label}, {'S' if state.solved else 'V'}, {bound})"
 
 

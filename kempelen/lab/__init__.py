@@ -7,7 +7,7 @@ draws its tree, `plot` its leaves against depth and branching, and `solve` solve
 from __future__ import annotations
 
 import sys
-from argparse import RawDescriptionHelpFormatter
+from argparse import SUPPRESS, RawDescriptionHelpFormatter
 from importlib import import_module
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
@@ -28,18 +28,26 @@ ACTIONS = {
 def configure(parser: ArgumentParser) -> None:
     """Declare the actions and their arguments."""
     from kempelen.game_arguments import catalogues
+    from kempelen.lab import words
+    from kempelen.lab.parser import Parser
 
+    parser.__class__ = Parser  # which speaks the language that its arguments ask for
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = catalogues()
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    words.configure(parser, default="en")
+    actions = parser.add_subparsers(
+        dest="action", metavar="ACTION", required=True, parser_class=Parser
+    )
     for name, (module, help_line) in ACTIONS.items():
         action = actions.add_parser(name, help=help_line, description=help_line)
         import_module(f"kempelen.lab.{module}").configure(action)
+        words.configure(action, default=SUPPRESS)
 
 
 def run(arguments: Namespace) -> int:
     """Do it; the exit status is 2 where something cannot be done, and the message says why."""
     from agent.evaluation import EvaluationError
+    from kempelen.lab.messages import explained
 
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
         sys.stdout.reconfigure(encoding="utf-8")  # for ε, ∞ and ≥
@@ -49,12 +57,11 @@ def run(arguments: Namespace) -> int:
     except BrokenPipeError:  # the command line's to handle
         raise
     except RecursionError:
-        print(
-            "kempelen lab: the search went too deep: use a smaller --depth, a smaller game "
-            "(--size) or a later position (--moves)",
-            file=sys.stderr,
+        failed: Exception = ValueError(
+            "the search went too deep: use a smaller --depth, a smaller game (--size) or a later "
+            "position (--moves)"
         )
-        return 2
     except (EvaluationError, OSError, TypeError, ValueError) as error:
-        print(f"kempelen lab: {error}", file=sys.stderr)
-        return 2
+        failed = error
+    print(f"kempelen lab: {explained(failed, arguments.lang)}", file=sys.stderr)
+    return 2

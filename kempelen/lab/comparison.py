@@ -27,6 +27,7 @@ from kempelen.numbers import positive
 # The columns of counts: heading, field of Counts.
 COUNTS = (
     ("leaves", "leaves"),
+    ("evaluations", "evaluations"),
     ("nodes", "nodes"),
     ("cut-offs", "cutoffs"),
     ("re-searches", "researches"),
@@ -37,11 +38,15 @@ COUNTS = (
 
 @dataclass(frozen=True)
 class Measured:
-    """What one algorithm found at one position. value: None if it was stopped before."""
+    """What one algorithm found at one position.
+
+    value: None if it was stopped before. decided: it is the utility of a win or a loss.
+    """
 
     algorithm: str
     position: int
     value: float | None
+    decided: bool
     move: str | None
     pv: list[str]
     seconds: float
@@ -61,7 +66,6 @@ def configure(parser: ArgumentParser) -> None:
         help="search 1, 2, ... plies deep, or only odd or even depths; all is counted",
     )  # fmt: skip
     limits.configure(parser)
-    words.configure(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -76,12 +80,12 @@ def run(arguments: Namespace) -> int:
         with_progress(
             (_measure(algorithm, number, each, arguments) for (number, each), algorithm in runs),
             len(subjects) * len(chosen),
-            "searching",
+            words.language(arguments.lang)("searching"),
         )
     )
     known = _theory(subjects[0], arguments.seed)
     if arguments.json:
-        results = [asdict(each) for each in measured]
+        results = [_as_json(each) for each in measured]
         head = {"game": subjects[0].name, "depth": subjects[0].depth, "theory": known}
         print(json.dumps(head | {"results": results}))
         return 0
@@ -103,9 +107,17 @@ def _measure(
         pass
     seconds = time.perf_counter() - began
     search.keep()
-    value, pv = (None, []) if found is None else (found.value, _texts(at.game, found.pv))
+    value, pv, decided = None, [], False
+    if found is not None:
+        value, pv, decided = found.value, _texts(at.game, found.pv), found.decided
     move = pv[0] if pv else None
-    return Measured(algorithm.text, position, value, move, pv, seconds, search.counts)
+    return Measured(algorithm.text, position, value, decided, move, pv, seconds, search.counts)
+
+
+def _as_json(measured: Measured) -> dict[str, Any]:
+    told = asdict(measured)
+    told["counts"]["evaluations"] = measured.counts.evaluations
+    return told
 
 
 def _searched(search: Search[Any], at: Subject, horizon: Horizon | None) -> Iterator[Found[Any]]:
@@ -191,7 +203,7 @@ def _rows(measured: list[Measured], several: bool, say: words.Say) -> Iterator[l
             moves = sum(each.move == reference[each.position].move for each in ended)
             head = [name, f"{values}/{len(results)}", f"{moves}/{len(results)}"]
         elif ended:
-            head = [name, number(ended[0].value or 0), ended[0].move or ""]
+            head = [name, _value(ended[0], say), words.move(ended[0].move or "", say)]
         else:
             head = [name, say("stopped"), ""]
         counts = [each.counts for each in results]
@@ -199,6 +211,11 @@ def _rows(measured: list[Measured], several: bool, say: words.Say) -> Iterator[l
         seconds = fmean(each.seconds for each in results)
         shown = [f"{mean:.1f}" if several else f"{mean:.0f}" for mean in means]
         yield [*head, *shown, _time(seconds)]
+
+
+def _value(measured: Measured, say: words.Say) -> str:
+    value = measured.value or 0
+    return words.decided(value, say) if measured.decided else number(value)
 
 
 def _time(seconds: float) -> str:
@@ -213,4 +230,8 @@ def _theory_lines(known: dict[str, float], say: words.Say) -> Iterator[str]:
         f"  Knuth-Moore b^⌈d/2⌉ + b^⌊d/2⌋ - 1 = {known['least_leaves']:.6g} {say('leaves')}"
         f" ({say('best case')})"
     )
-    yield f"  Pearl R = {factor:.4g}, R^d = {factor**d:.6g}"
+    if factor**d >= known["least_leaves"]:
+        yield f"  Pearl R = {factor:.4g}, R^d = {factor**d:.6g}"
+    else:
+        why = say("it holds for deep trees; here R^d is below the minimum")
+        yield f"  Pearl R = {factor:.4g} ({why})"

@@ -22,7 +22,6 @@ def configure(parser: ArgumentParser) -> None:
         help=f"the picture; its name ends in {', '.join(picture.SUFFIXES)}",
     )  # fmt: skip
     limits.configure(parser)
-    words.configure(parser)
 
 
 def run(arguments: Namespace) -> int:
@@ -30,6 +29,7 @@ def run(arguments: Namespace) -> int:
     path = picture.check_output(arguments.output)
     at = subject.subject(arguments)
     algorithm = configuration.read(arguments.algorithm)
+    say = words.language(arguments.lang)
     events: list[Event] = []
     search = at.search(
         algorithm,
@@ -39,12 +39,11 @@ def run(arguments: Namespace) -> int:
     )
     pv = ()
     try:
-        with working("searching"), limits.in_time(search, arguments.movetime):
+        with working(say("searching")), limits.in_time(search, arguments.movetime):
             pv = search.search(at.game, at.depth).pv
     except SearchStopped:
         pass
-    drawn = sketch(at.game, at.depth, events, pv)
-    say = words.language(arguments.lang)
+    drawn = sketch(at.game, at.depth, events, pv, say)
     title = f"{algorithm.text}: {search.counts.leaves} {say('leaves')}, "
     title += f"{search.counts.nodes} {say('nodes')}"
     picture.save(picture.tree_figure(drawn, title, say), path)

@@ -20,6 +20,8 @@ INK, FAINT, BEST, CUT, NUMBER = "#1f2933", "#a9b2bc", "#c2410c", "#b91c1c", "#1d
 SHAPES = {"MAX": "square,pad=0.35", "MIN": "circle,pad=0.25", "chance": "round4,pad=0.35"}
 # A long text in one line would make too large a circle.
 LONG, LONG_SHAPE = 4, "ellipse,pad=0.15"
+# The lines to nodes that the search did not come to, and that a table answered for.
+NOT_VISITED, REMEMBERED = (0, (3, 3)), (0, (1, 1.5))
 FILLS = {"MAX": "#dbeafe", "MIN": "#fef3c7", "chance": "#dcfce7"}
 
 
@@ -71,14 +73,12 @@ def tree_figure(root: Sketched, title: str, say: Say, *, strategy: bool = False)
         x, y = places[node.label]
         for child in node.children:
             _draw_edge(axes, (x, y), places[child.label], child)
-        if any(child.cut for child in node.children):
-            for child in node.children:
-                if child.order is None:
-                    _draw_cut(axes, (x, y), places[child.label])
+            if child.cut:
+                _draw_cut(axes, (x, y), places[child.label])
     for node in root.everything():
         place = places[node.label]
         goes_left = place[0] < places[node.label[:-1]][0]
-        _draw_node(axes, place, node, aside=-1 if goes_left else 1)
+        _draw_node(axes, place, node, aside=-1 if goes_left else 1, say=say)
         if node.order is not None and not strategy:
             _draw_order(axes, place, node.order)
     _draw_levels(axes, root, say)
@@ -115,14 +115,14 @@ def _draw_edge(
     axes: Axes, start: tuple[float, float], end: tuple[float, float], child: Sketched
 ) -> None:
     (x1, y1), (x2, y2) = start, end
-    visited = child.order is not None
+    visited = child.is_reached
     best = child.is_principal
     axes.plot(
         (x1, x2),
         (y1, y2),
         color=BEST if best else INK if visited else FAINT,
         linewidth=2.6 if best else 1.0,
-        linestyle="-" if visited else (0, (3, 3)),
+        linestyle=REMEMBERED if child.remembered else "-" if visited else NOT_VISITED,
         zorder=1,
     )
     if child.move:
@@ -143,10 +143,12 @@ def _draw_cut(axes: Axes, start: tuple[float, float], end: tuple[float, float]) 
     )  # fmt: skip
 
 
-def _draw_node(axes: Axes, place: tuple[float, float], node: Sketched, aside: int) -> None:
+def _draw_node(
+    axes: Axes, place: tuple[float, float], node: Sketched, aside: int, say: Say
+) -> None:
     """Draw a node; `aside` is 1 where there is room at its right, -1 at its left."""
     x, y = place
-    visited = node.order is not None
+    visited = node.is_reached
     ink = BEST if node.is_principal else INK if visited else FAINT
     is_long = node.kind == "MIN" and len(node.value) >= LONG and "\n" not in node.value
     axes.text(
@@ -161,7 +163,7 @@ def _draw_node(axes: Axes, place: tuple[float, float], node: Sketched, aside: in
         },
     )  # fmt: skip
     if node.window is not None and node.children:
-        alpha, beta = (number(bound, 3) for bound in node.window)
+        alpha, beta = (number(bound, 3, say) for bound in node.window)
         axes.annotate(
             f"α {alpha}\nβ {beta}", (x, y), (aside * (9 + 3.2 * len(node.value)), 4),
             textcoords="offset points", ha="left" if aside > 0 else "right", va="center",
@@ -204,8 +206,11 @@ def _draw_legend(axes: Axes, root: Sketched, say: Say, strategy: bool) -> None:
             handles.append(_handle(name, marker=marker, markerfacecolor=FILLS[kind]))
     best = say("strategy" if strategy else "principal variation")
     handles.append(Line2D([], [], color=BEST, linewidth=2.6, label=best))
-    if any(node.order is None for node in nodes):
-        line = Line2D([], [], color=FAINT, linestyle=(0, (3, 3)), label=say("not visited"))
+    if any(not node.is_reached for node in nodes):
+        line = Line2D([], [], color=FAINT, linestyle=NOT_VISITED, label=say("not visited"))
+        handles.append(line)
+    if any(node.remembered for node in nodes):
+        line = Line2D([], [], color=INK, linestyle=REMEMBERED, label=say("from memory"))
         handles.append(line)
     if any(node.cut for node in nodes):
         handles.append(_handle(say("cut-off"), marker="$✂$", markerfacecolor=CUT))

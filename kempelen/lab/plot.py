@@ -10,6 +10,7 @@ import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from math import nan
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -36,8 +37,13 @@ MARKERS = "osD^v<>pPX*hd"
 THEORY = (
     ("b^d", theory.all_leaves, ":"),
     ("Knuth-Moore", theory.least_leaves, "--"),
-    ("R^d (Pearl)", lambda b, d: theory.branching_factor(b) ** d, "-."),
+    ("R^d (Pearl)", lambda b, d: _where_it_holds(theory.branching_factor(b) ** d, b, d), "-."),
 )
+
+
+def _where_it_holds(leaves: float, branching: int, depth: int) -> float:
+    """Leave a count out that is below the minimum: R tells how leaves grow in deep trees."""
+    return leaves if leaves >= theory.least_leaves(branching, depth) else nan
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,6 @@ def configure(parser: ArgumentParser) -> None:
         "-o", "--output", type=Path, metavar="FILE",
         help=f"the picture; its name ends in {', '.join(picture.SUFFIXES)}",
     )  # fmt: skip
-    words.configure(parser)
     parser.add_argument("--json", action="store_true", help="print the points as one JSON object")
 
 
@@ -93,11 +98,12 @@ def run(arguments: Namespace) -> int:
         Point(algorithm.text, n, depth, _mean_leaves(algorithm, n, depth, arguments))
         for algorithm, n, depth in work
     )
-    points = list(with_progress(measured, len(work), "searching"))
+    say = words.language(arguments.lang)
+    points = list(with_progress(measured, len(work), say("searching")))
     if arguments.json:
         print(json.dumps({"trees": arguments.trees, "points": [asdict(each) for each in points]}))
     if arguments.output is not None:
-        picture.save(figure(points, b, d, words.language(arguments.lang)), arguments.output)
+        picture.save(figure(points, b, d, say), arguments.output)
         if not arguments.json:
             print(arguments.output)
     return 0

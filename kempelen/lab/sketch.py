@@ -11,6 +11,7 @@ from agent.game import CHANCE, Written
 from agent.games.tree import Tree
 from agent.search.cursor import Label
 from agent.search.observing import (
+    BegunAnew,
     Bounded,
     Counted,
     CutOff,
@@ -34,7 +35,7 @@ class Sketched:
     """A node of the picture. move: what led here. order: when it was first visited, from 1.
 
     value: in signs, such as ≥5 for a bound. window: alpha and beta when it was last entered.
-    cut: the search cut off after this child.
+    remembered: a table answered for it, without a visit. cut: the search cut this branch off.
     """
 
     label: Label
@@ -46,7 +47,13 @@ class Sketched:
     window: tuple[float, float] | None = None
     is_leaf: bool = False
     is_principal: bool = False
+    remembered: bool = False
     cut: bool = False
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the search came here, or asked a table instead."""
+        return self.order is not None or self.remembered
 
     def everything(self) -> Iterable[Sketched]:
         """Generate this node and all below, each before its children."""
@@ -56,17 +63,21 @@ class Sketched:
 
 
 def sketch(
-    game: Written[Any], depth: int, events: Iterable[Event], pv: Iterable[Any] = ()
+    game: Written[Any],
+    depth: int,
+    events: Iterable[Event],
+    pv: Iterable[Any] = (),
+    say: words.Say = str,
 ) -> Sketched:
     """Return the tree below the game's position with all that the events tell.
 
     Branches that were cut off are there with all below them, or if that is too much, as single
     nodes. Raises ValueError if even then there are too many nodes.
     """
-    notes = _Notes(events)
+    notes = _Notes(events, say)
     max_player = game.turn
     for below_cuts in (True, False):
-        builder = _Builder(game, max_player, notes, below_cuts)
+        builder = _Builder(game, max_player, notes, below_cuts, say)
         root = builder.node((), "", depth)
         if root is not None:
             _mark(game, root, pv)
@@ -77,19 +88,22 @@ def sketch(
     )
 
 
-def number(value: float) -> str:
+def number(value: float, say: words.Say = str) -> str:
     """Write a value short enough to fit into a node."""
-    return words.number(value, 6 if isfinite(value) and value == int(value) else 3)
+    return words.number(value, 6 if isfinite(value) and value == int(value) else 3, say)
 
 
 class _Notes:
     """What the events tell of each node; of several the last counts."""
 
-    def __init__(self, events: Iterable[Event]) -> None:
+    def __init__(self, events: Iterable[Event], say: words.Say) -> None:
+        self._say = say
         self.order: dict[Label, int] = {}
         self.value: dict[Label, str] = {}
         self.window: dict[Label, tuple[float, float]] = {}
         self.leaves: set[Label] = set()
+        # Nodes that a table answered for, and nodes that were cut off.
+        self.remembered: set[Label] = set()
         self.cuts: set[Label] = set()
         self._asked: dict[Label, Entered] = {}
         self._is_monte_carlo = False
@@ -99,6 +113,10 @@ class _Notes:
     def _take(self, event: Event) -> None:
         label = event.label
         match event:
+            case BegunAnew():
+                for notes in (self.order, self.value, self.window, self._asked):
+                    notes.clear()
+                self.leaves.clear()
             case PlayedOut():
                 if not self._is_monte_carlo:  # its visits go on below the tree
                     self._is_monte_carlo = True
@@ -114,13 +132,17 @@ class _Notes:
                     self.window[label] = event.window
             case Evaluated() if not self._is_monte_carlo:
                 self.leaves.add(label)
-                self.value[label] = number(event.value)
+                self.value[label] = number(event.value, self._say)
             case CutOff():
-                self.cuts.add((*label, event.by))
-            case Returned() if label not in self.leaves:
-                self.value[label] = self._returned(label, event.value)
+                self.cuts.add(label)
+            case Returned():
+                if event.remembered:
+                    self.remembered.add(label)
+                if label not in self.leaves:
+                    self.value[label] = self._returned(label, event.value)
             case Bounded() if label not in self.leaves:
-                self.value[label] = f"[{number(event.lower)}, {number(event.upper)}]"
+                lower, upper = number(event.lower, self._say), number(event.upper, self._say)
+                self.value[label] = f"[{lower}, {upper}]"
             case Counted():
                 self.value[label] = f"{event.mean:+.2f}\n{event.visits}"
 
@@ -130,23 +152,29 @@ class _Notes:
         if asked is not None and asked.test is not None:
             sign, bound = asked.test
             opposite = {"≥": "<", ">": "≤"}
-            return f"{sign if value else opposite[sign]}{number(bound)}"
+            return f"{sign if value else opposite[sign]}{number(bound, self._say)}"
         if asked is not None and asked.window is not None:
             alpha, beta = asked.window
             if value <= alpha:
-                return f"≤{number(value)}"
+                return f"≤{number(value, self._say)}"
             if value >= beta:
-                return f"≥{number(value)}"
-        return number(value)
+                return f"≥{number(value, self._say)}"
+        return number(value, self._say)
 
 
 class _Builder:
     """Walks through the game's tree."""
 
     def __init__(
-        self, game: Written[Any], max_player: int, notes: _Notes, below_cuts: bool
+        self,
+        game: Written[Any],
+        max_player: int,
+        notes: _Notes,
+        below_cuts: bool,
+        say: words.Say,
     ) -> None:
         self._game, self._max_player, self._notes = game, max_player, notes
+        self._say = say
         self._below_cuts = below_cuts
         self._shows_moves = not isinstance(game, Tree)
         self._count = 0
@@ -164,7 +192,8 @@ class _Builder:
         made.order = notes.order.get(label)
         made.value = notes.value.get(label, "")
         made.window = notes.window.get(label)
-        made.cut = label in notes.cuts
+        made.remembered = made.order is None and label in notes.remembered
+        made.cut = label[:-1] in notes.cuts and bool(label) and not made.is_reached
         beyond = depth <= 0 and kind != "chance"  # events cost no depth
         made.is_leaf = label in notes.leaves or beyond or game.outcome() is not None
         if made.is_leaf:
@@ -173,7 +202,7 @@ class _Builder:
         if made.order is None and not self._below_cuts:
             return made
         for place, child_move in enumerate(list(game.moves()), 1):
-            text = game.text(child_move)
+            text = words.move(game.text(child_move), self._say)
             game.play(child_move)
             plies = 0 if kind == "chance" else 1
             child = self.node((*label, place), text, depth - plies)

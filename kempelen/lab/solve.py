@@ -57,7 +57,6 @@ def configure(parser: ArgumentParser) -> None:
         help=f"write out so many branches of the strategy (default: {SHOWN})",
     )  # fmt: skip
     limits.configure(parser)
-    words.configure(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -70,7 +69,7 @@ def run(arguments: Namespace) -> int:
         raise ValueError(f"{at.name} is a game of chance and has no strategy that always wins")
     say = words.language(arguments.lang)
     try:
-        with working("solving"):
+        with working(say("solving")):
             found = solve(at, arguments)
     except SearchStopped:
         print(f"{at.name}: {say('stopped')}")
@@ -80,7 +79,7 @@ def run(arguments: Namespace) -> int:
     else:
         _print(at, found, arguments.branches, say)
     if arguments.output is not None:
-        root = _sketch(at.game, found)
+        root = _sketch(at.game, found, say)
         title = f"{at.name}: {_verdict(found, say)}"
         picture.save(picture.tree_figure(root, title, say, strategy=True), arguments.output)
     return 0
@@ -132,7 +131,7 @@ def _verdict(found: Solution, say: words.Say) -> str:
 
 
 def _print(at: Subject, found: Solution, branches: int, say: words.Say) -> None:
-    line = " ".join(_texts(at.game, found.line))
+    line = " ".join(words.move(text, say) for text in _texts(at.game, found.line))
     shown: list[RenderableType] = [
         str(at.game),
         f"{say('value')} {number(found.value)}: {_verdict(found, say)}",
@@ -166,7 +165,7 @@ def _grow(
         if left <= 0:
             return -1
         mark = "●" if game.turn == winner else "○"
-        text = f"{mark} {game.text(move)}"
+        text = f"{mark} {words.move(game.text(move), say)}"
         game.play(move)
         if not answer.answers:
             text += f"  {say('wins')}"
@@ -203,11 +202,11 @@ def _as_json(at: Subject, found: Solution) -> dict[str, Any]:
         "winner": found.winner,
         "line": _texts(at.game, found.line),
         "strategy": nested(found.strategy) if found.strategy else None,
-        "counts": asdict(found.counts),
+        "counts": asdict(found.counts) | {"evaluations": found.counts.evaluations},
     }
 
 
-def _sketch(game: Written[Any], found: Solution) -> Sketched:
+def _sketch(game: Written[Any], found: Solution, say: words.Say) -> Sketched:
     """Return the strategy, or in a draw the line of best play, as a tree to be drawn."""
     strategy = found.strategy
     if strategy is None:
@@ -230,7 +229,7 @@ def _sketch(game: Written[Any], found: Solution) -> Sketched:
         node.is_leaf = outcome is not None
         node.value = number(found.value if outcome is None else outcome)
         for place, (played, answer) in enumerate(below.answers.items(), 1):
-            text = game.text(played)
+            text = words.move(game.text(played), say)
             winners = game.turn == found.winner
             game.play(played)
             child = grow((*label, place), text, answer)

@@ -17,6 +17,7 @@ from agent.search.heuristic_pruning import Pruned
 from agent.search.search import Search
 from agent.search.symmetry import Folded
 from kempelen import game_arguments
+from kempelen.lab import words
 from kempelen.numbers import positive
 
 # How deep a game is searched when nobody says; a tree is searched to its leaves.
@@ -93,7 +94,7 @@ def subject(arguments: Namespace) -> Subject:
     kind, options = game_arguments.chosen(arguments, also)
     game = kind.new(**options)
     for text in arguments.moves.split():
-        game.play(find_move(game, text))
+        game.play(find_move(game, words.typed_move(text, words.language(arguments.lang))))
     depth = getattr(arguments, "depth", None) or (TO_THE_END if isinstance(game, Tree) else DEPTH)
     name = kind.name if arguments.tree is None else str(arguments.tree)
     scale = (game.greatest() if isinstance(game, Tree) else 0) or 1

@@ -18,8 +18,10 @@ from agent.games.tree import Tree
 from agent.search import configuration
 from agent.search.counts import SearchStopped
 from agent.search.cursor import Label
+from agent.search.ending import utility
 from agent.search.mcts import UCT
 from agent.search.observing import (
+    BegunAnew,
     Bounded,
     CutOff,
     Entered,
@@ -42,7 +44,6 @@ def configure(parser: ArgumentParser) -> None:
     subject.configure(parser, game="tree")
     algorithms.configure(parser, several=False)
     limits.configure(parser)
-    words.configure(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON object a line")
 
 
@@ -50,6 +51,7 @@ def run(arguments: Namespace) -> int:
     """Search and print each step; a search that was stopped ends with its last."""
     at = subject.subject(arguments)
     algorithm = configuration.read(arguments.algorithm)
+    say = words.language(arguments.lang)
     events: list[Event] = []
     search = at.search(
         algorithm,
@@ -58,27 +60,29 @@ def run(arguments: Namespace) -> int:
         kind=observed(algorithm.kind, events.append),
     )
     try:
-        with working("searching"), limits.in_time(search, arguments.movetime):
+        with working(say("searching")), limits.in_time(search, arguments.movetime):
             search.search(at.game, at.depth)
     except SearchStopped:
         pass
     if arguments.json:
         for event in events:
-            print(json.dumps({"event": type(event).__name__.lower(), **_plain(asdict(event))}))
+            print(json.dumps(_as_json(event)))
     elif issubclass(algorithm.kind, SSSStar):
-        for line in listed(events):
+        for line in listed(events, say):
             print(line)
     else:
         if issubclass(algorithm.kind, UCT):  # the ends of playouts, far below the tree
             events = [event for event in events if not isinstance(event, Evaluated)]
-        _print_steps(at, events, words.language(arguments.lang))
+        _print_steps(at, events, say)
     return 0
 
 
-def listed(events: Iterable[Event]) -> Iterable[str]:
+def listed(events: Iterable[Event], say: words.Say) -> Iterable[str]:
     """Return the rows of the open list, as the notes number and write them."""
     lists = [event.states for event in events if isinstance(event, Listed)]
-    return [f"{row}  {', '.join(map(write_state, states))}" for row, states in enumerate(lists, 1)]
+    for row, states in enumerate(lists, 1):
+        written = (write_state(state, lambda bound: number(bound, 6, say)) for state in states)
+        yield f"{row}  {', '.join(written)}"
 
 
 def steps(events: Iterable[Event], say: words.Say) -> Iterator[tuple[Event, str]]:
@@ -111,7 +115,8 @@ def _print_steps(at: Subject, events: Iterable[Event], say: words.Say) -> None:
     headings = ["", say("node"), *([say("move")] if shows_moves else []), "", say("step")]
     rows = table("", *headings, right=len(headings))
     for row, (event, text) in enumerate(steps(events, say), 1):
-        move, is_chance = _node(at.game, event.label)
+        played, is_chance = _node(at.game, event.label)
+        move = words.move(played, say)
         mover = say("chance") if is_chance else "MAX" if event.maximises else "MIN"
         cells = ["  " * len(event.label) + label(event.label)]
         rows.add_row(str(row), *cells, *([move] if shows_moves else []), mover, text)
@@ -146,22 +151,25 @@ def step(event: Event, say: words.Say) -> str:
             return say("expand")
         case Entered(test=(sign, bound)):
             again = say("enter again") if event.again else say("enter")
-            return f"{again} TEST {sign} {number(bound)}"
+            return f"{again} TEST {sign} {number(bound, say=say)}"
         case Entered():
             again = say("enter again") if event.again else say("enter")
             name = " EVAL" if event.procedure == "eval" else ""
-            return again + name + (f" {window(*event.window)}" if event.window else "")
+            return again + name + (f" {window(*event.window, say)}" if event.window else "")
         case Evaluated():
-            return f"{say('evaluate')} {number(event.value)}"
+            return f"{say('evaluate')} {number(event.value, say=say)}"
+        case BegunAnew():
+            return f"{say('begin anew')}: {say('a win counts')} {number(event.win)}"
         case CutOff():
             return f"{say('cut-off by')} {label((*event.label, event.by))}"
         case Returned(value=bool() as value):
             return f"{say('return')} {say('true' if value else 'false')}"
         case Returned():
             memory = f" {say('from memory')}" if event.remembered else ""
-            return f"{say('return')} {number(event.value)}{memory}"
+            return f"{say('return')} {number(event.value, say=say)}{memory}"
         case Bounded():
-            return f"{say('bounds')} [{number(event.lower)}, {number(event.upper)}]"
+            lower, upper = number(event.lower, say=say), number(event.upper, say=say)
+            return f"{say('bounds')} [{lower}, {upper}]"
         case PlayedOut():
             phases = [say("select")] + ([say("expand")] if event.expanded else [])
             plies = say("move" if event.length == 1 else "moves")
@@ -170,10 +178,21 @@ def step(event: Event, say: words.Say) -> str:
     return ""
 
 
+def _as_json(event: Event) -> dict[str, Any]:
+    """Return an event as JSON tells it; a utility that decides the game is marked."""
+    told = {"event": type(event).__name__.lower(), **_plain(asdict(event))}
+    if isinstance(event, (Evaluated, Returned)):
+        told["decided"] = utility(event.value) is not None
+    return told
+
+
 def _plain(value: Any) -> Any:
-    """Return the value with what JSON lacks as text."""
+    """Return the value with what JSON lacks as text, and ends as their utilities."""
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
-    return number(value) if isinstance(value, float) and isinf(value) else value
+    if isinstance(value, float) and isinf(value):
+        return number(value)
+    ends = utility(value) if isinstance(value, float) else None
+    return value if ends is None else ends

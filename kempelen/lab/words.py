@@ -7,14 +7,21 @@ from collections.abc import Callable
 from math import inf, nextafter
 from typing import Any
 
+from agent.search.ending import utility
+from kempelen.lab.parser import LANGUAGES, OPTION
+
 Say = Callable[[str], str]
 
 SPANISH = {
+    "LOSS": "PIERDE",
+    "WIN": "GANA",
+    "a win counts": "ganar cuenta",
     "algorithm": "algoritmo",
     "algorithms": "algoritmos",
     "all alike": "todos iguales",
     "alpha": "alfa",
     "and then": "y después",
+    "begin anew": "empieza de nuevo",
     "best case": "mejor caso",
     "best play": "mejor juego",
     "bounds": "cotas",
@@ -30,10 +37,14 @@ SPANISH = {
     "enter": "entra",
     "enter again": "entra de nuevo",
     "evaluate": "evalúa",
+    "evaluations": "evaluaciones",
     "expand": "expande",
     "false": "FALSO",
     "first": "primero",
     "from memory": "de la memoria",
+    "it holds for deep trees; here R^d is below the minimum": (
+        "vale para árboles profundos; aquí R^d queda por debajo del mínimo"
+    ),
     "leaf": "hoja",
     "leaves": "hojas",
     "loses": "pierde",
@@ -60,10 +71,12 @@ SPANISH = {
     "return": "devuelve",
     "reward": "recompensa",
     "same move": "misma jugada",
+    "searching": "buscando",
     "same value": "mismo valor",
     "second": "segundo",
     "select": "selecciona",
     "simulate": "simula",
+    "solving": "resolviendo",
     "solved leaves": "hojas resueltas",
     "step": "paso",
     "stopped": "detenido",
@@ -84,10 +97,17 @@ SPANISH = {
 }
 
 
-def configure(parser: ArgumentParser) -> None:
+# The moves of our games that are words.
+SPANISH_MOVES = {"hold": "plantarse", "pass": "pasar", "roll": "tirar"}
+
+
+def configure(parser: ArgumentParser, *, default: str) -> None:
     """Declare the language."""
     parser.add_argument(
-        "--lang", choices=("en", "es"), default="en", help="the language of labels (default: en)"
+        OPTION,
+        choices=LANGUAGES,
+        default=default,
+        help="the language of all that is said (default: en)",
     )
 
 
@@ -99,20 +119,41 @@ def language(name: str) -> Say:
     return SPANISH.__getitem__ if name == "es" else str
 
 
-def number(value: float, digits: int = 4) -> str:
-    """Write a value as the lecture notes do."""
+def move(text: str, say: Say) -> str:
+    """Return a move, in the game's notation, as it is told in the language."""
+    return text if say is str else SPANISH_MOVES.get(text, text)
+
+
+def typed_move(text: str, say: Say) -> str:
+    """Return the move in the game's notation that somebody has written in the language."""
+    if say is str:
+        return text
+    return {told: known for known, told in SPANISH_MOVES.items()}.get(text.lower(), text)
+
+
+def number(value: float, digits: int = 4, say: Say = str) -> str:
+    """Write a value of a search as the lecture notes do: WIN or LOSS where the game is decided."""
     if abs(value) == inf:
         return "∞" if value > 0 else "-∞"
+    decides = utility(value)
+    if decides is not None:
+        return decided(decides, say)
     return f"{value + 0.0:.{digits}g}"  # the sum makes -0.0 a plain 0
 
 
-def window(alpha: float, beta: float) -> str:
+def decided(utility: float, say: Say) -> str:
+    """Write the utility of a win or a loss, which is no evaluation however small it is."""
+    word = say("WIN" if utility > 0 else "LOSS")
+    return word if abs(utility) == 1 else f"{word} {utility:.4g}"
+
+
+def window(alpha: float, beta: float, say: Say = str) -> str:
     """Write a window; a null window as the bound that is asked about and what is next to it."""
-    if alpha != beta and nextafter(alpha, inf) == beta:
-        if len(repr(alpha)) <= len(repr(beta)):
-            return f"({number(alpha)}, {number(alpha)}+)"
-        return f"({number(beta)}-, {number(beta)})"
-    return f"({number(alpha)}, {number(beta)})"
+    is_null = alpha != beta and nextafter(alpha, inf) == beta
+    low, high = number(alpha, say=say), number(beta, say=say)
+    if is_null and len(repr(alpha)) <= len(repr(beta)):
+        return f"({low}, {low}+)"
+    return f"({high}-, {high})" if is_null else f"({low}, {high})"
 
 
 def label(path: tuple[Any, ...]) -> str:

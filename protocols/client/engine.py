@@ -58,7 +58,12 @@ class State(Enum):
 
 
 class Conversation(Protocol):
-    """What a client needs of an engine: EngineProcess has it, and so has our own agent."""
+    """What a client needs of an engine: EngineProcess has it, and so has our own agent.
+
+    arrived: when the line came that was read last, by `time.perf_counter`.
+    """
+
+    arrived: float
 
     @property
     def pid(self) -> int:

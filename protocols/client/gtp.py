@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.limits import SideClock
+from agent.plain_text import plain, plain_name
 from protocols.client.engine import Engine, EngineOptionError, State
-from protocols.client.process import EngineError
+from protocols.client.process import WORDS_LIMIT, EngineError
 from protocols.client.uci import Answer, InfoCallback, SearchRequest
 from protocols.gtp.values import COLOURS
 
@@ -36,20 +37,22 @@ class GtpEngine(Engine):
     async def start(self) -> None:
         """Start the process and ask what it is and knows."""
         await self._launch()
-        self.name = await self._ask("name", self.start_limit)
+        self.name = plain_name(await self._ask("name", self.start_limit))
         self.known = frozenset((await self._ask("list_commands", self.start_limit)).split())
         if self.game_id and GAME_ID in self.known:
             playing = await self._ask(GAME_ID, self.ready_limit)
             if playing.lower() != self.game_id.lower():
                 self.state = State.FAILED
-                raise EngineOptionError(f"{self.name} plays {playing}, not {self.game_id}")
+                raise EngineOptionError(
+                    f"{self.name} plays {plain_name(playing)}, not {self.game_id}"
+                )
         self.state = State.IDLE
 
     async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
         """Refuse options, which GTP has none of."""
         self._expect_idle()
         if options:
-            names = ", ".join(options)
+            names = plain(", ".join(options))
             raise EngineOptionError(f"GTP has no options such as {names}: use arguments")
 
     async def new_game(self) -> None:
@@ -84,7 +87,8 @@ class GtpEngine(Engine):
             started = time.perf_counter()
             self._send(f"genmove {colour}")
             move = await self._read_answer("genmove")
-        elapsed = time.perf_counter() - started
+        assert self._process is not None
+        elapsed = self._process.arrived - started
         self._played = [*request.moves, move]
         return Answer(move.lower(), None, None, elapsed)
 
@@ -128,5 +132,6 @@ class GtpEngine(Engine):
                 lines.append(line)
         text = "\n".join(lines)
         if text.startswith("?"):
-            raise EngineError(f"the engine refuses {command}: {text[1:].strip()[:200]}")
+            words = plain(text[1:], WORDS_LIMIT)
+            raise EngineError(f"the engine refuses {command}: {words}")
         return text[1:].strip()

@@ -1,9 +1,11 @@
 """Our own agent behind the same words as any engine, in this process: no pipe, no sub-process."""
 
 import asyncio
+import time
 from collections import deque
 
-from protocols.client.process import EngineDiedError, IoLog
+from agent.plain_text import plain
+from protocols.client.process import LINE_LIMIT, EngineDiedError, IoLog
 from protocols.uci.protocol import Uci
 
 CLOSE_LIMIT = 2.0
@@ -16,9 +18,10 @@ class InsideEngine:
     """
 
     def __init__(self, name: str, log: IoLog | None = None) -> None:
+        self.arrived = 0.0
         self._loop = asyncio.get_running_loop()
         self._log = log
-        self._lines: deque[str] = deque()
+        self._lines: deque[tuple[str, float]] = deque()
         self._arrived = asyncio.Event()
         self._closed = False
         self._uci = Uci(name, "The Kempelen authors", self._tell, _no_log)
@@ -35,7 +38,7 @@ class InsideEngine:
                 self._log.write(self.pid, ">", line)
             if not self._closed:
                 for reply in self._uci.handle_line(line):
-                    self._receive(reply)
+                    self._receive(reply, time.perf_counter())
 
     async def read_line(self) -> str:
         """Return the next line of output."""
@@ -44,7 +47,7 @@ class InsideEngine:
                 raise EngineDiedError("the agent is closed")
             self._arrived.clear()
             await self._arrived.wait()
-        line = self._lines.popleft()
+        line, self.arrived = self._lines.popleft()
         if self._log:
             self._log.write(self.pid, "<", line)
         return line
@@ -64,10 +67,10 @@ class InsideEngine:
 
     def _tell(self, line: str) -> None:
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._receive, line)
+            self._loop.call_soon_threadsafe(self._receive, line, time.perf_counter())
 
-    def _receive(self, line: str) -> None:
-        self._lines.append(line)
+    def _receive(self, line: str, arrived: float) -> None:
+        self._lines.append((plain(line, LINE_LIMIT), arrived))
         self._arrived.set()
 
 

@@ -1,8 +1,9 @@
 """One engine's process: lines in and out, and an end that leaves nothing behind.
 
 Reading is bounded in memory whatever the engine prints: over-long lines are dropped, bytes that
-are not UTF-8 replaced, and nothing is read ahead of what is asked for, so that an engine that
-floods its output waits for us and not we for it.
+are not UTF-8 replaced, and little is read ahead of what is asked for, so that an engine that
+floods its output waits for us and not we for it. What is read is plain text: whoever shows an
+engine's words need not fear them.
 """
 
 import asyncio
@@ -18,10 +19,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from agent.plain_text import plain
+from protocols.client.arrivals import CHUNK, Arrivals
+
 LINE_LIMIT = 64 * 1024
-CHUNK = 64 * 1024
 STDERR_TAIL = 2000
 QUIT_LIMIT = 5.0
+# Characters of what an engine says of its failure.
+WORDS_LIMIT = 200
 
 
 class EngineError(Exception):
@@ -68,11 +73,25 @@ def find_program(command: str, directory: str | None = None) -> str:
     raise EngineNotFoundError(f"engine command {command!r} names no program that can be run")
 
 
+def supervised(line: Sequence[str]) -> list[str]:
+    """Return the command line that runs a program so that nothing of it outlives this process.
+
+    To end the program is to send SIGTERM. Where the system has no means for it, the line is
+    returned as it is.
+    """
+    if sys.platform != "linux":
+        return list(line)
+    supervisor = str(Path(__file__).with_name("supervisor.py"))
+    return [sys.executable, "-I", "-S", supervisor, str(os.getpid()), *line]
+
+
 class EngineProcess:
     """A started program. Every method may be called at any time; after the end they say so."""
 
-    def __init__(self, process: asyncio.subprocess.Process, log: IoLog | None) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, output: int, log: IoLog | None) -> None:
+        self.arrived = 0.0
         self._process = process
+        self._output = Arrivals(output)
         self._log = log
         self._lines: deque[str] = deque()
         self._partial = bytearray()
@@ -90,34 +109,37 @@ class EngineProcess:
         environment: Mapping[str, str] | None = None,
         log: IoLog | None = None,
     ) -> "EngineProcess":
-        """Start a program in a process group of its own, tied to this process's life."""
+        """Start a program in a session of its own, tied to this process's life."""
         line = [find_program(command, directory), *arguments]
         options: dict[str, Any] = {}
         if sys.platform == "win32":
             options["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP
         else:
             options["start_new_session"] = True
-        if sys.platform == "linux":
-            launcher = str(Path(__file__).with_name("launcher.py"))
-            line = [sys.executable, "-I", "-S", launcher, str(os.getpid()), *line]
+        output, theirs = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
-                *line,
+                *supervised(line),
                 stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                stdout=theirs,
                 stderr=subprocess.PIPE,
                 cwd=directory,
                 env={**os.environ, **(environment or {})},
                 limit=CHUNK,
                 **options,
             )
-        except OSError as error:
-            raise EngineNotFoundError(f"engine command {command!r}: {error}") from error
-        return cls(process, log)
+        except BaseException as error:
+            os.close(output)
+            if isinstance(error, OSError):
+                raise EngineNotFoundError(f"engine command {command!r}: {error}") from error
+            raise
+        finally:
+            os.close(theirs)
+        return cls(process, output, log)
 
     @property
     def pid(self) -> int:
-        """The process, and on POSIX also its process group."""
+        """The process: on Linux its supervisor, on other POSIX systems also its group."""
         return self._process.pid
 
     def send(self, text: str) -> None:
@@ -131,10 +153,12 @@ class EngineProcess:
                 self._process.stdin.write(text.encode() + b"\n")
 
     async def read_line(self) -> str:
-        """Return the next line of output, stripped; raise EngineDiedError at its end."""
-        assert self._process.stdout is not None
+        """Return the next line of output, stripped; raise EngineDiedError at its end.
+
+        `arrived` is the time at which the line came, by `time.perf_counter`.
+        """
         while not self._lines:
-            chunk = await self._process.stdout.read(CHUNK)
+            chunk, self.arrived = await self._output.next()
             if not chunk:
                 raise EngineDiedError("the engine closed its output")
             self._split(chunk)
@@ -144,7 +168,7 @@ class EngineProcess:
         return line
 
     async def stop(self, limit: float = QUIT_LIMIT) -> None:
-        """Say quit and close the input; kill the process group after `limit` seconds."""
+        """Say quit and close the input; kill what is left after `limit` seconds."""
         self.send("quit")
         assert self._process.stdin is not None
         self._process.stdin.close()
@@ -157,7 +181,7 @@ class EngineProcess:
             await asyncio.shield(self._reap())
 
     async def kill(self) -> None:
-        """End the process group at once."""
+        """End the process, and all that it started, at once."""
         await asyncio.shield(self._reap())
 
     def _split(self, chunk: bytes) -> None:
@@ -166,7 +190,7 @@ class EngineProcess:
             if self._skipping:
                 self._skipping = False
             else:
-                self._lines.append((self._partial + piece).decode("utf-8", "replace").strip())
+                self._lines.append(_text(self._partial + piece))
             self._partial.clear()
         if not self._skipping:
             self._partial += rest
@@ -175,18 +199,16 @@ class EngineProcess:
             self._skipping = True
 
     async def _drain(self) -> None:
-        assert self._process.stdout is not None
-        while await self._process.stdout.read(CHUNK):
+        while (await self._output.next())[0]:
             pass
         await self._process.wait()
 
     async def _reap(self) -> None:
-        self._signal_group()
+        self._end()
         self._stderr_reader.cancel()
-        # A process that left the group may hold the pipes open: the wait has a limit too.
+        # A process that got away may hold the pipes open: the wait has a limit too.
         with contextlib.suppress(TimeoutError, asyncio.CancelledError):
             async with asyncio.timeout(QUIT_LIMIT):
-                # Draining fails while someone else reads; the exit is waited for all the same.
                 await asyncio.gather(
                     self._drain(),
                     self._stderr_reader,
@@ -195,11 +217,14 @@ class EngineProcess:
                 )
         transport = getattr(self._process, "_transport", None)
         if transport is not None:
-            transport.close()
+            transport.close()  # which kills what has not ended
+        self._output.close()
 
-    def _signal_group(self) -> None:
+    def _end(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            if sys.platform == "win32":
+            if sys.platform == "linux":
+                self._process.terminate()
+            elif sys.platform == "win32":
                 self._process.kill()
             else:
                 os.killpg(self.pid, signal.SIGKILL)
@@ -210,8 +235,8 @@ class EngineProcess:
             self._stderr += chunk
             del self._stderr[:-STDERR_TAIL]
             if self._log:
-                for line in chunk.decode("utf-8", "replace").splitlines():
-                    self._log.write(self.pid, "!", line)
+                for line in chunk.splitlines():
+                    self._log.write(self.pid, "!", _text(line))
 
     async def describe_end(self) -> str:
         """Return how a process whose output has ended came to its end."""
@@ -226,5 +251,9 @@ class EngineProcess:
             reason = f"was killed by signal {-code}"
         else:
             reason = f"ended with status {code}"
-        words = bytes(self._stderr).decode("utf-8", "replace").strip().splitlines()
-        return f"{reason}: {words[-1][:200]}" if words else reason
+        words = bytes(self._stderr).strip().splitlines()
+        return f"{reason}: {plain(_text(words[-1]), WORDS_LIMIT)}" if words else reason
+
+
+def _text(line: bytes | bytearray) -> str:
+    return plain(line.decode("utf-8", "replace"), LINE_LIMIT)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.limits import Cp, Info, Mate, Score, SideClock
+from agent.plain_text import plain, plain_name
 from protocols.client.engine import Engine, EngineOptionError, State, flag
 
 # Live reports are for people: more often than this, an engine's lines are not even parsed.
@@ -129,8 +130,10 @@ class UciEngine(Engine):
             option = self.options.get(name.lower())
             if option is None:
                 known = ", ".join(sorted(o.name for o in self.options.values()))
-                raise EngineOptionError(f"{self.name} has no option {name}; it has: {known}")
+                raise EngineOptionError(plain(f"{self.name} has no option {name}; it has: {known}"))
             text = str(value).lower() if isinstance(value, bool) else str(value)
+            if not text.isprintable():
+                raise EngineOptionError(f"option {option.name} is one line, not {value!r}")
             if option.kind == "button":
                 self._send(f"setoption name {option.name}")
             else:
@@ -177,9 +180,9 @@ class UciEngine(Engine):
         while (line := await self._process.read_line()) != "uciok":
             words = line.split(maxsplit=2)
             if words[:2] == ["id", "name"] and len(words) == 3:
-                self.name = words[2]
+                self.name = plain_name(words[2])
             elif words[:2] == ["id", "author"] and len(words) == 3:
-                self.author = words[2]
+                self.author = plain_name(words[2])
             elif words[:1] == ["option"]:
                 option = parse_option(line)
                 if option is not None:
@@ -192,7 +195,7 @@ class UciEngine(Engine):
         while True:
             line = await self._process.read_line()
             if line.startswith("bestmove"):
-                elapsed = time.perf_counter() - started
+                elapsed = self._process.arrived - started
                 words = line.split()
                 self.state = State.IDLE
                 return Answer(

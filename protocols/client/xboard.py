@@ -19,6 +19,7 @@ import chess
 import chess.engine
 
 from agent.limits import Cp, Info, Mate
+from agent.plain_text import plain, plain_name
 from protocols.client.engine import (
     Conversation,
     Engine,
@@ -28,7 +29,7 @@ from protocols.client.engine import (
     State,
     flag,
 )
-from protocols.client.process import EngineDiedError, EngineError
+from protocols.client.process import WORDS_LIMIT, EngineDiedError, EngineError
 from protocols.client.uci import RESIGNATION, Answer, InfoCallback, SearchRequest
 
 Found = TypeVar("Found")
@@ -59,7 +60,7 @@ class _Protocol(chess.engine.XBoardProtocol):
         """Take a line from the process."""
         word, _, rest = line.partition(" ")
         if word == "move" and not self.move:
-            self.moved, self.move = time.perf_counter(), rest.strip()
+            self.moved, self.move = self._process.arrived, rest.strip()
         if word == "feature" and not self.initialized:
             self._set_timer()
         self.pipe_data_received(1, line.encode() + b"\n")
@@ -104,7 +105,7 @@ class XBoardEngine(Engine):
         """Start the process and take its features."""
         self._protocol = _Protocol(await self._launch())
         await self._ask(self.start_limit, "features", self._protocol.begin())
-        self.name = self._protocol.id.get("name", "")
+        self.name = plain_name(self._protocol.id.get("name", ""))
         self.state = State.IDLE
 
     async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
@@ -115,7 +116,7 @@ class XBoardEngine(Engine):
         for name, value in options.items():
             if name.lower() not in known:
                 names = ", ".join(sorted(protocol.options)) or "none"
-                raise EngineOptionError(f"{self.name} has no option {name}; it has: {names}")
+                raise EngineOptionError(plain(f"{self.name} has no option {name}; it has: {names}"))
             option = protocol.options[known[name.lower()]]
             try:
                 chosen[option.name] = option.parse(
@@ -159,7 +160,7 @@ class XBoardEngine(Engine):
             raise EngineTimeoutError(f"no move within {limit:.3g} s") from None
         except chess.engine.EngineError as error:
             if not protocol.move:
-                raise EngineError(f"the engine says: {error}") from None
+                raise EngineError(f"the engine says: {plain(str(error), WORDS_LIMIT)}") from None
             # A move that cannot be played is for the referee to see.
             return Answer(protocol.move, None, None, protocol.moved - protocol.went)
         finally:
@@ -188,7 +189,7 @@ class XBoardEngine(Engine):
             raise EngineUnresponsiveError(f"no {word} within {limit:.3g} s") from None
         except chess.engine.EngineError as error:
             self.state = State.FAILED
-            raise EngineError(f"the engine says: {error}") from None
+            raise EngineError(f"the engine says: {plain(str(error), WORDS_LIMIT)}") from None
 
     async def _during(self, action: Coroutine[Any, Any, Found], limit: float) -> Found:
         """Listen to the process while an action goes on; TimeoutError after `limit` seconds."""
@@ -215,7 +216,8 @@ class XBoardEngine(Engine):
         if isinstance(error, EngineDiedError):
             return await self._died()
         self.state = State.FAILED
-        return EngineError(f"the engine does not keep to its protocol: {error}")
+        words = plain(str(error), WORDS_LIMIT)
+        return EngineError(f"the engine does not keep to its protocol: {words}")
 
 
 def _limit(request: SearchRequest, game: object) -> chess.engine.Limit:

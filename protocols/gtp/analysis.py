@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import copysign, sqrt
 from typing import Any
 
 from agent.thinker import Thought
@@ -16,6 +16,8 @@ LEAST_INTERVAL = 0.01
 MOST_MOVES = 30
 # A mean of playouts lies above its lower confidence bound but for one time in 40.
 DEVIATIONS = 1.96
+# Beyond half a win, evaluations come ever less nearer to a whole one.
+HALF_A_WIN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,11 @@ def kata_line(thoughts: Sequence[Thought[Any]], text: Callable[[Any], str], move
 
 
 def bounded(thought: Thought[Any]) -> float:
-    """Return the value from -1 to 1, whatever the unit of the evaluation."""
-    return max(-1.0, min(1.0, thought.value))
+    """Return the value from -1 to 1; that of an evaluation, whatever its scale, lies between."""
+    value = thought.value
+    if thought.estimated and abs(value) > HALF_A_WIN:
+        return copysign(1 - HALF_A_WIN**2 / abs(value), value)
+    return max(-1.0, min(1.0, value))
 
 
 def winrate(thought: Thought[Any]) -> float:

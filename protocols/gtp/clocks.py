@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent.clock import SOFT_SHARE, allot
+from agent.lag import Lag, lag_between
 from agent.limits import Limits, SideClock
 
 # What is kept free of each move: the way to the front end, and the end of a playout.
@@ -39,10 +40,17 @@ def from_time_settings(main: float, period: float, stones: int) -> TimeSystem:
 
 
 class SideTime:
-    """The clock of one side, as far as it is known."""
+    """The clock of one side, as far as it is known.
 
-    def __init__(self, system: TimeSystem) -> None:
+    lag: learns from what the front end tells of the main time.
+    """
+
+    def __init__(self, system: TimeSystem, lag: Lag | None = None) -> None:
         self.system = system
+        self._lag = lag or Lag()
+        # What we were told before the last move, and what that was meant to take.
+        self._told: SideClock | None = None
+        self._meant: float | None = None
         self._main = system.main
         # What is left of the period, and of its stones or of the periods, once in overtime.
         self._left = system.period
@@ -55,11 +63,21 @@ class SideTime:
         """
         if count > 0:
             self._main, self._left, self._count = 0.0, seconds, count
+            self._told = None
         else:
-            self._main = seconds
+            clock = SideClock(seconds, self.system.increment)
+            if self._told is not None and self._meant is not None:
+                lag = lag_between(self._told, clock, self._meant)
+                if lag is not None:
+                    self._lag.learn(lag)
+            self._main, self._told = seconds, clock
+        self._meant = None
 
-    def spend(self, seconds: float) -> None:
-        """Take the time of a move off the clock."""
+    def spend(self, seconds: float, meant: float | None = None) -> None:
+        """Take the time of a move off the clock. meant: what it was to take, if that was less."""
+        if self._meant is not None:  # two moves without a word of the clock in between
+            self._told = None
+        self._meant = seconds if meant is None else min(seconds, meant)
         system = self.system
         self._main += system.increment
         if self._main > seconds:
@@ -83,7 +101,7 @@ class SideTime:
         if self._main > 0:
             clock = SideClock(self._main, system.increment)
             limits: Limits[None] = Limits(clock=clock, moves_to_go=moves_left)
-            budget = allot(limits, OVERHEAD)
+            budget = allot(limits, OVERHEAD, self._lag.reserve(clock))
             main = min(budget.soft / SOFT_SHARE, budget.hard)
         over = 0.0
         if system.period:

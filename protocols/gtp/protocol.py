@@ -19,6 +19,7 @@ from agent.evaluation import HANDCRAFTED
 from agent.game import CHANCE, Chance, Game
 from agent.games import catalogue
 from agent.games.go import Go
+from agent.lag import Lag
 from agent.latch import wait_for_any
 from agent.limits import Limits
 from agent.player import describe
@@ -109,6 +110,7 @@ class Gtp:
         self._thinker: Thinker[Any] | None = None
         self._advisors: Sequence[Advisor[Game[Any], Any]] | None = None
         self._system = UNLIMITED
+        self._lag = Lag()
         self._times = [SideTime(UNLIMITED), SideTime(UNLIMITED)]
         self._call = Call("", "", ())
         self._job: Job | None = None
@@ -281,10 +283,11 @@ class Gtp:
     def _play_best(self, player: int) -> str:
         """Find a move, make it, and take its time off the clock."""
         began = time.monotonic()
-        move, _ = self._best(player, self._plan(player))
+        plan = self._plan(player)
+        move, _ = self._best(player, plan)
         text = self.board.game.text(move)
         self.board.play_found(player, move)
-        self._times[player].spend(time.monotonic() - began)
+        self._times[player].spend(time.monotonic() - began, plan.seconds)
         return text
 
     def _best(
@@ -350,7 +353,7 @@ class Gtp:
 
     def _start_clocks(self, system: TimeSystem) -> str:
         self._system = system
-        self._times = [SideTime(system), SideTime(system)]
+        self._times = [SideTime(system, self._lag), SideTime(system, self._lag)]
         return ""
 
     def _plan(self, player: int) -> Plan:
@@ -447,7 +450,7 @@ class Gtp:
             if play:
                 text = self.board.game.text(move)
                 self.board.play_found(player, move)
-                self._times[player].spend(time.monotonic() - began)
+                self._times[player].spend(time.monotonic() - began, plan.seconds)
                 self._send(f"play {text}")
             elif self._job is not None:  # there may be nothing more to find before the next input
                 wait_for_any(self._job.overtaken, self._job.stop)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.files import read_bytes
+
 LARGEST_FILE = 4 << 20
 
 Point = tuple[int, int]
@@ -36,9 +38,7 @@ def read(file: Path) -> Record:
     except ImportError:
         raise SgfError("pip install 'kempelen[gtp]' brings the reader of SGF") from None
     try:
-        if file.stat().st_size > LARGEST_FILE:
-            raise SgfError(f"{file} is too large")
-        data = file.read_bytes()
+        data = read_bytes(file, LARGEST_FILE)
     except (OSError, ValueError) as error:
         raise SgfError(getattr(error, "strerror", None) or str(error)) from None
     try:

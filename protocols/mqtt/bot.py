@@ -3,28 +3,48 @@
 A request names the topic on which it wants its reply and an id that the reply repeats. Every
 request gets exactly one reply: a move, or an error with a code: `bad_request` (it cannot be
 understood), `busy` (too many wait), `time_limit` (its own limit ran out), `engine` (the engine
-failed).
+failed). A request that comes again is answered again, and thought about once.
+
+A bot has its name alone. Its retained status names its run; on its own status topic it asks
+whether another run is online, which that one answers.
 """
 
 import asyncio
+import hashlib
+import math
 import secrets
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-import chess
-
-from agent.limits import Cp, Info, Mate, SideClock
 from protocols.client.engine import EngineTimeoutError
 from protocols.client.process import EngineError
 from protocols.client.uci import Answer, SearchRequest
-from protocols.mqtt import topics
+from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
+from protocols.mqtt.link import PATIENCE, Link, Tell
+from protocols.mqtt.requests import RequestError, encode_answer, parse_request, time_limit
+from protocols.mqtt.turns import FairQueue
 
 QUEUE_LIMIT = 16
-LONGEST_SEARCH = 3600.0
-DEFAULT_LIMIT = 60.0
+CLIENT_LIMIT = 8
+LONGEST_SEARCH = 600.0
+# So many replies are remembered.
+MEMORY = 1000
+# Within so many seconds a run that is online says so.
+CLAIM_LIMIT = 2.0
+# And after so many more seconds the name is ours, whoever says what.
+SETTLING = 3.0
+CLAIM = "claim"
+# Of a request's id, as the schema has it.
+LONGEST_ID = 256
+
+
+class NameTakenError(Exception):
+    """Another bot of this name is online, or the broker does not let us have the name."""
 
 
 class Thinker(Protocol):
@@ -37,8 +57,13 @@ class Thinker(Protocol):
         """Choose a move within `limit` seconds, or raise EngineError."""
 
 
-class RequestError(ValueError):
-    """A request that cannot be understood."""
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A request, valid as far as the schema says. key: the same for a repetition."""
+
+    payload: dict[str, Any]
+    key: bytes
+    arrived: float
 
 
 class Bot:
@@ -49,274 +74,267 @@ class Bot:
         broker: Broker,
         name: str,
         description: str,
-        think: Callable[[], Awaitable[Thinker]],
+        think: Callable[[bool], Awaitable[Thinker]],
         *,
         queue_limit: int = QUEUE_LIMIT,
+        client_limit: int = CLIENT_LIMIT,
+        longest: float = LONGEST_SEARCH,
+        patience: float = PATIENCE,
+        tell: Tell | None = None,
     ) -> None:
         """Prepare to answer as `name`.
 
-        think: gives the engine to use, a fresh one after an engine's failure.
+        think: gives the engine to use, a fresh one after an engine's failure; it is told whether
+        for Chess960. queue_limit, client_limit: how many requests may wait in all, and of one
+        client. longest: seconds for one request. patience: seconds for which the broker may be
+        away. tell: takes sentences about broker and name.
         """
-        self._loop = asyncio.get_running_loop()
+        self.name = name
+        self._broker = broker
+        self._description = description
         self._think = think
-        self._game = ""
-        self._requests: asyncio.Queue[tuple[dict[str, Any], float]] = asyncio.Queue(queue_limit)
+        self._longest = longest
+        self._tell = tell or (lambda text: None)
+        self._game: tuple[str, str] | None = None
+        self._queue: FairQueue[_Task] = FairQueue(queue_limit, client_limit)
+        self._open: set[bytes] = set()
+        self._answered: OrderedDict[bytes, dict[str, Any]] = OrderedDict()
+        self._run = secrets.token_hex(8)
+        self._connections = 0
+        self._state = "claiming"
+        self._echo = asyncio.Event()
+        self._rival: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._another_seen = False
+        self._warned = False
+        self._settled = math.inf
         self._status = topics.bot(name, "status")
+        self._requests = topics.bot(name, "requests")
+        self._link = Link(broker, patience=patience, tell=tell)
+        self._link.on_change = self._broker_changed
         self._connection = Connection(
             broker,
-            will=(self._status, {"name": name, "state": "lost"}),
-            subscriptions=[topics.bot(name, "requests")],
-            on_message=self._receive,
-        )
-        self._offline = {"name": name, "state": "offline"}
-        self._connection.snapshot(
-            self._status, {"name": name, "state": "online", "engine": description}
+            will=(self._status, self._payload("lost")),
+            subscriptions=[self._requests, self._status],
+            on_message=self._hear,
+            on_link=self._link.report,
+            on_refused=lambda *refusal: self._link.post(self._refused, *refusal),
+            keep_session=True,
+            watchful=True,
         )
 
     async def serve(self) -> None:
-        """Answer until cancelled."""
+        """Answer until cancelled; BrokerLostError and NameTakenError end it too."""
+        tasks = [
+            asyncio.create_task(self._link.wait_for_loss()),
+            asyncio.create_task(self._claim_and_answer()),
+        ]
         try:
-            while True:
-                request, arrived = await self._requests.get()
-                await self._answer(request, arrived)
+            await asyncio.wait((*tasks, self._rival), return_when=asyncio.FIRST_COMPLETED)
+            if self._rival.done():
+                self._state = "refused"
+                raise self._name_taken()
+            for task in tasks:
+                if task.done():
+                    task.result()
         finally:
-            self._connection.snapshot(self._status, self._offline)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            if self._state == "online":
+                self._state = "offline"
+                self._connection.snapshot(self._status, self._payload("offline"))
             await asyncio.to_thread(self._connection.close)
 
-    def _receive(self, topic: str, payload: dict[str, Any] | None) -> None:
-        if payload is not None and _reply_topic(payload) is not None:
-            self._loop.call_soon_threadsafe(self._enqueue, payload)
+    async def _claim_and_answer(self) -> None:
+        await self._link.wait_for_broker()
+        await self._claim()
+        self._state, self._settled = "online", time.monotonic() + SETTLING
+        self._show()
+        self._tell(f"{self.name} answers on {self._broker}")
+        while True:
+            client, task = await self._queue.get()
+            began = time.monotonic()
+            reply = await self._answer(task)
+            self._queue.charge(client, time.monotonic() - began)
+            self._open.discard(task.key)
+            self._answered[task.key] = reply
+            if len(self._answered) > MEMORY:
+                self._answered.popitem(last=False)
+            self._reply(task.payload, reply)
 
-    def _enqueue(self, request: dict[str, Any]) -> None:
+    # The name
+
+    async def _claim(self) -> None:
+        """Return when the name is ours; NameTakenError if another run has it and answers."""
+        deadline = time.monotonic() + CLAIM_LIMIT
+        self._connection.stand(CLAIM, self._status, self._payload("online", claim=True))
+        echo = asyncio.create_task(self._echo.wait())
         try:
-            self._requests.put_nowait((request, time.monotonic()))
-        except asyncio.QueueFull:
-            self._fail(request, "busy", f"{self._requests.maxsize} requests wait already")
+            await asyncio.wait(
+                (echo, self._rival), timeout=CLAIM_LIMIT, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            echo.cancel()
+        # Our own word comes after what the broker has retained.
+        if self._another_seen and not self._rival.done():
+            left = max(0.0, deadline - time.monotonic())
+            await asyncio.wait((self._rival,), timeout=left)
+        self._connection.withdraw(CLAIM)
+        if self._rival.done():
+            raise self._name_taken()
+        if self._status in self._connection.refused:
+            raise NameTakenError(
+                f"broker {self._broker} does not let us say on {self._status} that {self.name} is "
+                f"online: {self._connection.refused[self._status]}"
+            )
+        if not self._echo.is_set():
+            self._tell(
+                f"broker {self._broker} does not show us {self._status}: whether another bot is "
+                f"named {self.name} cannot be seen"
+            )
 
-    async def _answer(self, payload: dict[str, Any], arrived: float) -> None:
-        try:
-            request, limit = parse_request(payload)
-        except RequestError as error:
-            self._fail(payload, "bad_request", str(error))
-            return
-        left = limit - (time.monotonic() - arrived)
-        if left <= 0:
-            self._fail(payload, "time_limit", f"waited longer than its {limit:g} s")
-            return
-        try:
-            async with asyncio.timeout(left):
-                answer = await self._search(str(payload.get("game", "")), request, left)
-        except (EngineTimeoutError, TimeoutError):
-            self._game = ""
-            self._fail(payload, "time_limit", f"no move within {limit:g} s")
-        except EngineError as error:
-            self._game = ""
-            self._fail(payload, "engine", str(error))
-        else:
-            self._reply(payload, encode_answer(answer))
-
-    async def _search(self, game: str, request: SearchRequest, limit: float) -> Answer:
-        engine = await self._think()
-        if game != self._game or not game:
-            await engine.new_game()
-            self._game = game
-        return await engine.search(request, limit)
-
-    def _fail(self, request: Mapping[str, Any], code: str, message: str) -> None:
-        self._reply(request, {"error": {"code": code, "message": message}})
-
-    def _reply(self, request: Mapping[str, Any], reply: Mapping[str, Any]) -> None:
-        topic = _reply_topic(request)
-        if topic is not None:
-            self._connection.message(topic, {"id": request.get("id"), **reply})
-
-
-class BotClient:
-    """Asks bots for moves."""
-
-    def __init__(self, broker: Broker) -> None:
-        """Connect, with a reply topic of its own."""
-        self._loop = asyncio.get_running_loop()
-        self._replies = topics.replies(secrets.token_hex(8))
-        self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
-        self._online: dict[str, asyncio.Event] = {}
-        self._connection = Connection(
-            broker,
-            subscriptions=[self._replies, topics.bot("+", "status")],
-            on_message=lambda topic, payload: self._post(topic, payload),
+    def _name_taken(self) -> NameTakenError:
+        return NameTakenError(
+            f"another bot named {self.name} is online on {self._broker}: "
+            "end it, or choose another --name"
         )
 
-    async def wait_for(self, name: str, limit: float) -> None:
-        """Return when the bot is online; EngineTimeoutError after `limit` seconds."""
-        try:
-            async with asyncio.timeout(limit):
-                await self._online.setdefault(name, asyncio.Event()).wait()
-        except TimeoutError:
-            problem = f" (broker: {self._connection.problem})" if self._connection.problem else ""
-            raise EngineTimeoutError(
-                f"bot {name} is not online after {limit:g} s{problem}"
-            ) from None
+    def _hear_status(self, payload: dict[str, Any]) -> None:
+        run = payload.get("run", "")
+        if self._state == "online" and payload["state"] != "online":
+            self._show()  # the last word of one that had the name, which the broker passes on late
+        elif run == self._run:
+            self._echo.set()
+        elif payload["state"] == "online":
+            self._hear_another(payload, run)
 
-    async def ask(self, name: str, game: str, request: SearchRequest, limit: float) -> Answer:
-        """Return the bot's move; EngineTimeoutError after `limit` seconds, or its own error."""
-        number = secrets.token_hex(8)
-        future: asyncio.Future[dict[str, Any]] = self._loop.create_future()
-        self._waiting[number] = future
-        payload = {"id": number, "reply_to": self._replies, "game": game, "limit": limit}
-        began = time.perf_counter()
-        try:
-            self._connection.message(
-                topics.bot(name, "requests"), {**payload, **encode_request(request)}
-            )
-            async with asyncio.timeout(limit):
-                reply = await future
-        except TimeoutError:
-            raise EngineTimeoutError(f"bot {name}: no answer within {limit:.3g} s") from None
-        finally:
-            del self._waiting[number]
-        return _parse_reply(reply, name, time.perf_counter() - began)
+    def _hear_another(self, payload: dict[str, Any], run: str) -> None:
+        """Hear of another run that has our name, or would have it.
 
-    async def close(self) -> None:
-        """Disconnect."""
-        await asyncio.to_thread(self._connection.close)
-
-    def _post(self, topic: str, payload: dict[str, Any] | None) -> None:
-        if payload is not None:
-            self._loop.call_soon_threadsafe(self._receive, topic, payload)
-
-    def _receive(self, topic: str, payload: dict[str, Any]) -> None:
-        if topic == self._replies:
-            future = self._waiting.get(str(payload.get("id")))
-            if future is not None and not future.done():
-                future.set_result(payload)
+        One that is online keeps it; of those that came online at the same time the least does.
+        """
+        claim, answers = payload.get("claim", False), payload.get("answers") == self._run
+        if self._state == "claiming":
+            if answers:
+                self._yield()
+            elif not claim:
+                self._another_seen = True  # or the broker has retained what it was
             return
-        online = self._online.setdefault(topic.split("/")[-2], asyncio.Event())
-        if payload.get("state") == "online":
-            online.set()
+        settled = time.monotonic() >= self._settled
+        if claim:
+            self._show(answers=run, settled=settled)
+        elif settled:
+            if not self._warned:
+                self._warned = True
+                self._tell(f"another bot named {self.name} is online too: both are asked")
+        elif run < self._run or (answers and payload.get("settled", False)):
+            self._yield()
         else:
-            online.clear()
+            self._show()
+
+    def _yield(self) -> None:
+        if not self._rival.done():
+            self._rival.set_result(None)
+
+    def _show(self, **more: Any) -> None:
+        self._connection.snapshot(self._status, self._payload("online", **more))
+
+    def _payload(self, state: str, **more: Any) -> dict[str, Any]:
+        engine = {"engine": self._description} if state == "online" else {}
+        own = {"name": self.name, "state": state, **engine, "run": self._run}
+        return {**own, "connection": self._connections, **more}
+
+    def _broker_changed(self, there: bool, since: float) -> None:
+        if there:
+            self._connections += 1
+            if self._state == "online":
+                self._show()
+
+    def _refused(self, topic: str, reason: str) -> None:
+        self._tell(f"broker {self._broker} refuses {topic}: {reason}")
+
+    # The requests
+
+    def _hear(self, topic: str, payload: dict[str, Any] | None) -> None:
+        """Take a message, in the connection's thread."""
+        if payload is None:
+            return
+        if topic == self._status:
+            if not payloads.problem("bot", payload):
+                self._link.post(self._hear_status, payload)
+        elif _reply_topic(payload) is not None:
+            found, key = payloads.problem("request", payload), b""
+            try:
+                key = hashlib.sha256(payloads.encode(payload)).digest()
+            except RecursionError:
+                found = "it is nested too deeply"
+            self._link.post(self._hear_request, _Task(payload, key, time.monotonic()), found)
+
+    def _hear_request(self, task: _Task, found: str) -> None:
+        """Take a request, with what is wrong with it."""
+        payload = task.payload
+        if self._state != "online":
+            return
+        if found:
+            self._reply(payload, _failure("bad_request", found))
+        elif task.key in self._answered:
+            self._reply(payload, self._answered[task.key])
+        elif task.key not in self._open:
+            self._open.add(task.key)
+            turned_away = self._queue.put(payload["reply_to"], task)
+            if turned_away is not None:
+                self._open.discard(turned_away.key)
+                busy = f"{len(self._queue)} requests wait already"
+                self._reply(turned_away.payload, _failure("busy", busy))
+
+    async def _answer(self, task: _Task) -> dict[str, Any]:
+        """Return the reply to a request. Nothing that it asks may end the bot."""
+        payload = task.payload
+        try:
+            limit = time_limit(payload, self._longest)
+            left = limit - (time.monotonic() - task.arrived)
+            if left <= 0:
+                return _failure("time_limit", f"waited longer than its {limit:g} s")
+            async with asyncio.timeout(left):
+                request = await asyncio.to_thread(parse_request, payload)
+                answer = await self._search(payload, request, task.arrived + limit)
+        except RequestError as error:
+            return _failure("bad_request", str(error))
+        except (EngineTimeoutError, TimeoutError):
+            self._game = None
+            return _failure("time_limit", f"no move within {limit:g} s")
+        except EngineError as error:
+            self._game = None
+            return _failure("engine", str(error))
+        except Exception as error:  # noqa: BLE001 - a client must not end what others use
+            self._game = None
+            self._tell(f"{self.name} failed at a request: {type(error).__name__}: {error}")
+            return _failure("engine", type(error).__name__)
+        return encode_answer(answer)
+
+    async def _search(
+        self, payload: Mapping[str, Any], request: SearchRequest, deadline: float
+    ) -> Answer:
+        engine = await self._think(payload.get("chess960", False))
+        # A name of a game means what its client means by it.
+        game = (payload["reply_to"], payload.get("game", ""))
+        if game != self._game or not game[1]:
+            await engine.new_game()
+            self._game = game
+        return await engine.search(request, deadline - time.monotonic())
+
+    def _reply(self, request: Mapping[str, Any], reply: Mapping[str, Any]) -> None:
+        topic, number = _reply_topic(request), request.get("id")
+        if topic is not None:
+            shown = number if isinstance(number, str) and len(number) <= LONGEST_ID else None
+            self._connection.message(topic, {"id": shown, **reply})
 
 
-def encode_request(request: SearchRequest) -> dict[str, Any]:
-    """Return a request's position and limits as JSON has them."""
-    limits: dict[str, Any] = {
-        name: value
-        for name in ("movetime", "nodes", "depth", "moves_to_go")
-        if (value := getattr(request, name)) is not None
-    }
-    for side, clock in (("white", request.white), ("black", request.black)):
-        if clock is not None:
-            limits[side] = {"time": clock.time, "increment": clock.increment}
-    return {"fen": request.fen, "moves": list(request.moves), "limits": limits}
-
-
-def parse_request(payload: Mapping[str, Any]) -> tuple[SearchRequest, float]:
-    """Return a request and its time limit in seconds, checked; RequestError says what is wrong."""
-    fen, moves = payload.get("fen"), payload.get("moves", [])
-    limits = payload.get("limits", {})
-    if not isinstance(moves, list) or not isinstance(limits, dict):
-        raise RequestError("moves is a list, limits an object")
-    try:
-        board = chess.Board(fen, chess960=bool(payload.get("chess960"))) if fen else chess.Board()
-        if not board.is_valid():
-            raise RequestError(f"not a legal position: {fen}")
-        for move in moves:
-            board.push_uci(str(move))
-    except (ValueError, TypeError, AttributeError) as error:
-        raise RequestError(str(error)) from None
-    if not any(board.generate_legal_moves()):
-        raise RequestError("the game is over: no legal move")
-    request = SearchRequest(
-        fen=fen or None,
-        moves=tuple(str(move) for move in moves),
-        white=_parse_clock(limits.get("white")),
-        black=_parse_clock(limits.get("black")),
-        moves_to_go=_whole(limits, "moves_to_go"),
-        movetime=_seconds(limits, "movetime"),
-        nodes=_whole(limits, "nodes"),
-        depth=_whole(limits, "depth"),
-    )
-    limit = _seconds(payload, "limit") or DEFAULT_LIMIT
-    if request.go_line() == "go":
-        raise RequestError("limits: give movetime, nodes, depth, or white and black clocks")
-    return request, min(limit, LONGEST_SEARCH)
-
-
-def encode_answer(answer: Answer) -> dict[str, Any]:
-    """Return an answer as JSON has it."""
-    info = answer.info
-    return {
-        "move": answer.move,
-        "ponder": answer.ponder,
-        "time": answer.elapsed,
-        "info": None
-        if info is None
-        else {
-            "depth": info.depth,
-            "cp": info.score.value if isinstance(info.score, Cp) else None,
-            "mate": info.score.moves if isinstance(info.score, Mate) else None,
-            "nodes": info.nodes,
-            "pv": list(info.pv),
-        },
-    }
-
-
-def _parse_reply(reply: Mapping[str, Any], name: str, elapsed: float) -> Answer:
-    error = reply.get("error")
-    if isinstance(error, Mapping):
-        kind = EngineTimeoutError if error.get("code") == "time_limit" else EngineError
-        raise kind(f"bot {name}: {error.get('code')}: {error.get('message')}")
-    return Answer(
-        move=str(reply.get("move", "")),
-        ponder=reply.get("ponder"),
-        info=_parse_info(reply.get("info")),
-        elapsed=elapsed,
-    )
-
-
-def _parse_info(info: object) -> Info[str] | None:
-    if not isinstance(info, Mapping):
-        return None
-    cp, mate = info.get("cp"), info.get("mate")
-    if not isinstance(cp, int) and not isinstance(mate, int):
-        return None
-    pv = info.get("pv")
-    return Info(
-        depth=_whole(info, "depth") or 0,
-        score=Mate(mate) if isinstance(mate, int) else Cp(int(cp or 0)),
-        pv=tuple(map(str, pv)) if isinstance(pv, list) else (),
-        nodes=_whole(info, "nodes") or 0,
-    )
-
-
-def _parse_clock(clock: object) -> SideClock | None:
-    if clock is None:
-        return None
-    if not isinstance(clock, Mapping):
-        raise RequestError("a clock is an object with time and increment")
-    return SideClock(_seconds(clock, "time") or 0.0, _seconds(clock, "increment") or 0.0)
-
-
-def _seconds(values: Mapping[str, Any], name: str) -> float | None:
-    value = values.get(name)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
-        raise RequestError(f"{name}: seconds are expected, not {value!r}")
-    return float(value)
-
-
-def _whole(values: Mapping[str, Any], name: str) -> int | None:
-    value = values.get(name)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise RequestError(f"{name}: a whole number is expected, not {value!r}")
-    return value
+def _failure(code: str, message: str) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message}}
 
 
 def _reply_topic(request: Mapping[str, Any]) -> str | None:
     """Return where a request wants its reply, if that is a place for replies."""
     topic = request.get("reply_to")
-    valid = isinstance(topic, str) and topic.startswith(topics.replies(""))
-    return topic if valid and not set(str(topic)) & set("+#\0") else None
+    return topic if isinstance(topic, str) and not payloads.problem("reply_topic", topic) else None

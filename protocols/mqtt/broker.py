@@ -6,9 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from agent.files import read_text
+
 USER = "KEMPELEN_MQTT_USER"
 PASSWORD = "KEMPELEN_MQTT_PASSWORD"
 PORTS = {"mqtt": 1883, "mqtts": 8883}
+
+LARGEST_FILE = 64 << 10  # of credentials
 
 
 class BrokerError(ValueError):
@@ -65,7 +69,7 @@ def _credentials(path: str | None) -> tuple[str | None, str | None]:
     if path is None:
         return os.environ.get(USER), os.environ.get(PASSWORD)
     try:
-        user, password = Path(path).read_text("utf-8").splitlines()[:2]
+        user, password = read_text(path, LARGEST_FILE, pipes=True).splitlines()[:2]
     except OSError as error:
         raise BrokerError(f"credentials {path}: {error.strerror}") from None
     except ValueError:

@@ -1,8 +1,12 @@
 """The topics: where a tournament's state, its games and the bots are found."""
 
+import re
 from importlib.resources import files
 
 PREFIX = "kempelen/v1"
+# Where nobody publishes, and nobody listens.
+NOTHING = f"{PREFIX}/nothing"
+NAME_RULE = "a bot's name is 1 to 100 characters without / + #"
 
 
 def tournament(name: str, *rest: str) -> str:
@@ -12,6 +16,11 @@ def tournament(name: str, *rest: str) -> str:
     `games/PAIR.GAME/result` are sent at least once; `games/PAIR.GAME/info` at most once.
     """
     return "/".join((PREFIX, "tournaments", name, *rest))
+
+
+def is_name(name: str) -> bool:
+    """Return whether a bot can be named so."""
+    return re.fullmatch(r"[^/+#\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,100}", name) is not None
 
 
 def bot(name: str, *rest: str) -> str:

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
 
 # Half-moves without progress beyond this are all the same: the game is drawn.
 MOST_HALF_MOVES = 150
+# The longest game that the rules allow, in half-moves: 118 captures and pawn moves, each after 150
+# half-moves at most, less three (Tom Murphy VII, 'Is this the longest Chess game?', 2020).
+LONGEST_GAME = 17_697
+# So many half-moves go along with a position to the player: more than any rule or book looks back.
+PAST = 1_000
 
 
 class CurrentPosition:
@@ -29,11 +34,21 @@ class CurrentPosition:
         assert self._board is not None
         return self._board
 
+    def recent(self) -> chess.Board:
+        """Return a board of its own, with the moves that a search may want to know."""
+        return self.board.copy(stack=PAST)
+
     def set(self, position: Position, chess960: bool) -> None:
         """Go to a position; only what is new is played where it continues the last one.
 
-        Raises UciError, and stays at the last position, if it or a move is not legal.
+        Raises UciError, and stays at the last position, if it or a move is not legal, or if there
+        are more moves than a game can have.
         """
+        if len(position.moves) > LONGEST_GAME:
+            raise UciError(
+                f"{len(position.moves)} moves are more than a game can have ({LONGEST_GAME}); "
+                "the position stays as it was"
+            )
         root = (position.fen, chess960)
         known = len(self._moves)
         if self._board and root == self._root and position.moves[:known] == self._moves:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.clock import allot
 from agent.engine import FINAL_CHOICES, SEARCHES, Engine
+from agent.evaluation import check
 from agent.levels import FULL, LEAST_ELO, MOST_ELO
 from agent.limits import Info, Limits, Progress, Result, SideClock
 from agent.player import Player, PlayerError, describe
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
     from agent.chess.own_tables import OwnTables
 
 Replies = Iterator[str]
+
+# How long after the end of input the last answers may take, in seconds: whoever has gone is not
+# to leave an engine behind, and whoever piped some lines in waits for their answer.
+LAST_ANSWERS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,7 @@ class Uci:
         self._debug = False
         self._introduced = False
         self._position = CurrentPosition()
+        self._ends: float | None = None
 
     def handle_line(self, line: str) -> Replies:
         """Act on one line; the replies must be consumed. Never raises."""
@@ -107,8 +113,19 @@ class Uci:
         yield say("a line was too long and is ignored")
 
     def drain(self, timeout: float | None = None) -> bool:
-        """Do nothing: the end of input ends every search."""
-        return True
+        """After the last line: give what has been asked for LAST_ANSWERS seconds, then stop it.
+
+        Searches that would not end by themselves are stopped at once, and all after `quit`.
+        """
+        if self.finished:
+            return True
+        if self._ends is None:
+            self._ends = time.monotonic() + LAST_ANSWERS
+            self.player.stop_endless()
+        left = self._ends - time.monotonic()
+        if left <= 0.0:
+            return True
+        return self.player.wait(left if timeout is None else min(timeout, left))
 
     def close(self, timeout: float) -> bool:
         """Stop everything; return whether all threads ended within about `timeout` seconds."""
@@ -163,6 +180,7 @@ class Uci:
         yield from ()
 
     def _new_game(self, _: None) -> Replies:
+        self.player.new_game()
         self.player.do(lambda job: self.engine.new_game())
         yield from ()
 
@@ -171,17 +189,18 @@ class Uci:
         yield from ()
 
     def _go(self, go: Go) -> Replies:
-        board = self._position.board
+        board = self._position.recent()
         problems = list(go.problems)
         if "perft" in go.numbers:
             yield from map(say, problems)
-            depth, root = max(go.numbers["perft"], 1), board.copy()
-            self.player.do(lambda job: self._perft(job, root, depth), lengthy=True)
+            depth = max(go.numbers["perft"], 1)
+            self.player.do(lambda job: self._perft(job, board, depth), lengthy=True)
             return
         limits = _limits(go, board, problems)
         yield from map(say, brief(problems))
         if self._debug:
-            budget = allot(limits, self.player.overhead)
+            reserve = self.player.lag.reserve(limits.clock)
+            budget = allot(limits, self.player.overhead, reserve)
             yield say(f"plans {budget.soft:.3f} s, at most {budget.hard:.3f} s")
         self.player.go(board, limits, self.lines)
 
@@ -215,12 +234,13 @@ class Uci:
         yield "Moves: " + " ".join(move.uci() for move in board.legal_moves)
 
     def _evaluate(self, _: None) -> Replies:
-        board = self._position.board.copy()
+        board = self._position.recent()
         self.player.do(lambda job: self._tell_evaluation(job, board), lengthy=True)
         yield from ()
 
     def _tell_evaluation(self, job: Job, board: chess.Board) -> None:
-        value = self.engine.kernel(job.stop).evaluate(board)
+        kernel = self.engine.kernel(job.stop)
+        value = self.player.apart(job, lambda: kernel.evaluate(board))
         self._send(say(f"evaluation {(value if board.turn else -value) / 100:+.2f} (white's view)"))
 
     def _bench(self, depth: int | None) -> Replies:
@@ -269,6 +289,11 @@ class Uci:
     def change_book(self, change: Callable[[BookAdvisor], None]) -> None:
         """Change something in the book, after whatever the player is doing."""
         self.player.do(lambda job: change(self.book))
+
+    def change_evaluation(self, spec: str) -> None:
+        """Use another evaluation, unless it is seen at once that there is none."""
+        check(spec)
+        self.change_engine(lambda engine: engine.set_evaluation(spec))
 
     def change_log(self, path: str) -> None:
         """Log to another file."""
@@ -460,9 +485,7 @@ OPTIONS: tuple[Option[Uci], ...] = (
     Option(
         "Evaluation",
         "string",
-        lambda uci, value: uci.change_engine(
-            lambda engine: engine.set_evaluation(value or "handcrafted")
-        ),
+        lambda uci, value: uci.change_evaluation(value or "handcrafted"),
         default="handcrafted",
     ),
     Option(

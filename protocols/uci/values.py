@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 # Where a `go` gives more than anyone can use, the most that is passed on: plies, nodes,
 # milliseconds and moves alike.
 MOST = 10**15
+# More moves than any position has, however each is written.
+MOST_SEARCH_MOVES = 1000
 
 
 class UciError(Exception):
@@ -102,7 +104,7 @@ def parse_go(text: str) -> Go:
     words = text.lower().split()
     numbers: dict[str, int] = {}
     switches: set[str] = set()
-    search_moves: list[str] = []
+    search_moves: dict[str, None] = {}
     problems: list[str] = []
     index = 0
     while index < len(words):
@@ -117,7 +119,8 @@ def parse_go(text: str) -> Go:
             numbers[word] = min(max(number or 0, 0), MOST)
         elif word == "searchmoves":
             while index < len(words) and words[index] not in _GO_WORDS:
-                search_moves.append(words[index])
+                if len(search_moves) < MOST_SEARCH_MOVES:
+                    search_moves[words[index]] = None
                 index += 1
         elif word in ("infinite", "ponder"):
             switches.add(word)

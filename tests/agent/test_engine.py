@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import chess
 import pytest
 
+from agent import engine as engine_module
 from agent import warming
 from agent.clock import Clock
 from agent.engine import Engine
@@ -100,6 +101,7 @@ def situation(monkeypatch):
         now.children += 1
         return now.child
 
+    monkeypatch.setattr(engine_module, "usable_cores", lambda: 8)
     monkeypatch.setattr(warming, "is_warm", lambda part: now.warm and part not in now.cold_parts)
     monkeypatch.setattr(warming, "load", load)
     monkeypatch.setattr(warming, "compile_in_child", compile_in_child)
@@ -144,7 +146,7 @@ def test_settings_made_before_the_kernel_is_there_are_taken_over(engine, tmp_pat
     kernel = engine.kernel(Latch())
     assert kernel.calls[2:] == [
         ("resize", 64),
-        ("set_threads", 3),
+        ("set_threads", 1),
         ("set_evaluation", f"{path}:evaluate"),
     ]
 
@@ -171,6 +173,7 @@ def test_settings_reach_a_kernel_that_is_there(engine):
         ("resize", 8),
         ("set_threads", 2),
         ("set_evaluation", HANDCRAFTED.name),
+        ("set_threads", 2),
         "clear",
         "new_game",
     ]
@@ -304,6 +307,31 @@ def test_a_level_is_played_by_one_thread(engine):
     engine.set_threads(4)
     engine.set_level(skill=int(FULL))
     assert kernel.calls == [("set_threads", threads) for threads in (3, 1, 1, 4)]
+
+
+def test_no_more_threads_search_than_there_are_cores(engine):
+    kernel = engine.kernel(Latch())
+    del kernel.calls[:]
+    for threads in (8, 9, 256, 1):
+        engine.set_threads(threads)
+    assert kernel.calls == [("set_threads", threads) for threads in (8, 8, 8, 1)]
+    assert engine.reports == [
+        f"{threads} threads are more than the cores: 8 search" for threads in (9, 256)
+    ]
+
+
+def test_an_evaluation_in_python_is_asked_by_one_thread(engine, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("def evaluate(board):\n    return 0\n")
+    kernel = engine.kernel(Latch())
+    engine.set_threads(3)
+    engine.set_evaluation(f"{path}:evaluate")
+    engine.set_threads(4)
+    assert engine.reports == ["the evaluation is plain Python: one thread searches"] * 2
+    assert kernel.calls[-1] == ("set_threads", 1)
+    engine.set_evaluation("handcrafted")
+    assert kernel.calls[-1] == ("set_threads", 4)
+    assert len(engine.reports) == 2
 
 
 def test_each_game_of_a_level_is_another(engine):

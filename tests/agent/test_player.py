@@ -71,6 +71,9 @@ class Searcher:
     def searcher(self, clock, stop):
         return self
 
+    def give_up(self, thread):
+        return None
+
 
 def line(depth, moves, score=10, **rest):
     return Info(depth, Cp(score), tuple(map(chess.Move.from_uci, moves.split())), **rest)
@@ -220,11 +223,114 @@ def test_a_searcher_that_cannot_be_had_is_answered_too(play):
         def searcher(self, clock, stop):
             raise PlayerError("nobody searches")
 
+        def give_up(self, thread):
+            return None
+
     player, recorder = play(Nobody())
     player.go(chess.Board(), Limits(search_moves=(chess.Move.from_uci("h2h3"),)))
     assert player.wait(PATIENCE)
     assert recorder.of("error") == ["nobody searches"]
     assert moves(recorder) == ["h2h3"]
+
+
+class Stuck(Searcher):
+    """Does not heed the stop before the gate opens; may be given up."""
+
+    def __init__(self, *script):
+        super().__init__(*script)
+        self.gate = threading.Event()
+        self.left = []
+
+    def deepen(self, board, limits, lines=1):
+        yield from self.script
+        assert self.gate.wait(PATIENCE)
+        yield line(9, "a2a3")
+
+    def give_up(self, thread):
+        self.left.append(thread)
+        return "it is stuck" if len(self.left) > 1 else None
+
+
+@pytest.fixture
+def stuck():
+    made = []
+
+    def make(*script):
+        made.append(Stuck(*script))
+        return made[-1]
+
+    yield make
+    for searcher in made:
+        searcher.gate.set()
+        for thread in searcher.left:
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("script", [[], [line(1, "e2e4"), line(2, "d2d4", multipv=1)]])
+@pytest.mark.parametrize("limits", [Limits(movetime=0.05), Limits(clock=SideClock(0.2))])
+def test_a_search_that_is_stuck_is_given_up_and_answered(play, stuck, script, limits):
+    searcher = stuck(*script)
+    player, recorder = play(searcher)
+    player.go(chess.Board(), limits)
+    assert player.wait(PATIENCE)
+    assert not searcher.gate.is_set()
+    assert recorder.of("error") == ["it is stuck"]
+    if script:
+        assert moves(recorder) == ["d2d4"]
+        assert recorder.events[-2][0] == "info", "the answer comes directly after a line of play"
+    else:
+        assert chess.Move.from_uci(moves(recorder)[0]) in chess.Board().legal_moves
+    told = len(recorder.events)
+    searcher.gate.set()
+    searcher.left[0].join(PATIENCE)
+    assert len(recorder.events) == told, "it is silent when it comes back"
+    player.go(chess.Board(), Limits(depth=1))
+    assert player.wait(PATIENCE)
+    assert moves(recorder)[-1] == "a2a3"
+
+
+def test_an_infinite_search_that_is_stuck_is_given_up_when_it_is_stopped(play, stuck):
+    searcher = stuck(line(1, "e2e4"))
+    player, recorder = play(searcher)
+    player.go(chess.Board(), Limits(infinite=True))
+    recorder.wait_for("info")
+    assert not player.wait(0.05)
+    assert searcher.left == []
+    player.stop()
+    assert player.wait(PATIENCE)
+    assert moves(recorder) == ["e2e4"]
+
+
+def test_other_work_apart_is_given_up_when_it_is_stopped(play, stuck):
+    searcher = stuck()
+    player, recorder = play(searcher)
+    results = []
+    player.do(lambda job: results.append(player.apart(job, lambda: 7)), lengthy=True)
+    player.do(lambda job: player.apart(job, lambda: 1 / 0), lengthy=True)
+    assert player.wait(PATIENCE)
+    assert results == [7]
+    assert "division by zero" in recorder.of("error")[0]
+    wait = searcher.gate.wait
+    player.do(lambda job: player.apart(job, lambda: wait(PATIENCE)), lengthy=True)
+    assert not player.wait(0.05)
+    player.stop()
+    assert player.wait(PATIENCE)
+    assert recorder.of("error")[1] == "it is stuck"
+
+
+def test_a_listener_that_fails_ends_the_search_and_it_is_answered(play, monkeypatch):
+    monkeypatch.setattr(player_module, "FIRST_PROGRESS", 0.0)
+
+    def fail(progress, seconds):
+        raise RuntimeError("not me")
+
+    player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
+    monkeypatch.setattr(recorder, "progress", fail)
+    player.go(chess.Board(), Limits(infinite=True))
+    assert player.wait(PATIENCE)
+    assert moves(recorder) == ["e2e4"]
+    assert "not me" in recorder.of("error")[0]
 
 
 def test_the_board_may_change_while_it_is_searched(play):
@@ -296,3 +402,121 @@ def test_infos_carry_the_time(play):
     player.go(chess.Board(), Limits(depth=1))
     assert player.wait(PATIENCE)
     assert 0 < recorder.of("info")[0].time <= time.monotonic() - began
+
+
+def clock(seconds, increment=0.0, **rest):
+    return Limits(clock=SideClock(seconds, increment), **rest)
+
+
+def board_after(moves):
+    board = chess.Board()
+    for move in moves.split():
+        board.push_uci(move)
+    return board
+
+
+FIRST, NEXT = board_after("e2e4 e7e5"), board_after("e2e4 e7e5 g1f3 b8c6")
+# What the player answers in the first of them, and in any other as far as it is legal.
+ANSWER = line(1, "g1f3")
+
+
+def reserve_after(play, *searches, newly=False):
+    """Return the reserve after searches, each answered at once."""
+    player, recorder = play(Searcher(ANSWER))
+    for number, (board, limits) in enumerate(searches, 1):
+        if newly and number == 2:
+            player.new_game()
+        player.go(board, limits)
+        if limits.ponder and not limits.clock:
+            player.ponderhit()
+        if limits.ponder or limits.infinite:
+            player.stop()
+        recorder.wait_for("result", number)
+    return player.lag.reserve(SideClock(60.0))
+
+
+@pytest.mark.parametrize(
+    ("later", "limits"),
+    [
+        (NEXT, clock(58.7)),
+        (chess.Board(NEXT.fen()), clock(58.7)),  # a front end that tells no moves
+        (NEXT, clock(58.7, ponder=True)),
+    ],
+)
+def test_it_learns_what_the_clock_took_beyond_its_own_time(play, later, limits):
+    learned = reserve_after(play, (FIRST, clock(60.123, moves_to_go=2)), (later, limits))
+    assert 1.0 < learned <= 1.423
+
+
+def test_it_learns_with_an_increment(play):
+    learned = reserve_after(play, (FIRST, clock(9.123, 2.0)), (NEXT, clock(10.1, 2.0)))
+    assert 0.7 < learned <= 1.023
+
+
+@pytest.mark.parametrize(
+    ("before", "later", "after"),
+    [
+        (clock(60.123), FIRST, clock(58.7)),  # the same once more
+        (clock(60.123), board_after(""), clock(58.7)),  # taken back
+        (clock(60.123), board_after("e2e4 e7e5 f1c4 b8c6"), clock(58.7)),  # another move
+        (clock(60.123), board_after("e2e4 e7e5 g1f3 b8c6 f1c4 f8c5"), clock(58.7)),  # jumped to
+        (clock(60.123), NEXT, clock(90.7)),  # the clock was given time
+        (clock(60.123), NEXT, clock(8.7)),  # the clock was set
+        (clock(60.123, moves_to_go=1), NEXT, clock(60.122)),  # a time control in between
+        (Limits(movetime=60.123), NEXT, clock(58.7)),
+        (clock(60.123), NEXT, Limits(movetime=58.7)),
+        (clock(60.123, ponder=True), NEXT, clock(58.7)),  # the move was not hit
+        (clock(60.123, infinite=True), NEXT, clock(58.7, infinite=True)),
+        (clock(60.123), NEXT, clock(60.122)),  # there was no lag
+    ],
+)
+def test_it_learns_of_consecutive_moves_only(play, before, later, after):
+    assert reserve_after(play, (FIRST, before), (later, after)) < 0.01
+
+
+def test_the_first_move_of_a_game_is_no_consecutive_one(play):
+    searches = (FIRST, clock(60.123)), (NEXT, clock(58.7))
+    assert reserve_after(play, *searches, newly=True) == 0.0
+
+
+def test_what_was_learned_is_kept_free_in_the_next_game(play):
+    seen = []
+
+    class Source:
+        def searcher(self, clock, stop):
+            seen.append(clock.budget)
+            return Searcher(ANSWER)
+
+    player, recorder = play(Source())
+    for number, (board, left) in enumerate([(FIRST, 1.0), (NEXT, 0.7), (FIRST, 1.0)], 1):
+        if number == 3:
+            player.new_game()
+        player.go(board, clock(left, 0.01))
+        recorder.wait_for("result", number)
+    assert seen[2].hard < seen[0].hard
+    assert seen[2].soft < seen[0].soft
+
+
+def test_a_late_look_at_the_clock_stops_no_later_search(play, monkeypatch):
+    """The thread that watches the clock is not waited for, however long it takes to wake."""
+    late = threading.Event()
+    remaining = player_module.Clock.remaining
+
+    def hesitate(clock):
+        left = remaining(clock)
+        if clock.limited and threading.current_thread().name == "clock":
+            assert late.wait(PATIENCE)
+        return left
+
+    monkeypatch.setattr(player_module.Clock, "remaining", hesitate)
+    searcher = Searcher(line(1, "e2e4"))
+    player, recorder = play(searcher)
+    player.go(chess.Board(), Limits(movetime=0.001))
+    recorder.wait_for("result")
+    searcher.hang = True
+    player.go(chess.Board(), Limits(infinite=True))
+    recorder.wait_for("info", 2)
+    late.set()
+    assert not searcher.stopped.wait(0.1)
+    player.stop()
+    recorder.wait_for("result", 2)

@@ -1,21 +1,23 @@
 """The kernel on its way into a process: from a cold, warm or read-only cache, beside others."""
 
+import errno
 import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from agent import kernel, warming
+from agent import cache, kernel, warming
 from agent.cores import usable_cores
 from agent.parts import AFTERWARDS, APART, PARTS
 from tests.support import compiling_python as python
 
 LOAD = """
 import json
-from agent import kernel, warming
+from agent import cache, kernel, warming
 warm = warming.is_warm()
 warming.load()
 from agent.chess.rules import perft
@@ -71,7 +73,7 @@ def test_a_part_that_is_not_chosen_is_not_imported() -> None:
 
 def test_a_warm_start_imports_nothing_to_compile_with() -> None:
     output = output_when_warm(
-        "import sys; from agent import kernel, warming; from agent.parts import PARTS;"
+        "import sys; from agent import cache, kernel, warming; from agent.parts import PARTS;"
         "[warming.load(part) for part in PARTS];"
         "print(kernel.compiled, 'numba.np.arraymath' in sys.modules)"
     )
@@ -107,7 +109,7 @@ def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(warming, "PARTS", {"play": ("toy_apart", "toy"), "apart": ("toy_apart",)})
     monkeypatch.setattr(warming, "APART", ("toy_apart",))
-    monkeypatch.setattr(warming, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(warming, "cache_folder", lambda: tmp_path / "base" / "cache")
     monkeypatch.setattr(warming, "usable_cores", lambda: 2)
     return tmp_path
 
@@ -137,14 +139,13 @@ def test_without_a_second_process_one_compiles_all(
     if reason == "one core":
         monkeypatch.setattr(warming, "usable_cores", lambda: 1)
     elif reason == "no cache":
-        (toys / "cache").write_text("not a folder")
+        (toys / "base").write_text("not a folder")
     elif reason == "broken":
         (toys / "broken").touch()
     elif reason == "no process":
         monkeypatch.setattr(subprocess, "Popen", failing_start)
     else:
-        (toys / "cache").mkdir()
-        (toys / "cache" / "complete-play").touch()
+        cache.write(toys / "base" / "cache", "complete-play", b"")
     warming.load("play")
     assert imports(toys) == [("toy", True), ("toy_apart", True)]
     assert warming.is_warm("play") or reason == "no cache"
@@ -185,3 +186,97 @@ def test_a_child_is_not_led_astray_by_the_folder_that_it_is_started_in(
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path != str(toys)])
     with warming._start_child(["agent.parts"]) as child:
         assert child.wait(timeout=60) == 0
+
+
+COMPILING = """
+import os, sys, time
+from pathlib import Path
+from agent import cache, warming
+folder = Path(sys.argv[1])
+sys.path.insert(0, str(folder))
+warming.PARTS = {"play": ("slow",)}
+warming.cache_folder = lambda: folder / "base" / "cache"
+warming.load("play")
+"""
+SLOW = """
+import os, sys, time
+from pathlib import Path
+from agent import cache
+folder = Path(sys.argv[1])
+place = folder / "base" / "cache"
+how = "loaded" if cache.holds(place, "code") else "compiled"
+with (folder / "log").open("a") as log:
+    print(how, os.getpid(), file=log)
+if how == "compiled":
+    time.sleep(float(sys.argv[2]))
+    cache.write(place, "code", b"")
+"""
+
+
+def compiler(folder: Path, seconds: float = 0.5) -> subprocess.Popen[bytes]:
+    """Start a process that needs a part, which takes so long to compile."""
+    (folder / "slow.py").write_text(SLOW)
+    return subprocess.Popen([sys.executable, "-c", COMPILING, str(folder), str(seconds)])
+
+
+def log_of(folder: Path, lines: int) -> list[tuple[str, int]]:
+    """Wait for so many lines of the log; return who compiled and who loaded."""
+    log, deadline = folder / "log", time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if log.exists() and (text := log.read_text()).count("\n") >= lines:
+            return [(how, int(pid)) for how, pid in map(str.split, text.splitlines())]
+        time.sleep(0.02)
+    raise TimeoutError(log)
+
+
+def test_of_three_that_start_at_once_one_compiles_and_the_others_load(tmp_path: Path) -> None:
+    processes = [compiler(tmp_path) for _ in range(3)]
+    assert [process.wait(60) for process in processes] == [0, 0, 0]
+    assert [how for how, _ in log_of(tmp_path, 3)] == ["compiled", "loaded", "loaded"]
+
+
+def test_where_the_compiler_is_killed_one_that_waited_takes_over(tmp_path: Path) -> None:
+    first = compiler(tmp_path, 600)
+    log_of(tmp_path, 1)
+    others = [compiler(tmp_path) for _ in range(2)]
+    with pytest.raises(subprocess.TimeoutExpired):
+        others[0].wait(1)
+    first.kill()
+    first.wait()
+    assert [process.wait(60) for process in others] == [0, 0]
+    log = log_of(tmp_path, 3)
+    assert [how for how, _ in log] == ["compiled", "compiled", "loaded"]
+    assert log[0][1] == first.pid
+
+
+@pytest.mark.skipif(os.name != "posix", reason="another lock is used there")
+def test_where_no_lock_can_be_had_it_compiles_alone(
+    toys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    with pytest.raises(OSError, match="No locks") as caught:
+        cache.lock(warming.cache_folder())
+    assert not isinstance(caught.value, BlockingIOError)
+    warming.load("play")
+    assert warming.is_warm("play")
+
+
+def test_a_compiler_that_is_stuck_is_not_waited_for_without_end(
+    toys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warming, "PATIENCE", 0.3)
+    with cache.lock(warming.cache_folder()):
+        began = time.monotonic()
+        warming.load("play")
+        assert time.monotonic() - began >= 0.3
+    assert warming.is_warm("play")
+
+
+def test_who_is_warm_waits_for_nobody(toys: Path) -> None:
+    cache.write(warming.cache_folder(), "complete-play", b"")
+    with cache.lock(warming.cache_folder()):
+        warming.load("play")
+    assert imports(toys) == [("toy", True), ("toy_apart", True)]

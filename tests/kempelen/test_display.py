@@ -2,21 +2,106 @@
 
 from io import StringIO
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
+from agent.plain_text import plain, plain_name
+from kempelen.console import complain
 from kempelen.display import view
-from tournament.events import GameStarted
+from kempelen.plain_table import Table
+from tests.support import ANY_TEXT
+from tests.tournament.support import engine
+from tests.tournament.support import settings as settings_of
+from tournament.events import (
+    GameFinished,
+    GameStarted,
+    MovePlayed,
+    Notice,
+    StandingsChanged,
+    Status,
+    TournamentFinished,
+    TournamentStarted,
+)
 from tournament.live import LiveState
+from tournament.records import GameRecord
+from tournament.rules import Termination
+from tournament.standings import outcome_of, summarise
+
+WIDE = 2000
+
+
+def shown(renderable, width=100):
+    console = Console(width=width, file=StringIO())
+    console.print(renderable)
+    return console.file.getvalue()
 
 
 def seen(position):
     state = LiveState()
     state.apply(GameStarted(1, "1.1-2.1", 1, "A", "B", "", (), position, None, None))
-    console = Console(width=100, file=StringIO())
-    console.print(view(state, diagrams=True))
-    return console.file.getvalue()
+    return shown(view(state, diagrams=True))
 
 
 def test_boards_of_chess_and_of_other_games():
     assert "♜ ♞ ♝" in seen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
     assert ". X O" in seen(". X O\n. . .\n. . .")
+
+
+def is_plain(output):
+    return all(line.isprintable() for line in output.split("\n"))
+
+
+@settings(deadline=None)
+@given(st.lists(ANY_TEXT, min_size=10, max_size=10))
+def test_words_from_outside_are_shown_as_they_are(words):
+    name, white, black, move, position, pair, detail, reason, notice, time = words
+    state = LiveState()
+    chosen = settings_of(engine(), engine(name="x"), engine(name="y"))
+    record = GameRecord(
+        "1.1-2.1", 1, white, black, "", (), (), "1-0", Termination.CRASH, detail, time
+    )
+    summary = summarise(chosen, [outcome_of(record)])
+    for event in [
+        TournamentStarted(name, "round-robin", (white, black), time, 1, 2, 0),
+        GameStarted(1, pair, 1, white, black, "", (), position, 1.0, 1.0),
+        MovePlayed(1, pair, 1, 1, "white", move, move, position, *[None] * 4, 0.1, 1.0, 1.0),
+        StandingsChanged(summary),
+        GameFinished(1, record),
+        Notice(notice),
+        TournamentFinished(Status.FAILED, summary, reason),
+    ]:
+        state.apply(event)
+    # As a broker may tell them, whatever our own names are.
+    state.standings["players"] = [white, black, name]
+    for row, player in zip(state.standings["rows"], (white, black, name), strict=True):
+        row["name"] = player
+    assert is_plain(shown(view(state, diagrams=True)))
+    output = shown(view(state, diagrams=True), WIDE)
+    assert is_plain(output)
+    for word in (white, black, name, move, notice):
+        assert plain(word) in output
+
+
+@given(ANY_TEXT, ANY_TEXT)
+def test_cells_and_headings(heading, cell):
+    table = Table(heading)
+    table.add_row(cell)
+    output = shown(table, WIDE)
+    assert is_plain(output)
+    assert plain(heading) in output
+    assert plain(cell) in output
+
+
+@given(ANY_TEXT)
+def test_players_have_plain_names(name):
+    chosen = settings_of(engine(name=name), engine(name=name + "\x00"))
+    first, second = (each.name for each in chosen.engines)
+    assert first == (plain_name(name) or "python")
+    assert first != second
+    assert is_plain(first + second)
+
+
+def test_a_complaint(capsys):
+    complain("no [/b]x:\n  \x1b[31m\udcff", "kempelen epd")
+    assert capsys.readouterr().err == "kempelen epd: no [/b]x:\n  \\x1b[31m\\udcff\n"

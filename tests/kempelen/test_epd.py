@@ -57,9 +57,10 @@ def test_failures_are_told(files, tmp_path):
     assert done.returncode == 1
     assert "cannot go on" in done.stdout
     for words, reason in (
-        ([files[0]], "movetime, nodes, depth"),
+        ([files[0]], "--movetime, --nodes or --depth"),
         ([tmp_path / "none.epd", "--depth", 1], "none.epd"),
         ([files[0], "--depth", 1, "--engine", "cmd=no-such-engine"], "no-such-engine"),
+        ([files[0], "--depth", 1, "--engine", "cmd=/bin/ls"], "engine ls does not start"),
         ([files[0], "--depth", 1, "--engine", "cmd=bot,proto=mqtt"], "not for bots"),
         ([files[0], "--depth", 1, "--engine", "cmd=phalanx,proto=xboard"], "not for xboard"),
     ):

@@ -53,6 +53,61 @@ def test_json(capsys):
     assert (result["status"], result["summary"]["played"]) == ("complete", 2)
 
 
+def test_match_and_ratings_tell_one_estimate(capsys, tmp_path):
+    pgn = tmp_path / "g.pgn"
+    line = ["match", "--engine", spec(), "--engine", spec("no-move"), "--nodes", "1", "--json"]
+    assert main([*line, "--games", "6", "--pgn", str(pgn)]) == 0
+    summary = json.loads(capsys.readouterr().out)["summary"]
+    found = summary["comparison"]["estimate"]
+    assert found["elo"]["error"] > 100
+    assert main(["ratings", str(pgn), "--json"]) == 0
+    for rows in (summary["rows"], json.loads(capsys.readouterr().out)):
+        told = {row["name"]: (row["elo"], row["error"]) for row in rows}
+        value, error = found["elo"]["value"], found["elo"]["error"]
+        assert told == {"none": (value, error), "no-move": (-value, error)}
+
+
+PGN = '[Event "{}"]\n[Round "{}"]\n[White "{}"]\n[Black "{}"]\n[Result "{}"]\n\n{}\n\n'
+
+
+def test_games_are_paired_by_their_event_and_round(capsys, tmp_path):
+    def rate(*games):
+        file = tmp_path / "games.pgn"
+        file.write_text("".join(PGN.format(*game, game[-1]) for game in games))
+        assert main(["ratings", str(file), "--json"]) == 0
+        return {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+
+    won_by_white = [("e", "1", "A", "B", "1-0"), ("e", "1", "B", "A", "1-0")] * 4
+    narrow = rate(*won_by_white)["A"]["error"]
+    assert (
+        narrow
+        == rate(*(("e", f"1.1-2.1.{n % 2 + 1}", *g[2:]) for n, g in enumerate(won_by_white)))["A"][
+            "error"
+        ]
+    )
+    for other in (
+        [("e", str(number), *game[2:]) for number, game in enumerate(won_by_white)],
+        [("e", "?", *game[2:]) for game in won_by_white],
+        [(str(number), *game[1:]) for number, game in enumerate(won_by_white)],
+        [("e", "1", "A", "B", result) for result in ("1-0", "0-1") * 4],
+    ):
+        wide = rate(*other)["A"]
+        assert wide["elo"] == 0
+        assert wide["error"] > 2 * narrow
+
+
+def test_a_knockout_names_its_winner(capsys):
+    line = ["match", "--engine", spec(), "--engine", spec("no-move"), "--engine", spec("no-info")]
+    line += ["--format", "knockout", "--nodes", "1", "--maxmoves", "4"]
+    assert main([*line, "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)["summary"]
+    assert summary["winner"] == summary["rows"][0]["name"] == "none"
+    final = summary["bracket"][-1][0]
+    assert (final["first"], final["second"], final["winner"]) == ("none", "no-info", "none")
+    assert main(line) == 0
+    assert "winner: none" in capsys.readouterr().out
+
+
 def test_a_decided_test_ends_the_match(capsys):
     line = ["match", "--engine", spec(), "--engine", spec("no-move"), "--nodes", "1", "--json"]
     status = main([*line, "--games", "1000", "--sprt", "elo0=0,elo1=100"])
@@ -68,7 +123,15 @@ def test_a_decided_test_ends_the_match(capsys):
         (["--engine", "name=x"], "cmd=PROGRAM is missing"),
         (["--engine", "cmd=no-such-program"], "no-such-program"),
         (["--engine", "nonsense"], "write name=value"),
-        (["--engine", "cmd=x,speed=9"], "speed: unknown"),
+        (["--engine", "cmd=x,speed=9"], "speed: unknown; possible are agent, algorithm, args, cmd"),
+        (
+            ["--engine", "cmd=x,opt.Hash=16"],
+            "an option of the engine is option.Hash=...",
+        ),
+        (["--engine", "cmd=x,options.Hash=16"], "an option of the engine is option.Hash=..."),
+        (["--engine", "cmd=x,Hash=16"], "an option of the engine is option.NAME=..."),
+        (["--engine", "cmd=x,options=Hash"], "options: unknown; possible are"),
+        (["--each", "protocol.x=1"], "protocol.x: unknown"),
         (["--tc", "fast"], "write moves/base+increment"),
         (["--games", "0"], "at least 1"),
         (["--openings", "/no/such.epd"], "/no/such.epd"),
@@ -110,8 +173,28 @@ def test_a_margin_alone_is_no_time():
 
 def test_nothing_played_is_no_success(capsys):
     line = ["match", "--engine", spec("dies-at-once"), "--engine", spec(), "--nodes", "1"]
-    assert main(line) == 1
-    assert "no game has a move in it" in capsys.readouterr().err
+    assert main(line) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "engine dies-at-once" in output.err
+    assert "does not start" in output.err
+    assert "no licence found" in output.err
+
+
+def test_a_program_that_is_no_engine(capsys):
+    assert main(["match", "--engine", "cmd=/bin/ls", "--engine", spec(), "--nodes", "1"]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("kempelen: engine ls (/bin/ls) does not start, as one that ")
+
+
+def test_a_missing_time_control_is_told_with_the_flags(capsys):
+    line = ["match", "--engine", spec(movetime=1), "--engine", spec("no-info")]
+    for more in ([], ["--margin", "1"], ["--each", "margin=1"]):
+        assert main([*line, *more]) == 2
+        error = capsys.readouterr().err
+        for flag in ("--tc", "--movetime", "--nodes", "--depth", "--engine no-info"):
+            assert flag in error
 
 
 def test_a_tournament_file(capsys, tmp_path):
@@ -200,7 +283,7 @@ def test_agents_of_the_lab_on_another_game(capsys, tmp_path):
         (["--engine", "proto=lab,depth=1"], "needs algorithm="),
         (["--engine", "proto=lab,algorithm=sunrise,depth=1"], "no algorithm 'sunrise'"),
         (["--engine", "cmd=gnugo --mode gtp,depth=1"], "plays chess only"),
-        (["--engine", "algorithm=minimax"], "time: missing"),
+        (["--engine", "algorithm=minimax"], "--playouts for agents of the lab"),
         (["--plies", "40"], "random plies end it"),
         (["--resign", "movecount=3"], "are of chess"),
         (["--records", "/no/such/folder/games.txt"], "folder does not exist"),

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from protocols.uci.protocol import LAST_ANSWERS
+
 # Far more than a second, so that a busy machine does not matter, and far less than a hang.
 SOON = 15.0
 
@@ -85,7 +87,8 @@ def test_ending_in_mid_search(engine, ending):
     assert engine.rest()[-1].startswith("bestmove")
 
 
-def test_a_closed_output_ends_it(warm_cache):
+@pytest.mark.parametrize("go", ["go infinite", "go depth 60"])
+def test_a_closed_output_ends_it(warm_cache, go):
     engine = subprocess.Popen(
         [sys.executable, "-m", "kempelen.cli"],
         stdin=subprocess.PIPE,
@@ -93,7 +96,7 @@ def test_a_closed_output_ends_it(warm_cache):
         stderr=subprocess.PIPE,
     )
     try:
-        engine.stdin.write(b"uci\ngo infinite\n")
+        engine.stdin.write(f"uci\n{go}\n".encode())
         engine.stdin.flush()
         while not engine.stdout.readline().startswith(b"info depth 4"):
             pass
@@ -107,8 +110,26 @@ def test_a_closed_output_ends_it(warm_cache):
         engine.stderr.close()
 
 
+def test_a_front_end_that_has_died_leaves_no_engine_behind(warm_cache):
+    """Not even for as long as one that listens would get its answers."""
+    engine = subprocess.Popen(
+        [sys.executable, "-m", "kempelen.cli"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        engine.stdin.write(b"uci\ngo depth 60\n")
+        engine.stdin.flush()
+        while not engine.stdout.readline().startswith(b"info depth 4"):
+            pass
+        engine.stdin.close()
+        engine.stdout.close()
+        assert engine.wait(LAST_ANSWERS / 2) == 0
+    finally:
+        engine.kill()
+        engine.wait()
+
+
 def test_ending_while_the_kernel_is_loaded(start_engine, warm_cache):
-    for last in ("uci", "isready", "go depth 3", "go perft 3", "bench"):
+    for last in ("uci", "isready", "go depth 3", "go movetime 50", "go perft 3", "bench 3"):
         engine = start_engine()
         engine.say("uci", last)
         engine.end_input()
@@ -116,9 +137,11 @@ def test_ending_while_the_kernel_is_loaded(start_engine, warm_cache):
         assert engine.wait() == (0, "")
         assert time.monotonic() - began < SOON
         lines = engine.rest()
-        assert lines.count("readyok") <= (last == "isready")
-        # On a busy machine the end comes before the answer: who has gone does not wait for it.
-        assert sum(line.startswith("bestmove") for line in lines) <= (last == "go depth 3")
+        assert lines.count("readyok") == (last == "isready")
+        moved = last in ("go depth 3", "go movetime 50")
+        assert sum(line.startswith("bestmove") for line in lines) == moved
+        assert lines.count("Nodes searched: 8902") == (last == "go perft 3")
+        assert sum(line.endswith("nps") for line in lines) == (last == "bench 3")
 
 
 def test_what_other_code_prints_does_not_reach_the_front_end(start_engine, warm_cache, tmp_path):
@@ -167,10 +190,9 @@ def test_an_evaluation_changes_the_play_and_its_failure_does_not_end_it(
 def test_cold_it_plays_on_the_clock_while_a_child_compiles(start_engine, tmp_path):
     engine = start_engine(env=os.environ | {"KEMPELEN_CACHE_DIR": str(tmp_path)})
     engine.say("uci", "setoption name OwnBook value false")
+    engine.hear_until("info string compiling")
     engine.say("position startpos moves e2e4", "go wtime 1000 btime 1000")
-    lines = engine.hear_until("bestmove")
-    assert any("compiling" in line for line in lines)
-    assert lines[-1] != "bestmove (none)"
+    assert engine.hear_until("bestmove")[-1] != "bestmove (none)"
     engine.say("go depth 3", "isready")
     assert engine.hear_until("readyok")[-1] == "readyok"
     engine.say("stop")

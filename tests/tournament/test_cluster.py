@@ -125,8 +125,12 @@ async def test_a_scheduler_that_dies_ends_the_run_with_a_message(dask):
 
 async def test_a_pair_that_kills_its_workers_is_recorded_as_lost(dask, tmp_path):
     killer = tmp_path / "killer.py"
-    # The engine's parent is the worker: it takes it along.
-    killer.write_text("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n")
+    # The parent of the engine's supervisor is the worker: it takes it along.
+    killer.write_text(
+        "import os, signal\n"
+        "parent = open(f'/proc/{os.getppid()}/stat').read().rpartition(')')[2].split()[1]\n"
+        "os.kill(int(parent), signal.SIGKILL)\n"
+    )
     bad = EngineSettings(command=sys.executable, arguments=(str(killer),), name="killer")
     chosen = settings(engine(), bad, games=2, adjudication=Adjudication(maxmoves=8))
     workplace = await connect(chosen, dask)

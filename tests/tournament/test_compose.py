@@ -14,8 +14,8 @@ import yaml
 from protocols.mqtt import topics
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
+from tests.mosquitto import Mosquitto, free_port, until
 from tests.support import program
-from tests.tournament.test_mqtt import Mosquitto, free_port, until
 
 ROOT = Path(__file__).parents[2]
 

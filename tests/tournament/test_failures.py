@@ -2,17 +2,20 @@
 
 import os
 import signal
-import subprocess
+import sys
 import time
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
-from tests.support import FAILING
+from kempelen.display import standings_view
+from tests.support import FAILING, failing_processes
 from tests.tournament.support import engine, play, settings
-from tournament.events import GameFinished, Notice, Status
+from tournament.events import GameFinished, MovePlayed, Notice, Status
 from tournament.rules import Termination
-from tournament.settings import Adjudication, Restart, TimeControl
-from tournament.values import SettingsError
+from tournament.settings import Adjudication, EngineSettings, Restart, TimeControl
+from tournament.values import SettingsError, encode
 
 LOSSES = {
     "dies": Termination.CRASH,
@@ -26,10 +29,12 @@ LOSSES = {
     "null-move": Termination.NO_MOVE,
     "no-move": Termination.NO_MOVE,
     "empty-bestmove": Termination.NO_MOVE,
-    "dies-at-once": Termination.NOT_STARTED,
-    "no-uciok": Termination.NOT_STARTED,
-    "no-readyok": Termination.NOT_STARTED,
-    "noise-at-once": Termination.NOT_STARTED,
+}
+ABSENCES = {
+    "dies-at-once": "ended with status 1: no licence found",
+    "no-uciok": "no uciok within 1.5 s",
+    "no-readyok": "no readyok within 1.5 s",
+    "noise-at-once": "no uciok within 1.5 s",
 }
 HARMLESS = [
     "upper-case",
@@ -43,20 +48,13 @@ HARMLESS = [
 ]
 
 
-def left_over():
-    listing = subprocess.run(
-        ["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True
-    )
-    return [line for line in listing.stdout.splitlines() if FAILING in line]
-
-
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     yield
     deadline = time.monotonic() + 3
-    while left_over() and time.monotonic() < deadline:
+    while failing_processes() and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert left_over() == []
+    assert failing_processes() == {}
 
 
 def short(*engines, **changes):
@@ -66,9 +64,8 @@ def short(*engines, **changes):
 
 @pytest.mark.parametrize("failure", LOSSES)
 async def test_a_failure_loses_and_is_named(failure):
-    chosen = short(engine(), engine(failure, after=3, start_limit=1.5), games=2)
+    chosen = short(engine(), engine(failure, after=3), games=2)
     finish, records = await play(chosen)
-    starts = failure in ("dies-at-once", "no-uciok", "no-readyok", "noise-at-once")
     assert [(r.result, r.termination) for r in records] == [
         ("1-0", LOSSES[failure]),
         ("0-1", LOSSES[failure]),
@@ -76,8 +73,8 @@ async def test_a_failure_loses_and_is_named(failure):
     assert all(failure in record.detail for record in records)
     kept_process = LOSSES[failure] in (Termination.ILLEGAL_MOVE, Termination.NO_MOVE)
     plies = {"deaf-after": [7, 6]}.get(failure, [5, 0 if kept_process else 4])
-    assert [len(record.moves) for record in records] == ([0, 0] if starts else plies)
-    assert finish.status is (Status.FAILED if starts else Status.COMPLETE)
+    assert [len(record.moves) for record in records] == plies
+    assert finish.status is Status.COMPLETE
     assert finish.summary.rows[0].name == "none"
     assert finish.summary.rows[1].failures == 2
 
@@ -99,6 +96,22 @@ async def test_late_moves_lose_on_time():
     assert records[0].termination is Termination.TIME
 
 
+async def test_what_keeps_the_runner_busy_is_no_players_time():
+    seen = []
+
+    def listen(event):
+        if isinstance(event, MovePlayed):
+            seen.append(event.game)
+            if len(set(seen)) == 2 and seen.count(event.game) < 3:
+                time.sleep(1.2)  # the other game's player thinks meanwhile
+
+    players = [engine("late", ready_limit=10) for _ in range(2)]
+    chosen = short(*players, games=2, time=TimeControl(movetime=0.7, margin=0.2))
+    _, records = await play(chosen, boards=2, listeners=[listen])
+    assert [r.termination for r in records] == [Termination.MAX_MOVES] * 2
+    assert len(set(seen)) == 2
+
+
 async def test_the_others_play_on():
     chosen = short(engine("none"), engine("hangs", after=2), engine("none"), games=2)
     finish, records = await play(chosen, boards=3)
@@ -109,11 +122,63 @@ async def test_the_others_play_on():
     assert {r.white for r in among} == {"none", "none-2"}
 
 
-async def test_two_that_do_not_start_give_no_result():
-    finish, records = await play(short(engine("dies-at-once"), engine("dies-at-once"), games=2))
+@pytest.mark.parametrize("failure", ABSENCES)
+async def test_an_engine_that_does_not_start_is_named_before_anything_is_played(failure):
+    told = []
+    message = rf"engine {failure} \(.*python.*\) does not start, .* uci: {ABSENCES[failure]}"
+    with pytest.raises(SettingsError, match=message):
+        await play(short(engine(), engine(failure, start_limit=1.5)), listeners=[told.append])
+    assert not any(isinstance(event, GameFinished) for event in told)
+
+
+def fails_later(folder, starts):
+    """Return settings of an engine that starts only so often."""
+    counter = folder / "starts"
+    program = folder / "engine"
+    program.write_text(
+        f"#!/bin/sh\necho >> {counter}\n[ $(wc -l < {counter}) -le {starts} ] || exit 4\n"
+        f"exec {sys.executable} {FAILING} none\n"
+    )
+    program.chmod(0o755)
+    return EngineSettings(str(program), name="later", start_limit=10, restart=Restart.ON)
+
+
+async def test_games_without_a_player_give_points_and_no_elo(tmp_path):
+    finish, records = await play(short(engine(), fails_later(tmp_path, 1), games=4))
+    assert [record.result for record in records] == ["1-0", "0-1", "1-0", "0-1"]
+    assert {record.termination for record in records} == {Termination.NOT_STARTED}
+    assert finish.status is Status.FAILED
+    assert "later): ended with status 4" in finish.reason
+    rows = {row.name: row for row in finish.summary.rows}
+    assert (rows["none"].points, rows["none"].error, rows["later"].failures) == (4, None, 4)
+    assert finish.summary.comparison.by_games is None
+    assert finish.summary.comparison.by_pairs is None
+    output = StringIO()
+    Console(file=output, width=100).print(*standings_view(encode(finish.summary)))
+    assert "Elo" not in output.getvalue().split("\n", 1)[1]
+    assert "engine did not start 4" in output.getvalue()
+
+
+async def test_games_that_were_played_are_measured_alone(tmp_path):
+    finish, records = await play(short(engine(), fails_later(tmp_path, 3), games=4))
+    ends = [record.termination for record in records]
+    assert ends == [Termination.MAX_MOVES] * 2 + [Termination.NOT_STARTED] * 2
+    assert finish.status is Status.FAILED
+    assert "2 games failed for want of a player" in finish.reason
+    assert finish.summary.comparison.games == (0, 2, 0)
+    assert finish.summary.comparison.pairs == (0, 0, 1, 0, 0)
+    rows = {row.name: row for row in finish.summary.rows}
+    assert (rows["none"].points, rows["none"].games) == (3, 4)
+    assert rows["none"].elo == pytest.approx(0)
+
+
+async def test_two_that_do_not_start_give_no_result(tmp_path):
+    (tmp_path / "other").mkdir()
+    players = fails_later(tmp_path, 1), fails_later(tmp_path / "other", 1)
+    finish, records = await play(short(*players, games=2))
     assert [record.result for record in records] == ["*", "*"]
     assert finish.status is Status.FAILED
-    assert "no licence found" in finish.reason
+    assert "ended with status 4" in finish.reason
 
 
 async def test_restart_off_stops_the_run():
@@ -160,8 +225,4 @@ async def test_a_death_between_games_costs_no_game():
 
 
 def processes_of(failure):
-    listing = subprocess.run(
-        ["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True
-    )
-    lines = [line.split(maxsplit=1) for line in listing.stdout.splitlines()]
-    return [int(pid) for pid, args in lines if FAILING in args and f" {failure} " in args]
+    return [pid for pid, command in failing_processes().items() if f" {failure} " in command]

@@ -176,7 +176,6 @@ async def test_gnugo():
         ("hangs", Termination.TIME),
         ("refuses", Termination.FAILED),
         ("deaf", Termination.HUNG),
-        ("dies-at-once", Termination.NOT_STARTED),
     ],
 )
 async def test_a_failure_loses_one_game(failure, termination):
@@ -184,6 +183,11 @@ async def test_a_failure_loses_one_game(failure, termination):
     assert [(record.termination, record.first_score) for record in records] == [
         (termination, 0.0)
     ] * 2
+
+
+async def test_a_program_that_does_not_start_is_named():
+    with pytest.raises(SettingsError, match=r"does not start, as one that speaks gtp"):
+        await play(match(failing("dies-at-once", 2), failing("none"), game=SMALL_GO))
 
 
 async def test_two_passes_end_a_game_of_go():

@@ -1,14 +1,13 @@
-"""Live over MQTT, against a real Mosquitto that the test starts on a free port."""
+"""Tournaments live over MQTT, and with bots, against a real Mosquitto."""
 
 import asyncio
+import io
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-from contextlib import closing
 
 import jsonschema
 import pytest
@@ -16,14 +15,21 @@ import pytest
 from protocols.client.engine import EngineError, EngineTimeoutError
 from protocols.client.uci import SearchRequest
 from protocols.mqtt import topics
-from protocols.mqtt.bot import Bot, BotClient
+from protocols.mqtt.bot import Bot
 from protocols.mqtt.broker import PASSWORD, USER, Broker, BrokerError
+from protocols.mqtt.client import BotClient
 from protocols.mqtt.connection import Connection
-from tests.support import failing, program
-from tests.tournament.support import engine, play, settings
+from tests.mosquitto import Listening, free_port, until
+from tests.protocols.mqtt.support import Thinker, serving
+from tests.support import failing
+from tests.tournament.support import engine, play, play_with, settings
+from tests.tournament.test_standings import played
 from tournament.broadcast import Broadcast, Receiver
-from tournament.runner import Local
-from tournament.settings import Adjudication, EngineProtocol, EngineSettings, TimeControl
+from tournament.events import GameFinished, Notice
+from tournament.rules import Termination
+from tournament.runner import Local, RunStoppedError
+from tournament.settings import Adjudication, EngineProtocol, EngineSettings, Format, TimeControl
+from tournament.values import encode
 
 KINDS = {
     "runner": "runner",
@@ -34,76 +40,6 @@ KINDS = {
     "info": "info",
     "result": "result",
 }
-
-
-def free_port():
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-class Mosquitto:
-    """A broker that can be killed and started again; it keeps nothing."""
-
-    def __init__(self, folder):
-        self.port = free_port()
-        passwords = folder / "passwords"
-        subprocess.run(
-            [program("mosquitto_passwd"), "-b", "-c", str(passwords), "runner", "secret"],
-            check=True, capture_output=True,
-        )  # fmt: skip
-        passwords.chmod(0o644)
-        self._config = folder / "mosquitto.conf"
-        self._config.write_text(
-            f"listener {self.port} 127.0.0.1\nallow_anonymous false\n"
-            f"password_file {passwords}\nuser root\n"
-        )
-        self.broker = Broker("127.0.0.1", self.port, "runner", "secret")
-        self.start()
-
-    def start(self):
-        self._process = subprocess.Popen(
-            [program("mosquitto"), "-c", str(self._config)], stderr=subprocess.DEVNULL
-        )
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            with closing(socket.socket()) as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            time.sleep(0.02)
-        raise TimeoutError("mosquitto does not listen")
-
-    def kill(self):
-        self._process.kill()
-        self._process.wait()
-
-
-@pytest.fixture
-def mosquitto(tmp_path):
-    mosquitto = Mosquitto(tmp_path)
-    yield mosquitto
-    mosquitto.kill()
-
-
-class Listening:
-    """A subscriber that keeps everything."""
-
-    def __init__(self, broker, topic="kempelen/#"):
-        self.messages = []
-        self.connection = Connection(
-            broker, subscriptions=[topic], on_message=lambda *m: self.messages.append(m)
-        )
-        assert self.connection.connected.wait(10)
-
-    def of(self, ending):
-        return [payload for topic, payload in self.messages if topic.endswith(ending)]
-
-
-async def until(condition, limit=10.0):
-    deadline = time.monotonic() + limit
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        await asyncio.sleep(0.02)
 
 
 def quick(*engines, **changes):
@@ -124,6 +60,10 @@ def snapshots_of(broker, name="match"):
     return receiver, connection
 
 
+def kind_of(topic):
+    return KINDS[next(part for part in topic.split("/")[4:] if part in KINDS)]
+
+
 async def test_everything_is_published_and_follows_the_schema(mosquitto):
     listening = Listening(mosquitto.broker)
     broadcast = Broadcast(mosquitto.broker, "match")
@@ -132,14 +72,23 @@ async def test_everything_is_published_and_follows_the_schema(mosquitto):
     await until(lambda: any(p["state"] == "offline" for p in listening.of("/runner")))
     definitions = json.loads(topics.schema_text())
     for topic, payload in listening.messages:
-        kind = KINDS[next(part for part in topic.split("/")[4:] if part in KINDS)]
-        jsonschema.validate(payload, {**definitions, "$ref": f"#/$defs/{kind}"})
+        jsonschema.validate(payload, {**definitions, "$ref": f"#/$defs/{kind_of(topic)}"})
     moves = [p for p in listening.of("/moves") if (p["pair"], p["game"]) == ("1.1-2.1", 1)]
     assert [m["move"] for m in moves] == [m.move for m in records[0].moves]
     sequences = [p["sequence"] for p in listening.of("/moves")]
     assert sequences == sorted(set(sequences))
     assert [p["result"] for p in listening.of("/result")] == [r.result for r in records]
     listening.connection.close()
+
+
+@pytest.mark.parametrize("format_", list(Format))
+def test_standings_of_every_format_follow_the_schema(format_):
+    chosen = settings(*map(engine, "ABC"), format=format_)
+    definitions = json.loads(topics.schema_text())
+    for _, summary in played(chosen, lambda key, game: 1.0 if key.first == 0 else 0.5):
+        payload = {**encode(summary), "run": "r", "sequence": 1}
+        jsonschema.validate(payload, {**definitions, "$ref": "#/$defs/standings"})
+        assert payload["format"] == format_
 
 
 async def test_a_late_watcher_sees_the_whole_state(mosquitto):
@@ -292,14 +241,202 @@ async def test_a_match_between_bots(mosquitto):
         for name in ("none", "no-info")
     ]
     chosen = quick(*players)
-    from tests.tournament.support import play_with
-
-    workplace = Local(chosen, connect=lambda: BotClient(mosquitto.broker))
+    workplace = Local(chosen, connect=lambda tell: BotClient(mosquitto.broker))
     finish, records = await play_with(chosen, workplace)
     assert finish.complete
     assert all(len(record.moves) > 5 for record in records)
     for stop in stops:
         await stop()
+
+
+def bots(*names, **changes):
+    return [
+        EngineSettings(command=name, name=name, protocol=EngineProtocol.MQTT, **changes)
+        for name in names
+    ]
+
+
+async def test_restarts_of_the_broker_cost_no_game(mosquitto, tmp_path):
+    """The broker is away for longer than a bot has for a move, again and again."""
+    ledger = str(tmp_path / "ledger")
+    control = TimeControl(base=0.6, increment=0.3, margin=0.2)
+    chosen = quick(*bots("one", "two"), games=4, time=control)
+    notices = []
+
+    def keep(event):
+        if isinstance(event, Notice):
+            notices.append(event.text)
+
+    def connect(tell):
+        return BotClient(mosquitto.broker, tell=tell)
+
+    async with (
+        serving(mosquitto.broker, "one", Thinker(0.15)) as one,
+        serving(mosquitto.broker, "two", Thinker(0.15)) as two,
+    ):
+        playing = asyncio.create_task(
+            play_with(chosen, Local(chosen, connect=connect), path=ledger, listeners=[keep])
+        )
+
+        def thought():
+            return len(one.thinker.asked) + len(two.thinker.asked)
+
+        for restart in range(3):
+            await until(lambda: thought() > 4 * restart + 3)  # noqa: B023
+            mosquitto.kill()
+            await asyncio.sleep(1.2)
+            mosquitto.start()
+            await until(lambda: "is there" in notices[-1])
+        finish, records = await playing
+        # Nothing was thought about twice.
+        assert thought() == sum(len(record.moves) for record in records)
+    assert finish.complete
+    assert len({(record.pair, record.game) for record in records}) == len(records) == 4
+    assert {record.termination for record in records} == {Termination.MAX_MOVES}
+
+
+async def test_a_game_is_void_and_played_again(mosquitto):
+    chosen = quick(*bots("one", "two"), games=2)
+    notices, finished = [], []
+
+    def keep(event):
+        if isinstance(event, Notice):
+            notices.append(event.text)
+        elif isinstance(event, GameFinished):
+            finished.append(event.record)
+
+    def connect(tell):
+        return BotClient(mosquitto.broker, tell=tell, patience=2.0)
+
+    async with (
+        serving(mosquitto.broker, "one", Thinker(0.1)) as one,
+        serving(mosquitto.broker, "two", Thinker(0.1)),
+    ):
+        workplace = Local(chosen, connect=connect)
+        playing = asyncio.create_task(play_with(chosen, workplace, listeners=[keep]))
+        await until(lambda: len(one.thinker.asked) == 2)
+        mosquitto.kill()
+        await until(lambda: any("void" in text for text in notices))
+        assert not finished
+        mosquitto.start()
+        finish, records = await playing
+    assert finish.complete
+    assert [record.termination for record in records] == [Termination.MAX_MOVES] * 2
+    assert sum("is void and will be played again" in text for text in notices) == 1
+
+
+async def test_a_match_ends_when_its_broker_stays_away(mosquitto, tmp_path):
+    chosen = quick(*bots("one", "two"), games=4)
+
+    def connect(tell):
+        return BotClient(mosquitto.broker, tell=tell, patience=0.5)
+
+    ledger = str(tmp_path / "ledger")
+    async with (
+        serving(mosquitto.broker, "one", Thinker(0.05)) as one,
+        serving(mosquitto.broker, "two", Thinker(0.05)),
+    ):
+        workplace = Local(chosen, connect=connect)
+        playing = asyncio.create_task(play_with(chosen, workplace, path=ledger))
+        await until(lambda: len(one.thinker.asked) == 7)
+        mosquitto.kill()
+        with pytest.raises(RunStoppedError, match=r"stayed away for 0\.5 s"):
+            await playing
+        mosquitto.start()
+        workplace = Local(chosen, connect=connect)
+        finish, records = await play_with(chosen, workplace, path=ledger, resume=True)
+    assert finish.complete
+    assert len(records) == 4
+    assert {record.termination for record in records} == {Termination.MAX_MOVES}
+
+
+async def test_a_match_without_a_player_has_failed(mosquitto):
+    chosen = quick(engine(), *bots("nobody", start_limit=0.3), games=2)
+    async with serving(mosquitto.broker, "one"):
+        workplace = Local(chosen, connect=lambda tell: BotClient(mosquitto.broker))
+        finish, records = await play_with(chosen, workplace)
+    assert [record.termination for record in records] == [Termination.NOT_STARTED] * 2
+    assert not finish.complete
+    assert "bot nobody is not online after 0.3 s" in finish.reason
+
+
+async def test_a_match_that_a_player_left_has_failed(mosquitto):
+    chosen = quick(engine(), *bots("one", start_limit=0.3), games=4)
+
+    def leave(event):
+        if isinstance(event, GameFinished):
+            one.task.cancel()
+
+    async with serving(mosquitto.broker, "one") as one:
+        workplace = Local(chosen, connect=lambda tell: BotClient(mosquitto.broker))
+        finish, records = await play_with(chosen, workplace, listeners=[leave])
+    assert records[0].termination is Termination.MAX_MOVES
+    assert records[-1].termination is Termination.NOT_STARTED
+    assert not finish.complete
+    assert "games failed for want of a player" in finish.reason
+
+
+async def test_chess960_with_bots(mosquitto):
+    chosen = quick(*bots("one", "two"), chess960=True)
+    async with (
+        serving(mosquitto.broker, "one") as one,
+        serving(mosquitto.broker, "two") as two,
+    ):
+        workplace = Local(chosen, connect=lambda tell: BotClient(mosquitto.broker))
+        finish, records = await play_with(chosen, workplace)
+    assert finish.complete
+    assert {record.termination for record in records} == {Termination.MAX_MOVES}
+    assert set(one.thinker.variants + two.thinker.variants) == {True}
+
+
+def strange_payloads(valid):
+    """Yield a valid payload, with something else in one place after the other."""
+    for key in valid:
+        yield {name: value for name, value in valid.items() if name != key}
+        for value in (None, True, -1, 10**300, 1e300, "x", [], {}, [[]], ["x"], [{}], {"x": []}):
+            yield {**valid, key: value}
+
+
+async def test_no_message_ends_a_watcher(mosquitto):
+    listening = Listening(mosquitto.broker)
+    broadcast = Broadcast(mosquitto.broker, "match")
+    await play(quick(games=2), listeners=[broadcast])
+    await asyncio.to_thread(broadcast.close)
+    await until(lambda: any(p["state"] == "offline" for p in listening.of("/runner")))
+    valid = {kind_of(topic): (topic, payload) for topic, payload in listening.messages}
+    listening.connection.close()
+    receiver = Receiver("+")
+    for topic, payload in valid.values():
+        receiver.receive(topic, payload)
+    run = receiver.state.status["run"]
+    number = 10**6
+    for topic, payload in valid.values():
+        for strange in strange_payloads(payload):
+            number += 1
+            if isinstance(strange.get("sequence"), int) and strange["sequence"] > 0:
+                strange["sequence"] = number
+            receiver.receive(topic, strange)
+            if number % 7 == 0:
+                assert render(receiver)
+        number += 1
+        receiver.receive(topic, {**payload, "run": run, "sequence": number})
+    for topic in ("boards/x", "boards/-1", "boards/10000000", "status/x", "", "games/info"):
+        receiver.receive(topics.tournament("match", topic), {"run": run, "sequence": number + 9})
+    assert "cannot be shown" not in render(receiver)
+    assert "2/2" in render(receiver)
+    standings = {**receiver.state.standings, "players": [], "sequence": number + 10}
+    receiver.receive(topics.tournament("match", "standings"), standings)
+    assert render(receiver)
+
+
+def render(receiver):
+    from rich.console import Console
+
+    from kempelen.watch import _render
+
+    console = Console(file=io.StringIO(), width=200)
+    console.print(_render(receiver))
+    return console.file.getvalue()
 
 
 async def test_the_embedded_broker():

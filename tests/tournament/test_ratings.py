@@ -1,10 +1,17 @@
+import itertools
 import math
 import random
 
 import pytest
 
-from tournament.ratings import rate
+from tournament import ratings as ratings_module
+from tournament.ratings import Meeting
 from tournament.statistics import score_of_elo, strength
+
+
+def rate(names, games, anchors=None):
+    """Rate players by single games: (white, black, White's score)."""
+    return ratings_module.rate(names, [Meeting(w, b, (score,)) for w, b, score in games], anchors)
 
 
 def test_two_players_agree_with_the_elo_of_their_score():
@@ -12,7 +19,8 @@ def test_two_players_agree_with_the_elo_of_their_score():
     first, second = rate(["A", "B"], games)
     elo = strength((100, 200, 300)).elo.value
     assert first.name == "A"
-    assert first.elo - second.elo == pytest.approx(elo, abs=0.1)
+    assert (first.elo, second.elo) == pytest.approx((elo, -elo))
+    assert first.error == second.error == pytest.approx(strength((100, 200, 300)).elo.error)
     assert (first.points, first.games, first.draws) == (400, 600, 200)
 
 
@@ -38,6 +46,51 @@ def test_one_sided_results_stay_finite():
     ratings = rate(["A", "B"], [(0, 1, 1.0)] * 10)
     assert all(math.isfinite(rating.elo) for rating in ratings)
     assert ratings[0].elo > 300
+
+
+def test_a_few_games_all_won_have_an_error_that_is_neither_infinite_nor_tiny():
+    for games in (1, 2, 10):
+        best, *others = rate(
+            ["A", "B", "C"], [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 0.0), (1, 2, 1.0)] * games
+        )
+        assert best.name == "A"
+        for rating in (best, *others):
+            assert 100 < rating.error < 600
+
+
+def test_pairs_of_two_players_count_as_pairs():
+    pairs = [Meeting(0, 1, (1.0, 0.0)), Meeting(1, 0, (0.0, 1.0))] * 4
+    won = Meeting(1, 0, (0.5, 0.0))
+    first, second = ratings_module.rate(["A", "B"], [*pairs, won])
+    expected = strength((0, 0, 8, 1, 0)).elo
+    assert (first.name, first.elo, first.error) == ("A", expected.value, expected.error)
+    assert (second.elo, second.error) == (-expected.value, expected.error)
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 5, 20])
+def test_the_intervals_of_many_players_hold_their_ratings(pairs):
+    truth = [100.0, 50.0, 0.0, -150.0]
+    generator = random.Random(pairs)
+    trials, held = 150, [0] * len(truth)
+
+    def game(first, second):
+        expected = score_of_elo(truth[first] - truth[second])
+        draw = min(expected, 1 - expected)
+        return generator.choices(
+            (0.0, 0.5, 1.0), (1 - expected - draw / 2, draw, expected - draw / 2)
+        )
+
+    for _ in range(trials):
+        meetings = [
+            Meeting(first, second, (*game(first, second), *game(first, second)))
+            for first, second in itertools.combinations(range(len(truth)), 2)
+            for _ in range(pairs)
+        ]
+        for rating in ratings_module.rate("0123", meetings):
+            player = int(rating.name)
+            held[player] += abs(rating.elo - truth[player]) <= rating.error
+    assert all(count / trials >= 0.9 for count in held)
+    assert pairs < 5 or sum(held) / len(held) / trials <= 0.99
 
 
 def test_unconnected_players_have_no_comparable_rating():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import random
 import signal
 import subprocess
@@ -13,7 +14,8 @@ import pytest
 
 from tests.support import program
 from tests.tournament.support import engine, play, settings
-from tournament.ledger import Ledger, LedgerError, RecordFile, saved_settings
+from tournament.ledger import Ledger, LedgerError, saved_settings
+from tournament.record_file import RecordFile
 from tournament.records import to_pgn
 from tournament.settings import Adjudication
 from tournament.values import SettingsError
@@ -91,7 +93,7 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_says_how_to_go_on(tmp_path, number):
     run = subprocess.Popen(
         command(tmp_path, "ledger", games=4000),
@@ -103,10 +105,38 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path, number):
     engines = children(run.pid)
     run.send_signal(number)
     _, errors = run.communicate(timeout=20)
-    assert run.returncode == 130
+    assert run.returncode == 128 + number
     assert "--resume" in errors
     assert "Traceback" not in errors
     assert not any(map(alive, engines))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_run_ends_with_its_terminal(tmp_path):
+    run, terminal = pty.fork()
+    if run == 0:
+        line = command(tmp_path, "ledger", games=4000)
+        os.execv(line[0], line)
+    deadline = time.monotonic() + 20
+    while len(children(run)) < 4 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    engines = children(run)
+    assert len(engines) == 4
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(run, 0)[1]) == 128 + signal.SIGHUP
+    assert not any(map(alive, engines))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_nohup_is_respected(tmp_path):
+    run = subprocess.Popen(
+        ["nohup", *command(tmp_path, "ledger", games=2)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    while not children(run.pid) and run.poll() is None:
+        time.sleep(0.01)
+    run.send_signal(signal.SIGHUP)
+    assert run.wait(30) == 0
 
 
 def quick(**changes):

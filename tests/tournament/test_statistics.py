@@ -1,8 +1,11 @@
+import itertools
 import math
 
+import numpy as np
 import pytest
 
 from tournament.statistics import (
+    difference,
     elo_of_score,
     log_likelihood_ratio,
     score_of_elo,
@@ -74,3 +77,89 @@ def test_nothing_played():
     assert log_likelihood_ratio((0, 0, 0), 0, 2, normalized=True) == 0
     with pytest.raises(ValueError, match="no results"):
         strength((0, 0, 0))
+
+
+def outcomes_of_a_game(elo, draws):
+    """Return the likelihoods of a loss, a draw and a win; `draws`: of all that can be drawn."""
+    score = score_of_elo(elo)
+    drawn = 2 * draws * min(score, 1 - score)
+    return np.array([1 - score - drawn / 2, drawn, score - drawn / 2])
+
+
+def all_counts(outcomes, total):
+    """Return all the counts of so many outcomes that have this total."""
+    bars = itertools.combinations(range(total + outcomes - 1), outcomes - 1)
+    edges = np.array([(-1, *each, total + outcomes - 1) for each in bars])
+    return np.diff(edges, axis=1) - 1
+
+
+def coverage(likelihoods, total, elo):
+    """Return how often the interval holds the truth: exactly, or for many counts by simulation."""
+    outcomes = len(likelihoods)
+    if math.comb(total + outcomes - 1, outcomes - 1) < 25_000:
+        counts = all_counts(outcomes, total)
+        logs = np.array([math.lgamma(n + 1) for n in range(total + 1)])
+        chances = np.exp(logs[total] - logs[counts].sum(axis=1) + counts @ np.log(likelihoods))
+    else:
+        counts = np.random.default_rng(1).multinomial(total, likelihoods, 3000)
+        chances = np.full(len(counts), 1 / len(counts))
+    assert chances.sum() == pytest.approx(1)
+    held = 0.0
+    for count, chance in zip(counts.tolist(), chances, strict=True):
+        if chance > 1e-7:
+            estimate = strength(count).elo
+            held += chance * (abs(estimate.value - elo) <= estimate.error)
+    return held
+
+
+@pytest.mark.parametrize("elo", [0, 50, 200])
+@pytest.mark.parametrize("draws", [0.3, 0.6])
+@pytest.mark.parametrize("games", [2, 4, 10, 40, 200])
+def test_the_interval_holds_the_truth_as_often_as_it_says(elo, draws, games):
+    game = outcomes_of_a_game(elo, draws)
+    by_pairs = coverage(np.convolve(game, game), games // 2, elo)
+    by_games = coverage(game, games, elo)
+    for held in (by_pairs, by_games):
+        assert held >= 0.9
+        # Of few games, each outcome is likely: to leave one out is to leave out too much.
+        assert held <= 0.99 or games <= 10
+
+
+def test_pairs_that_are_all_equal_have_an_error():
+    by_pairs, by_games = strength((0, 0, 8, 0, 0)).elo, strength((8, 0, 8)).elo
+    assert (by_pairs.value, by_games.value) == (0, 0)
+    assert 50 < by_pairs.error < by_games.error < 200
+    errors = [strength((0, 0, pairs, 0, 0)).elo.error for pairs in (1, 2, 8, 100, 10_000)]
+    assert errors == sorted(errors, reverse=True)
+    assert errors[0] > 200
+    assert errors[-1] < 1
+
+
+@pytest.mark.parametrize("counts", [(0, 0, 0, 0, 1), (0, 0, 0, 1, 0), (0, 0, 1), (0, 0, 2)])
+def test_one_pair_tells_little(counts):
+    measured = strength(counts)
+    assert measured.elo.value > 0
+    assert measured.elo.value + 100 < measured.elo.error < 1000
+    assert 0.5 < measured.los < 0.95
+
+
+@pytest.mark.parametrize(("outcomes", "total"), [(5, 1), (5, 2), (5, 5), (5, 9), (3, 4), (3, 40)])
+def test_the_likelihood_of_superiority_is_that_of_the_interval(outcomes, total):
+    for counts in all_counts(outcomes, total).tolist():
+        measured = strength(counts)
+        holds_zero = abs(measured.elo.value) <= measured.elo.error
+        either = max(measured.los, 1 - measured.los)
+        assert either < 0.985 if holds_zero else either > 0.97
+
+
+def test_pairs_are_what_counts_unless_most_games_stand_alone():
+    assert difference((0, 0, 0, 0, 0), (0, 0, 0)) is None
+    assert difference((0, 0, 0, 0, 0), (0, 1, 0)) == strength((0, 1, 0))
+    assert difference((0, 0, 8, 0, 0), (8, 0, 8)) == strength((0, 0, 8, 0, 0))
+    assert difference((0, 0, 8, 0, 0), (8, 0, 9)) == strength((0, 0, 8, 0, 0))
+    assert difference((0, 0, 1, 0, 0), (1, 0, 4)) == strength((1, 0, 4))
+
+
+def test_the_score_is_the_share_of_the_points():
+    assert strength((0, 0, 0, 0, 3)).score == 1
+    assert strength((1, 1, 2)).score == 0.625

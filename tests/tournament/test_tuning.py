@@ -3,14 +3,16 @@ import json
 import math
 import random
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from kempelen import cli
-from tests.support import program
+from tests.support import failing, program
+from tournament import tuning
 from tournament.settings import EngineSettings
 from tournament.spsa import Spsa, Tunable
-from tournament.tuning import declared, tunables
+from tournament.tuning import Check, declared, tunables
 from tournament.values import SettingsError
 
 TRIALS = 4000
@@ -89,10 +91,11 @@ def test_our_constants_are_tuned_by_games_and_a_second_run_goes_on(tmp_path, cap
     state = tmp_path / "state.json"
     command = ["tune", "search", "FutilityMargin", "ReverseFutilityMargin=40"]
     command += ["--nodes", "40", "--pairs", "3"]
-    command += ["--state", str(state), "--json"]
+    command += ["--state", str(state), "--json", "--check", "0"]
     assert cli.main(command) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["pairs"] == 3
+    assert result["check"] is None
     assert set(result["values"]) == {"FutilityMargin", "ReverseFutilityMargin"}
     assert json.loads(state.read_text())["told"] == 3
     assert cli.main(command) == 0
@@ -105,3 +108,60 @@ def test_what_cannot_be_tuned_is_said(capsys):
     assert "kempelen: engine" in capsys.readouterr().err
     assert cli.main(["tune", "search", "--engine", f"cmd={program('stockfish')}"]) == 2
     assert "name the options" in capsys.readouterr().err
+
+
+def test_a_check_counts_the_pairs_of_what_was_found_against_what_there_was():
+    spsa = Spsa([Tunable("a", 5, 0, 10, 1), Tunable("b", 7, 0, 10, 1)], 10)
+    spsa.theta["a"] = 8.3
+    check = Check(spsa, 3)
+    for balance in (-2.0, 1.0, 1.0):
+        trial = check.ask()
+        assert (trial.plus, trial.minus) == ({"a": 8, "b": 7}, {"a": 5, "b": 7})
+        check.tell(trial, balance)
+    assert (check.asked, check.told, check.counts) == (3, 3, [1, 0, 0, 2, 0])
+
+
+@pytest.mark.parametrize(("better", "status"), [(True, 0), (False, 1)])
+def test_numbers_that_lose_against_those_before_are_no_success(capsys, monkeypatch, better, status):
+    played = []
+
+    async def play_game(settings, assignment, *rest):
+        """Let the numbers found win or lose all games, and level all games of the tuning."""
+        played.append(assignment)
+        checking = assignment.pair.round == 2
+        score = float(better == (assignment.game == 1)) if checking else 0.5
+        return SimpleNamespace(white_score=score, detail="")
+
+    monkeypatch.setattr(tuning, "play_game", play_game)
+    monkeypatch.setattr(Spsa, "values", lambda self: {"FutilityMargin": 50})
+    command = ["tune", "search", "FutilityMargin", "--pairs", "21"]
+    assert cli.main(command) == status
+    said = capsys.readouterr()
+    assert [assignment.pair.round for assignment in played] == [1] * 42 + [2] * 6
+    assert ("worse than those before by" in said.err) == (not better)
+    assert ("against those before: +" in said.out) == better
+    assert cli.main([*command, "--check", "-1"]) == 2
+    assert "--check must not be negative" in capsys.readouterr().err
+
+
+def test_numbers_that_have_not_changed_are_not_checked():
+    spsa = Spsa([Tunable("a", 5, 0, 10, 1)], 10)
+    assert asyncio.run(tuning.check(None, spsa, 3, report=lambda told: None)) is None
+
+
+def test_a_state_that_cannot_be_saved_is_named(tmp_path, capsys):
+    engine = f"cmd={failing('none')[0]},args={' '.join(failing('none')[1])}"
+    line = ["tune", "search", "Hash", "--engine", engine, "--pairs", "1", "--nodes", "1"]
+    assert cli.main([*line, "--state", str(tmp_path / "no" / "state.json")]) == 2
+    assert "state.json: No such file or directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("change", ['"told": "x"', '"told": -1', '"theta": {"Depth": NaN}'])
+def test_a_damaged_state_is_named(tmp_path, change):
+    path = tmp_path / "state.json"
+    spsa = Spsa([Tunable("Depth", 5, 1, 9, 1)], 10)
+    spsa.save(path)
+    state = json.loads(path.read_text()) | json.loads("{" + change + "}")
+    path.write_text(json.dumps(state))
+    with pytest.raises(SettingsError, match="not the state of a tuning"):
+        spsa.load(path)

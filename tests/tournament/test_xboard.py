@@ -38,7 +38,6 @@ async def test_a_match_with_a_uci_engine():
         ("illegal", Termination.ILLEGAL_MOVE),
         ("dies", Termination.CRASH),
         ("error", Termination.FAILED),
-        ("no-ping", Termination.NOT_STARTED),
     ],
 )
 async def test_a_failure_loses_one_game(failure, termination):
@@ -49,6 +48,12 @@ async def test_a_failure_loses_one_game(failure, termination):
     assert [(record.termination, record.first_score) for record in records] == [
         (termination, 0.0)
     ] * 2
+
+
+async def test_an_engine_without_ping_is_named():
+    chosen = settings(xboard("no-ping"), engine(name="uci"), time=TIME)
+    with pytest.raises(SettingsError, match=r"does not start, as one that speaks xboard: .*ping"):
+        await play(chosen)
 
 
 async def test_options_and_limits_are_checked():

@@ -1,8 +1,7 @@
 """Tuning: the trace is the evaluation, and a fit finds the weights that made the results."""
 
 import json
-import subprocess
-import sys
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +16,9 @@ from agent.chess.tracing import trace
 from agent.chess.weights import WEIGHTS
 from agent.packed import board_of
 from agent.selfplay import Rules
+from kempelen.cli import main
 from training import texel
-from training.positions import Dataset
+from training.positions import TRAINING, VALIDATION, Dataset
 from training.selfplay import Plan, generate
 
 
@@ -128,33 +128,130 @@ def test_the_share_of_results_decides_what_is_fitted_to() -> None:
     assert by_scores.after < by_scores.before - 0.02
 
 
-def tune(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "kempelen.cli", "tune", "evaluation", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True)
+def misleading() -> dict[int, texel.Sample]:
+    """Return positions to fit to whose results follow from other weights than those held out."""
+    start = texel.start_weights()
+    others = start + np.random.default_rng(3).choice([-60.0, 60.0], start.shape)
+    return {TRAINING: sample(8_000, 1, others, 250), VALIDATION: sample(4_000, 2, start, 250)}
 
 
-def test_the_command_writes_other_weights(played: Path, tmp_path: Path) -> None:
+def test_the_weights_are_those_of_the_iteration_that_other_games_like_best() -> None:
+    start = texel.start_weights()
+    truth = start + np.random.default_rng(3).choice([-40.0, 40.0], start.shape)
+    training, validation = sample(2_000, 1, truth, 250), sample(4_000, 2, truth, 250)
+    done: list[int] = []
+    fit = texel.fit(training, validation, 200, 1.0, lambda number, _: done.append(number))
+    assert fit.better
+    assert fit.iteration < done[-1] <= fit.iteration + texel.PATIENCE < 200
+    again = texel.fit(training, validation, fit.iteration, 1.0)
+    assert (again.weights, again.after) == (fit.weights, fit.after)
+    for iterations in (1, fit.iteration - 1):
+        assert texel.fit(training, validation, iterations, 1.0).after > fit.after
+
+
+def test_weights_fitted_to_what_other_games_contradict_are_not_better() -> None:
+    samples = misleading()
+    fit = texel.fit(samples[TRAINING], samples[VALIDATION], iterations=60, result_share=1.0)
+    assert not fit.better
+    assert fit.after > fit.before
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_a_fit_from_material_finds_the_weights_behind_the_results(share: float) -> None:
+    truth = texel.start_weights()
+    training, validation = sample(40_000, 1, truth, 250), sample(4_000, 2, truth, 250)
+    material = texel.material_weights()
+    fit = texel.fit(training, validation, 60, share, start=material)
+    assert fit.after < fit.before - 0.01
+    found = np.array([pair for term in fit.weights.values() for pair in term.values])
+    # The scale is that of the material, so weights are found up to a factor.
+    learned = np.ones(len(truth), bool)
+    first = PLACES["material"]
+    learned[first : first + len(texel.MATERIAL)] = False
+    assert np.corrcoef(found[learned].ravel(), truth[learned].ravel())[0, 1] > 0.5
+    tempo = found[PLACES["tempo"]]
+    assert 5 < tempo[0] == tempo[1] < 40
+    assert texel.fit(training, validation, 1, share).weights["tempo"] == WEIGHTS["tempo"]
+
+
+def test_a_start_from_material_has_nothing_else() -> None:
+    weights = texel.material_weights()
+    first = PLACES["material"]
+    assert weights[first : first + 5].tolist() == [[w, w] for w in (100, 300, 300, 500, 900)]
+    assert np.count_nonzero(weights) == 10
+
+
+def tune(*arguments: object) -> int:
+    return main(["tune", "evaluation", *map(str, arguments)])
+
+
+def test_the_command_writes_other_weights(
+    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     texts = {Path(weights_module.__file__).read_text()}
     for share in (0, 1):
         output = tmp_path / f"weights{share}.py"
-        done = tune(played, "-o", output, "--iterations", 5, "--result-share", share, "--json")
-        assert done.returncode == 0
-        found = json.loads(done.stdout)
+        options = ("--iterations", 30, "--result-share", share, "--from", "material", "--json")
+        assert tune(played, "-o", output, *options) == 0
+        said = capsys.readouterr()
+        found = json.loads(said.out)
         assert found["positions"] > 10_000
-        assert found["validation_loss"] != found["validation_loss_before"]
+        assert found["validation_loss"] < found["validation_loss_before"]
+        assert 0 < found["iteration"] <= 30
+        assert f"{found['positions']} positions are few for" in said.err
         texts.add(output.read_text())
         compile(output.read_text(), str(output), "exec")
     assert len(texts) == 3
 
 
-def test_a_share_that_is_none(played: Path, tmp_path: Path) -> None:
-    done = tune(played, "-o", tmp_path / "x.py", "--result-share", 2)
-    assert done.returncode == 2
-    assert "--result-share" in done.stderr
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_the_command_keeps_the_old_weights_where_the_new_ones_are_worse(
+    played: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    form: list[str],
+) -> None:
+    samples = misleading()
+    monkeypatch.setattr(texel, "read", lambda dataset, part, limit: samples[part])
+    output, new = tmp_path / "weights.py", tmp_path / "new.py"
+    output.write_text("# the old ones\n")
+    for file in (output, new):
+        options = ("--iterations", 20, "--result-share", 1, *form)
+        assert tune(played, "-o", file, *options) == 1
+        said = capsys.readouterr()
+        losses = re.search(r"games (\d\.\d+) after iteration \d+, was (\d\.\d+)", said.err)
+        assert losses is not None
+        assert float(losses[1]) > float(losses[2])
+        assert "nothing written" in said.err
+        if form:
+            found = json.loads(said.out)
+            assert found["file"] is None
+            assert found["validation_loss"] > found["validation_loss_before"]
+        else:
+            assert said.out == ""
+    assert output.read_text() == "# the old ones\n"
+    assert not new.exists()
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    done = tune(tmp_path / "none", "-o", tmp_path / "x.py")
-    assert done.returncode == 2
-    assert "No such file" in done.stderr
+def test_too_few_positions_to_judge_by(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = tmp_path / "few"
+    list(generate(few, Plan(Rules(nodes=20), seed=2), "test", 1_500, 1))
+    assert tune(few, "-o", tmp_path / "x.py") == 2
+    assert "too few positions" in capsys.readouterr().err
+    assert not (tmp_path / "x.py").exists()
+
+
+def test_a_share_that_is_none(
+    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        tune(played, "-o", tmp_path / "x.py", "--result-share", 2)
+    assert ended.value.code == 2
+    assert "--result-share" in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune(tmp_path / "none", "-o", tmp_path / "x.py") == 2
+    assert "No such file" in capsys.readouterr().err
     assert not (tmp_path / "x.py").exists()

@@ -235,3 +235,16 @@ def test_an_evaluation_must_return_a_whole_number(searcher: Searcher, value: obj
 def test_large_evaluations_are_no_mates(searcher: Searcher) -> None:
     search = searcher(evaluation=Evaluation("huge", python=lambda board: 10**12))
     assert isinstance(last_info(search, chess.Board(), Limits(depth=1)).score, Cp)
+
+
+def reports(search: KernelSearch, limits: Limits[chess.Move]) -> list[tuple[object, ...]]:
+    search.arm()
+    search.new_game()
+    infos = search.deepen(chess.Board(KIWIPETE), limits)
+    return [(info.depth, info.score, info.pv, info.nodes) for info in infos]
+
+
+@pytest.mark.parametrize("limits", [Limits(depth=4), Limits(nodes=2000)])
+def test_first_levels_are_searched_before_others_help(searcher: Searcher, limits: Limits) -> None:
+    """So there is a move worth playing however many threads wait for the cores."""
+    assert reports(searcher(threads=64), limits) == reports(searcher(threads=1), limits)

@@ -79,7 +79,8 @@ def test_an_evaluation_of_the_users_takes_the_game(file):
     ("text", "message"),
     [
         ("def f(game): return game.none", r"f failed: AttributeError: .*mine\.py, line 1"),
-        ("def f(game): return float('nan')", "f failed: ValueError: it returned not a number"),
+        ("def f(game): return float('nan')", r"mine\.py:f returned nan: a finite number is needed"),
+        ("def f(game): return -float('inf')", r"mine\.py:f returned -inf: a finite number"),
         ("def f(game): return 'much'", "f failed: TypeError"),
         ("from agent.evaluation import evaluator\n@evaluator\ndef f(w, p): return 0", "compiled"),
         ("def g(game): return 0", "has no function 'f'; it has: g"),

@@ -8,13 +8,15 @@ from agent.game import Chance
 from agent.games import catalogue as games
 from agent.games.random_tree import RandomTree
 from agent.games.tree import Tree, evaluate
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, Beyond
 from agent.search.b_star import BStar
 from agent.search.catalogue import algorithms
 from agent.search.counts import SearchStopped
+from agent.search.expectiminimax import Expectiminimax
 from agent.search.mcts import UCT
 from agent.search.mtd import MTD
 from agent.search.observing import (
+    BegunAnew,
     Bounded,
     Counted,
     CutOff,
@@ -28,6 +30,7 @@ from agent.search.observing import (
 )
 from agent.search.scout import Scout
 from agent.search.sss_star import SSSStar
+from agent.search.table import Table
 
 # MAX at the root; alpha-beta cuts off after the first leaf of the second MIN node.
 SMALL = [[3, 12], [2, 4]]
@@ -61,6 +64,40 @@ def test_watching_changes_nothing(name, game_name):
     assert len(of(Visited, events)) == search.counts.nodes
     assert len(of(Evaluated, events)) == search.counts.leaves
     assert not {"play", "undo"} & vars(game).keys()
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (AlphaBeta, {"continuation": True}),
+        (AlphaBeta, {"beyond": Beyond(2, swing=0.01)}),
+        (AlphaBeta, {"table": Table()}),
+        (algorithms()["null-move"], {"reduction": 1}),
+        (algorithms()["pvs"], {}),
+        (algorithms()["and-or"], {}),
+        (algorithms()["scout"], {}),
+        (MTD, {}),
+    ],
+    ids=lambda each: each.name if isinstance(each, type) else "+".join(each),
+)
+def test_every_leaf_and_every_cut_is_told(kind, options):
+    events, evaluation = [], games.evaluation("connect-four")
+    search = observed(kind, events.append)(evaluation, **options)
+    search.search(games.new_game("connect-four"), 4)
+    assert len(of(Evaluated, events)) == search.counts.leaves
+    assert len(of(CutOff, events)) == search.counts.cutoffs > 0
+
+
+def test_expectiminimax_tells_that_it_begins_anew():
+    events = []
+    search = observed(Expectiminimax, events.append)(lambda game: 5 * game.state.rolled)
+    game = games.new_game("pig")
+    alone = Expectiminimax(search.evaluate)
+    assert search.search(game, 2) == alone.search(game, 2)
+    begun = [number for number, event in enumerate(events) if isinstance(event, BegunAnew)]
+    assert begun
+    assert all(event.win > 5 * 6 for event in [events[begun[-1]]])
+    assert len(of(Visited, events[begun[-1] :])) == search.counts.nodes == alone.counts.nodes
 
 
 def test_alpha_beta_step_by_step():

@@ -1,3 +1,4 @@
+import json
 import re
 import sys
 from pathlib import Path
@@ -5,7 +6,11 @@ from pathlib import Path
 import pytest
 from matplotlib.image import imread
 
+from agent.games.nim import Nim
+from agent.games.tree import Tree
 from agent.search.catalogue import algorithms
+from agent.search.observing import CutOff, Visited
+from kempelen.lab.sketch import sketch
 
 DATA = Path(__file__).parents[2] / "data"
 TREE = DATA / "trees" / "sss_star.yaml"
@@ -35,6 +40,77 @@ def test_alpha_beta_with_windows_bounds_and_cuts(lab, tmp_path):
     assert svg.read_text(encoding="utf-8").count('id="cut"') == 1
     assert "node-2.2" in svg.read_text(encoding="utf-8")
     assert "alpha-beta: 3 leaves, 6 nodes" in found
+
+
+def cuts(svg):
+    return svg.read_text(encoding="utf-8").count('id="cut"')
+
+
+def test_a_move_that_memory_answered_is_not_cut_off(lab, tmp_path):
+    """At the root the second move transposes to what is solved; only the last one is cut off."""
+    game = ["--game", "nim", "--size", "1,1,2", "--depth", "9"]
+    svg = draw(lab, tmp_path, *game, "--algorithm", "and-or")
+    assert "from memory" in texts(svg)
+    _, out, _ = lab("trace", *game, "--algorithm", "and-or", "--json")
+    events = [json.loads(line) for line in out.splitlines()]
+    visited, remembered, cut = set(), set(), set()
+    for event in events:
+        node = tuple(event["label"])
+        if event["event"] == "visited":
+            visited.add(node)
+        elif event["event"] == "returned" and event["remembered"]:
+            remembered.add(node)
+        elif event["event"] == "cutoff":
+            cut.add(node)
+    assert remembered - visited
+    children = drawn_children(Nim((1, 1, 2)), 9)
+    expected = {node for node in children if node[:-1] in cut} - visited - remembered
+    assert cuts(svg) == len(expected)
+    assert {node for node in children if node[:-1] in cut} - visited != expected
+
+
+def drawn_children(game, depth, label=()):
+    """Return the labels of all nodes below the root."""
+    found = set()
+    for place, move in enumerate(list(game.moves()) if depth else [], 1):
+        game.play(move)
+        found |= {(*label, place)} | drawn_children(game, depth - 1, (*label, place))
+        game.undo()
+    return found
+
+
+def test_no_scissors_where_nothing_is_cut(lab, tmp_path):
+    tree = tmp_path / "small.yaml"
+    tree.write_text("[[3, 12], [5, 4, 2]]")  # the last leaf cuts: nothing is left to cut
+    for name in ("minimax", "sss-star", "alpha-beta"):
+        svg = draw(lab, tmp_path, "--tree", tree, "--algorithm", name)
+        assert cuts(svg) == 0
+        assert "cut-off" not in texts(svg)
+
+
+def test_what_a_pass_cuts_off_has_scissors():
+    events = [
+        Visited((), True),
+        Visited((1,), False),
+        Visited((1, 1), True),
+        CutOff((1,), False, 1),
+        Visited((2,), False),
+        CutOff((2,), False, 0),
+    ]
+    root = sketch(Tree([[3, 12], [2, 4]]), 2, events)
+    assert {node.label for node in root.everything() if node.cut} == {(1, 2), (2, 1), (2, 2)}
+
+
+def test_a_won_leaf_says_so(lab, tmp_path):
+    """With E = X - O a line of three is worth more than any number of open lines."""
+    file = tmp_path / "raw.py"
+    file.write_text("def f(g):\n    return g.open_lines(g.turn) - g.open_lines(1 - g.turn)\n")
+    game = ["--game", "tic-tac-toe", "--moves", "a3 b3 a2 c3", "--depth", "1"]
+    found = texts(draw(lab, tmp_path, *game, "--evaluation", f"{file}:f"))
+    assert found.count("WIN") == 2  # the leaf and the root
+    assert {"2", "α WIN"} & set(found)
+    found = texts(draw(lab, tmp_path, *game, "--evaluation", f"{file}:f", "--lang", "es"))
+    assert found.count("GANA") == 2
 
 
 def test_the_same_command_draws_the_same_picture(lab, tmp_path):

@@ -1,7 +1,10 @@
 import json
 import re
+from math import isnan
 
 import pytest
+
+from kempelen.lab.plot import THEORY
 
 SMALL = ["--branching", "3", "--depth", "3", "--trees", "2"]
 
@@ -18,6 +21,17 @@ def test_points_agree_with_theory(lab):
         assert point["leaves"] >= least
     shapes = {(point["branching"], point["depth"]) for point in points}
     assert shapes == {(3, 1), (3, 2), (3, 3), (2, 3)}
+
+
+def test_the_growth_by_pearl_is_not_drawn_below_the_minimum():
+    laws = {name: law for name, law, _ in THEORY}
+    drawn = {
+        (b, d) for b in range(2, 5) for d in range(1, 9) if not isnan(laws["R^d (Pearl)"](b, d))
+    }
+    for b, d in drawn:
+        assert laws["R^d (Pearl)"](b, d) >= laws["Knuth-Moore"](b, d)
+    assert (2, 8) in drawn
+    assert (2, 2) not in drawn
 
 
 def test_distinct_leaves_are_counted_once(lab):

@@ -64,6 +64,50 @@ def test_techniques_are_options(lab):
     assert uct["counts"]["leaves"] == 50
 
 
+RAW = "def f(g):\n    return g.open_lines(g.turn) - g.open_lines(1 - g.turn)\n"
+
+
+def test_wins_are_told_apart_from_evaluations(lab, tmp_path):
+    """E = X - O is 1 for many a position; a win is worth 1 too, and more than all of them."""
+    file = tmp_path / "raw.py"
+    file.write_text(RAW)
+    arguments = ["--game", "tic-tac-toe", "--depth", "1", "--evaluation", f"{file}:f"]
+    won = results(lab, *arguments, "--moves", "a3 b3 a2 c3")["results"]
+    assert {(each["move"], each["value"]) for each in won} == {("a1", 1)}
+    assert {each["algorithm"] for each in won if not each["decided"]} == {"uct", "ucb1"}
+    even = results(lab, *arguments, "--algorithm", "minimax,alpha-beta")["results"]
+    assert [(each["value"], each["decided"]) for each in even] == [(4, False)] * 2
+    _, out, _ = lab("run", *arguments, "--moves", "a3 b3 a2 c3", "--algorithm", "minimax")
+    assert out.splitlines()[2].split()[:3] == ["minimax", "WIN", "a1"]
+    _, out, _ = lab("run", *arguments, "--algorithm", "minimax")
+    assert out.splitlines()[2].split()[:3] == ["minimax", "4", "b2"]
+    _, out, _ = lab(
+        "run", "--game", "othello", "--size", "4", "--depth", "99", "--algorithm", "pvs"
+    )
+    assert "LOSS -8" in out.splitlines()[2]
+
+
+def test_evaluations_are_a_column(lab):
+    game = ["--game", "connect-four", "--depth", "5", "--algorithm", "alpha-beta+successors"]
+    counts = results(lab, *game)["results"][0]["counts"]
+    assert (counts["leaves"], counts["evaluations"]) == (513, 2375)
+    _, out, _ = lab("run", *game)
+    heading, row = (line.split() for line in out.splitlines()[1:3])
+    assert row[heading.index("evaluations")] == "2375"
+    pruned = results(lab, *game, "--factor", "4")["results"][0]["counts"]
+    assert pruned["evaluations"] > pruned["leaves"]
+
+
+def test_a_branching_factor_below_the_minimum_is_no_count(lab):
+    """R^d tells how the leaves grow; two plies deep it is less than can be done."""
+    tree = ["--game", "random-tree", "--size", "3", "--algorithm", "alpha-beta"]
+    _, out, _ = lab("run", *tree, "--depth", "2")
+    assert "R^d =" not in out
+    assert "Pearl R = 2.148 (it holds for deep trees; here R^d is below the minimum)" in out
+    _, out, _ = lab("run", *tree, "--depth", "6")
+    assert "Pearl R = 2.148, R^d = 98." in out
+
+
 def test_limits(lab):
     status, out, _ = lab(
         "run", "--game", "othello", "--depth", "9", "--algorithm", "minimax,uct", "--nodes", "300"
@@ -71,7 +115,7 @@ def test_limits(lab):
     assert status == 0
     minimax, uct = (line.split() for line in out.splitlines()[2:4])
     assert minimax[1] == "stopped"
-    assert minimax[3] == uct[4] == "300"
+    assert minimax[4] == uct[5] == "300"
     found = results(
         lab, "--game", "othello", "--depth", "30", "--algorithm", "minimax", "--movetime", "0.05"
     )

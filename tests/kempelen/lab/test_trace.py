@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,9 +51,14 @@ def test_null_windows_are_written_as_one_bound(lab, tmp_path):
     tree.write_text("[[3, 12], [7, 9]]")
     _, out, _ = lab("trace", "--tree", tree, "--algorithm", "negascout-2")
     steps = [row[3].strip() for row in columns(out)]
-    assert "enter (3, 3+)" in steps
+    assert "enter (3, 4)" in steps  # nothing lies between whole numbers
     assert "enter again (3, ∞)" in steps
-    assert "enter (3-, 3), evaluate 12" in steps
+    assert "enter (2, 3), evaluate 12" in steps
+    tree.write_text("[[3.5, 12], [7, 9]]")
+    _, out, _ = lab("trace", "--tree", tree, "--algorithm", "negascout-2")
+    steps = [row[3].strip() for row in columns(out)]
+    assert "enter (3.5, 3.5+)" in steps
+    assert "enter (3.5-, 3.5), evaluate 12" in steps
 
 
 def test_scout_asks_its_questions(lab, tmp_path):
@@ -70,6 +76,38 @@ def test_every_algorithm_has_a_trace(lab, name, language):
     status, out, err = lab("trace", "--tree", TREE, "--algorithm", name, "--lang", language)
     assert (status, err) == (0, "")
     assert len(out.splitlines()) > 5
+
+
+def test_the_hard_alpha_beta_returns_what_the_notes_return(lab, tmp_path):
+    """A leaf returns what it is worth, though the limit is 20."""
+    tree = tmp_path / "small.yaml"
+    tree.write_text("[[20, 23], [[25, 30], 19]]")
+    _, out, _ = lab("trace", "--tree", tree, "--algorithm", "alpha-beta-hard", "--lang", "es")
+    steps = [row[3].strip() for row in columns(out)]
+    assert "entra (20, ∞), evalúa 25" in steps
+    assert not any("evalúa" in step and "devuelve" in step for step in steps)
+
+
+def test_ends_are_marked_in_json(lab):
+    game = ["--game", "tic-tac-toe", "--moves", "a3 b3 a2 c3", "--depth", "1", "--json"]
+    events = [json.loads(line) for line in lab("trace", *game)[1].splitlines()]
+    won = [event for event in events if event["event"] == "evaluated" and event["decided"]]
+    assert [event["value"] for event in won] == [1]
+    assert events[-1] == {
+        "event": "returned", "label": [], "maximises": True, "value": 1, "remembered": False,
+        "decided": True,
+    }  # fmt: skip
+
+
+def test_a_game_of_chance_says_that_wins_count_more(lab, tmp_path):
+    file = tmp_path / "raw.py"
+    file.write_text("def lead(g):\n    return 10 * g.state.rolled\n")
+    arguments = ["--game", "pig", "--size", "10", "--algorithm", "expectiminimax", "--depth", "1"]
+    arguments += ["--evaluation", f"{file}:lead"]
+    _, out, _ = lab("trace", *arguments)
+    assert "begin anew: a win counts 64" in out
+    _, out, _ = lab("trace", *arguments, "--lang", "es")
+    assert "empieza de nuevo: ganar cuenta 64" in out
 
 
 def test_moves_are_written_in_the_games_notation(lab):
@@ -91,9 +129,13 @@ def test_chance_moves_too(lab):
 
 
 def test_null_move_passes(lab):
-    status, out, _ = lab("trace", "--game", "connect-four", "--algorithm", "null-move")
-    assert status == 0
-    assert "cut-off" in out
+    fen = "fen=4k3/8/8/3q4/8/2N5/8/4K3 w - - 0 1"
+    arguments = ["--game", "chess", "--option", fen, "--depth", "3"]
+    status, out, err = lab("trace", *arguments, "--algorithm", "null-move+reduction=1")
+    assert (status, err) == (0, "")
+    row = next(row for row in columns(out) if "cut-off" in row[3] and ".0," in row[3])
+    passed = re.search(r"cut-off by (\S+\.0),", row[3])[1]
+    assert any(line.split()[1:3] == [passed, "-"] for line in out.splitlines())
 
 
 def test_json_has_one_event_a_line(lab):

@@ -4,6 +4,7 @@ import pytest
 
 from agent.games import catalogue
 from agent.games.stones import PASS
+from agent.search.catalogue import algorithms
 from protocols.gtp.protocol import ANALYZE_COMMANDS, COMMANDS, MOST_WAITING
 
 
@@ -100,6 +101,39 @@ def test_a_failing_evaluation_costs_no_move(start, tmp_path):
         "breaks failed: ZeroDivisionError: division by zero (mine.py, line 2)" in report
         for report in talk.reports
     )
+
+
+RAW = "def f(g):\n    return g.open_lines(g.turn) - g.open_lines(1 - g.turn)\n"
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("algorithm", [None, *algorithms()])
+def test_a_won_move_is_played_whatever_the_evaluation_says(start, tmp_path, algorithm, depth):
+    """E = X - O is 2 after b2, and a1 wins."""
+    file = tmp_path / "raw.py"
+    file.write_text(RAW)
+    options = {"depth": depth, "playouts": 300, "seconds": 60.0, "evaluation": f"{file}:f"}
+    talk = start(game="tic-tac-toe", book=False, algorithm=algorithm, **options)
+    for move in ("b a3", "w b3", "b a2", "w c3"):
+        talk.answer(f"play {move}")
+    assert talk.answer("genmove b") == "= a1\n\n"
+    assert talk.reports == []
+
+
+def test_a_good_evaluation_is_no_sure_win_in_an_analysis(start, tmp_path):
+    file = tmp_path / "raw.py"
+    file.write_text(RAW)
+    talk = start(game="tic-tac-toe", book=False, depth=1, evaluation=f"{file}:f", seconds=60.0)
+
+    def winrate(*moves):
+        talk.answer("clear_board")
+        for move in moves:
+            talk.answer(f"play {move}")
+        answer = talk.answer("kata-genmove_analyze b")
+        return float(answer.split("winrate ")[1].split()[0])
+
+    assert 0.5 < winrate() < 0.99
+    assert winrate("b a3", "w b3", "b a2", "w c3") > 0.9999
 
 
 def test_a_users_evaluation_decides(start, tmp_path):

@@ -1,7 +1,7 @@
 import chess
 import pytest
 
-from protocols.uci.position import CurrentPosition, read_board
+from protocols.uci.position import LONGEST_GAME, CurrentPosition, read_board
 from protocols.uci.values import Position, UciError
 
 
@@ -85,3 +85,23 @@ def test_flip_changes_the_sides():
     assert current.board == before.mirror()
     current.flip()
     assert current.board == before
+
+
+def test_the_longest_game_is_taken_and_a_longer_one_is_not():
+    shuffle = ("g1f3 g8f6 f3g1 f6g8 " * (LONGEST_GAME // 4 + 1)).split()
+    current = CurrentPosition()
+    current.set(Position(None, tuple(shuffle[:LONGEST_GAME])), chess960=False)
+    assert len(current.board.move_stack) == LONGEST_GAME
+    with pytest.raises(UciError, match="more than a game can have"):
+        current.set(Position(None, tuple(shuffle[: LONGEST_GAME + 1])), chess960=False)
+    assert len(current.board.move_stack) == LONGEST_GAME
+
+
+def test_what_is_passed_on_is_a_copy_with_the_recent_moves():
+    current = CurrentPosition()
+    current.set(position("g1f3 g8f6 f3g1 f6g8 " * 300), chess960=False)
+    recent = current.recent()
+    assert recent.move_stack == current.board.move_stack[-len(recent.move_stack) :]
+    assert recent.fen() == current.board.fen()
+    recent.pop()
+    assert len(current.board.move_stack) == 1200

@@ -2,6 +2,7 @@ import pytest
 
 from protocols.uci.values import (
     MOST,
+    MOST_SEARCH_MOVES,
     Go,
     Position,
     SetOption,
@@ -104,3 +105,11 @@ def test_switch_and_depth():
 def test_what_a_user_wrote_is_quoted_on_one_line_and_cut():
     assert shorten("a\r\nb") == "'a b'"
     assert len(shorten("x" * 1_000_000)) == 62
+
+
+def test_search_moves_are_bounded_and_what_follows_them_is_read():
+    words = " ".join(map(str, range(5000)))
+    go = parse_go(f"searchmoves e2e4 e2e4 {words} movetime 100")
+    assert go.search_moves[:3] == ("e2e4", "0", "1")
+    assert len(go.search_moves) == MOST_SEARCH_MOVES
+    assert go.numbers == {"movetime": 100}

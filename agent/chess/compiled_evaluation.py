@@ -1,0 +1,197 @@
+"""A user's evaluation compiled into the search: a C function that reports what it raises.
+
+Numba's own C functions write an exception to standard error, once for each position, and return
+0. Here it ends the search: the exception is kept in the worker's field `failure`, and the worker
+stops. Nothing that goes wrong passes in silence: division by zero and an index out of range raise,
+as they do in Python, and so does a value that is no number. A number beyond what an evaluation can
+be counts as the greatest or the least.
+"""
+
+import ctypes
+import hashlib
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+from agent.chess.handcrafted import EVALUATOR_SIGNATURE
+from agent.chess.records import MAX_EVALUATION, Worker, worker_at
+from agent.evaluation import EvaluationError
+from agent.kernel import c_function
+
+# Python's errors in place of NumPy's silence.
+_CHECKED = numba.njit(
+    nogil=True,
+    error_model="python",
+    boundscheck=True,
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+)
+
+_I64 = ir.IntType(64)
+
+
+def compile_evaluation(name: str, function: Callable[[Any, Any], Any]) -> Any:
+    """Compile `function(worker, ply)` to a C function, cached on disk.
+
+    Raises EvaluationError if it cannot be compiled.
+    """
+    users = _CHECKED(function)
+
+    @_CHECKED  # type: ignore[untyped-decorator]
+    def evaluate(worker: Any, ply: Any) -> Any:
+        return _centipawns(users(worker, ply))
+
+    call = _guarded(evaluate)
+
+    def at_address(address: Any, ply: Any) -> Any:
+        return call(worker_at(address), ply)
+
+    digest = hashlib.sha256()
+    _digest(function, digest, set())
+    try:
+        cached_as = f"evaluator-{digest.hexdigest()[:24]}"
+        return c_function(EVALUATOR_SIGNATURE, at_address, cached_as, foreign=True)
+    except Exception as error:  # Numba's own, and whatever slips through its typing
+        raise EvaluationError(
+            f"evaluation {name} cannot be compiled: {_reason(users, error)}"
+        ) from error
+
+
+def _reason(function: Any, error: Exception) -> str:
+    """Say what keeps a function from being compiled."""
+    for made in function.overloads.values():
+        returned = made.signature.return_type
+        if not isinstance(returned, types.Integer | types.Float | types.Boolean):
+            return f"it must return a number, always; Numba finds that it returns {returned}"
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _centipawns(value: Any) -> Any:
+    """Return the value as a whole number of centipawns that an evaluation can be; compiled code."""
+    raise NotImplementedError
+
+
+@overload(_centipawns, jit_options={"error_model": "python"})  # type: ignore[untyped-decorator]
+def _centipawns_of(value: Any) -> Callable[[Any], Any] | None:
+    if isinstance(value, types.Float):
+        return _from_float
+    return _from_whole if isinstance(value, types.Integer | types.Boolean) else None
+
+
+def _from_float(value: Any) -> Any:
+    if value != value:
+        raise ValueError("it returned NaN")
+    if abs(value) == np.inf:
+        raise OverflowError("it returned infinity")
+    return np.int32(min(max(value, -MAX_EVALUATION), MAX_EVALUATION))
+
+
+def _from_whole(value: Any) -> Any:
+    whole: Any = np.int64(value)
+    return np.int32(min(max(whole, -MAX_EVALUATION), MAX_EVALUATION))
+
+
+def _guarded(function: Any) -> Callable[..., Any]:
+    """Make a kernel function that calls another, and stops the worker where that raises."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def guarded(typing_context: Any, worker: Any, ply: Any) -> Any:
+        callee = typing_context.resolve_value_type(function)
+        called = callee.get_call_type(typing_context, (worker, ply), {})
+
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            overload = function.overloads[called.args]
+            context.active_code_library.add_linking_library(overload.library)
+            status, value = context.call_internal_no_propagate(
+                builder, overload.fndesc, called, arguments
+            )
+            with cgutils.if_unlikely(builder, status.is_error):
+                _keep_exception(context, builder, status, arguments[0])
+            return value
+
+        return called.return_type(worker, ply), codegen
+
+    return guarded
+
+
+def _keep_exception(context: Any, builder: Any, status: Any, worker: Any) -> None:
+    """Make code that leaves the first exception with the worker, and stops it."""
+    api = context.get_python_api(builder)
+    lock = api.gil_ensure()
+    context.call_conv.raise_error(builder, api, status)
+    kind, value, trace = (cgutils.alloca_once(builder, api.pyobj) for _ in range(3))
+    api.err_fetch(kind, value, trace)
+    _call(builder, "PyErr_NormalizeException", ir.VoidType(), kind, value, trace)
+    exception = builder.load(value)
+    with cgutils.if_likely(builder, cgutils.is_not_null(builder, builder.load(trace))):
+        _call(builder, "PyException_SetTraceback", ir.IntType(32), exception, builder.load(trace))
+        api.decref(builder.load(trace))
+    api.decref(builder.load(kind))
+    kept = _field(builder, worker, "failure")
+    is_first = builder.icmp_unsigned("==", builder.load(kept), ir.Constant(_I64, 0))
+    with builder.if_else(is_first) as (first, later):
+        with first:
+            builder.store(builder.ptrtoint(exception, _I64), kept)
+        with later:
+            api.decref(exception)
+    builder.store(ir.Constant(_I64, 1), _field(builder, worker, "stop"))
+    api.gil_release(lock)
+
+
+def _call(builder: Any, name: str, returned: Any, *arguments: Any) -> None:
+    """Make a call of a C function."""
+    function_type = ir.FunctionType(returned, [argument.type for argument in arguments])
+    builder.call(cgutils.get_or_insert_function(builder.module, function_type, name), arguments)
+
+
+def _field(builder: Any, worker: Any, name: str) -> Any:
+    """Make code that finds a field of 64 bits in a worker."""
+    base = builder.bitcast(worker, ir.IntType(8).as_pointer())
+    offset = ir.Constant(_I64, Worker.offset(name))
+    return builder.bitcast(builder.gep(base, [offset]), _I64.as_pointer())
+
+
+def take_exception(worker: Any) -> BaseException | None:
+    """Return the exception that a compiled evaluation has left with the worker, and forget it."""
+    address = int(worker["failure"])
+    if not address:
+        return None
+    worker["failure"] = 0
+    exception: BaseException = ctypes.cast(address, ctypes.py_object).value
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(exception))  # the worker's own reference
+    trace = exception.__traceback__
+    if trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        exception.__traceback__ = None  # no line of the user's
+    return exception
+
+
+def _digest(value: Any, digest: Any, seen: set[int]) -> None:
+    """Hash a function with all that it refers to, so that an edit anywhere names other code."""
+    function = getattr(value, "py_func", value)  # a jitted function's source
+    if id(function) in seen:
+        return
+    seen.add(id(function))
+    code = getattr(function, "__code__", None)
+    if isinstance(code, CodeType):
+        digest.update(str(function.__module__).encode())  # which the cached code imports
+        digest.update(code.co_code)
+        for constant in code.co_consts:
+            digest.update(repr(constant).encode() if not isinstance(constant, CodeType) else b"")
+        scope = getattr(function, "__globals__", {})
+        for name in code.co_names:
+            digest.update(name.encode())
+            if name in scope:
+                _digest(scope[name], digest, seen)
+        for cell in getattr(function, "__closure__", None) or ():
+            _digest(cell.cell_contents, digest, seen)
+    elif isinstance(value, np.ndarray):
+        digest.update(value.tobytes())
+    elif isinstance(value, (int, float, tuple, str, bool, np.generic)):
+        digest.update(repr(value).encode())

@@ -1,0 +1,114 @@
+"""Files that a user names: regular ones, read whole only up to a size.
+
+A device has no end and a pipe may have no writer: to read what a name turns out to be could fill
+the memory or wait for ever. All errors are OSErrors, whose `strerror` says what is wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+# The largest file that is read whole, unless its reader expects other sizes, and the longest line
+# of one that is read line by line.
+LARGEST = 16 << 20
+LONGEST_LINE = 1 << 20
+
+_BINARY = getattr(os, "O_BINARY", 0)
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # the other end of a pipe is not waited for
+
+
+def require_regular(path: str | os.PathLike[str]) -> None:
+    """Raise OSError unless this is a regular file, for those who open it themselves."""
+    _require(os.stat(path), path, pipes=False)
+
+
+def open_file(path: str | os.PathLike[str], *, pipes: bool = False) -> BinaryIO:
+    """Open a regular file, and where it makes sense a pipe, to read it."""
+    descriptor = os.open(path, os.O_RDONLY | _BINARY | (0 if pipes else _AT_ONCE))
+    try:
+        _require(os.fstat(descriptor), path, pipes)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return open(descriptor, "rb")
+
+
+def open_log(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a regular file, which is made if it is not there, to write at its end."""
+    with contextlib.suppress(FileNotFoundError):
+        require_regular(path)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _BINARY | _AT_ONCE
+    descriptor = os.open(path, flags, 0o666)
+    try:
+        _require(os.fstat(descriptor), path, pipes=False)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return open(descriptor, "ab")
+
+
+def read_bytes(
+    path: str | os.PathLike[str], largest: int = LARGEST, *, pipes: bool = False
+) -> bytes:
+    """Return the content of a file of at most so many bytes."""
+    with open_file(path, pipes=pipes) as file:
+        if os.fstat(file.fileno()).st_size <= largest:
+            content = file.read(largest + 1)
+            if len(content) <= largest:
+                return content
+    raise OSError(errno.EFBIG, f"it is larger than {largest >> 10} KiB", os.fspath(path))
+
+
+def read_text(
+    path: str | os.PathLike[str],
+    largest: int = LARGEST,
+    *,
+    encoding: str = "utf-8",
+    errors: str = "strict",
+    pipes: bool = False,
+) -> str:
+    """Return the text of a file of at most so many bytes, its lines ended by newlines alone."""
+    text = read_bytes(path, largest, pipes=pipes).decode(encoding, errors)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def open_text(path: str | os.PathLike[str]) -> TextIO:
+    """Open a text of any length, also from a pipe; a line that is too long comes in pieces."""
+    return _Text(open_file(path, pipes=True), encoding="utf-8", errors="replace")
+
+
+class _Text(io.TextIOWrapper):
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        return super().readline(LONGEST_LINE if size < 0 else size)
+
+
+def lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file; one that is too long comes in pieces."""
+    while line := file.readline(LONGEST_LINE):
+        yield line
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file that other processes see whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _require(status: os.stat_result, path: str | os.PathLike[str], pipes: bool) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if not stat.S_ISREG(status.st_mode) and not (pipes and stat.S_ISFIFO(status.st_mode)):
+        raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))

@@ -1,0 +1,336 @@
+"""What goes wrong, and what --help tells, in the Spanish of the lecture notes.
+
+Errors are raised in English, far from anybody who knows the user's language. So a message is
+recognised by its form: {} stands for what was filled in, which is translated too if it is a message
+itself. Of several forms that fit, the one that says most is meant.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from functools import cache
+
+SPANISH = {
+    # What the algorithms and games refuse.
+    "there is no algorithm {}; there are {}": "no hay ningún algoritmo {}; hay {}",
+    "{} has no option {}; it has {}": "{} no tiene ninguna opción {}; tiene {}",
+    "{}: {} must be {}": "{}: {} debe ser {}",
+    "a number of entries, or alone": "un número de entradas, o ir sola",
+    "a number of plies": "un número de niveles",
+    "a value above 0": "un valor mayor que 0",
+    "the name of a file": "el nombre de un fichero",
+    "true, false, or alone": "true, false, o ir sola",
+    "one of {}": "una de {}",
+    "a whole number": "un número entero",
+    "a number": "un número",
+    "{} plays no games of chance; {} does": "{} no juega a juegos de azar; {} sí",
+    "{} has no moves to continue leaves on": "{} no tiene jugadas con que continuar las hojas",
+    "{}: {} has no moves to continue leaves on: use swing=VALUE": (
+        "{}: {} no tiene jugadas con que continuar las hojas: use swing=VALOR"
+    ),
+    "{}: {} does not say where its mover is forced: use swing=VALUE": (
+        "{}: {} no dice dónde está obligado quien mueve: use swing=VALOR"
+    ),
+    "{}: {} has no patterns": "{}: {} no tiene patrones",
+    "a factor of {} leaves no move; use 1 or more": (
+        "un factor de {} no deja ninguna jugada; use 1 o más"
+    ),
+    "there is no {} depth up to {}; use {} or more": (
+        "no hay ninguna profundidad {} hasta {}; use {} o más"
+    ),
+    "odd": "impar",
+    "even": "par",
+    "a memory of {} positions holds nothing; use 1 or more": (
+        "una memoria de {} posiciones no guarda nada; use 1 o más"
+    ),
+    "these killer moves cannot be kept in {}: {}": (
+        "estas jugadas asesinas no se pueden guardar en {}: {}"
+    ),
+    "{} is neither number, word nor tuple": "{} no es ni número, ni palabra, ni tupla",
+    "cannot load an evaluation from {}: {}": "no se puede cargar una evaluación de {}: {}",
+    "{} cannot be read: {}": "{} no se puede leer: {}",
+    "it is no regular file": "no es un fichero corriente",
+    "it is larger than {} KiB": "ocupa más de {} KiB",
+    "{} holds no killer moves: {}": "{} no contiene jugadas asesinas: {}",
+    "{} cannot be watched: its class has __slots__ without __dict__": (
+        "{} no se puede observar: su clase tiene __slots__ sin __dict__"
+    ),
+    "{} is no pattern: rows of equal length of {}, with one *": (
+        "{} no es un patrón: filas de igual longitud de {}, con un *"
+    ),
+    "there is no game {}; there are {}": "no hay ningún juego {}; hay {}",
+    "there is no game {}; there are {}; a class of that file is {}": (
+        "no hay ningún juego {}; hay {}; una clase de ese fichero es {}"
+    ),
+    "game {}: {}": "juego {}: {}",
+    "game {}: {}; its options: {}": "juego {}: {}; sus opciones: {}",
+    "game {}: there is no class {}; there are: {}": "juego {}: no hay ninguna clase {}; hay: {}",
+    "game {}: {} is no game, it lacks {}": "juego {}: {} no es un juego, le falta {}",
+    "game {} has no --size": "el juego {} no tiene --size",
+    "none": "ninguna",
+    "missing a required argument: {}": "falta un argumento necesario: {}",
+    "got an unexpected keyword argument {}": "ha recibido un argumento que no conoce: {}",
+    "too many positional arguments": "demasiados argumentos",
+    "{} is no position of chess: {}": "{0} no es una posición de ajedrez",
+    "a board of {} by {} has no squares": "un tablero de {} por {} no tiene casillas",
+    "a board of size {} has no squares; use 1 or more": (
+        "un tablero de tamaño {} no tiene casillas; use 1 o más"
+    ),
+    "a board of size {} cannot be; use 1 to {}": (
+        "no puede haber un tablero de tamaño {}; use de 1 a {}"
+    ),
+    "a board of size {} cannot be; use an even size from 4": (
+        "no puede haber un tablero de tamaño {}; use un tamaño par desde 4"
+    ),
+    "{} is not empty": "{} no está vacío",
+    "a stone on {} leaves a chain without liberties": (
+        "una piedra en {} deja una cadena sin libertades"
+    ),
+    "a heap of {} counters cannot be; use 1 or more": (
+        "no puede haber un montón de {} fichas; use 1 o más"
+    ),
+    "a heap of {} counters cannot be; use 0 or more": (
+        "no puede haber un montón de {} fichas; use 0 o más"
+    ),
+    "a target of {} points is no game; use 1 or more": (
+        "una meta de {} puntos no es un juego; use 1 o más"
+    ),
+    "no tree has branching {} and depth {}": (
+        "ningún árbol tiene ramificación {} y profundidad {}"
+    ),
+    "{}: {}": "{}: {}",
+    "{} is {}, neither a number nor a list": "{} es {}, ni un número ni una lista",
+    "{} is an empty list; write a leaf as a number": (
+        "{} es una lista vacía; escriba una hoja como número"
+    ),
+    "the root": "la raíz",
+    "{} is not YAML: {}": "{0} no es YAML",
+    "{} is not YAML: {} (line {}, column {})": "{0} no es YAML: véase la línea {2}, columna {3}",
+    "{} is no legal move; legal: {}": "{} no es una jugada legal; legales: {}",
+    "none: the game is over": "ninguna: la partida ha terminado",
+    # The user's own code.
+    "evaluation {} is compiled, for the chess engine; here a plain function is needed, "
+    "without @evaluator": (
+        "la evaluación {} está compilada, para el motor de ajedrez; aquí hace falta una función "
+        "corriente, sin @evaluator"
+    ),
+    "evaluation {} returned {}: a finite number is needed (wins and losses outrank every "
+    "evaluation by themselves)": (
+        "la evaluación {} ha devuelto {}: hace falta un número finito (ganar y perder cuentan de "
+        "por sí más que cualquier evaluación)"
+    ),
+    "evaluation {} failed: {}": "la evaluación {} ha fallado: {}",
+    "evaluation {} is not 'handcrafted', 'module:function' or 'FILE.py:function'": (
+        "la evaluación {} no es 'handcrafted', 'módulo:función' ni 'FICHERO.py:función'"
+    ),
+    "{} has no function {}; it has: {}": "{} no tiene ninguna función {}; tiene: {}",
+    "module {} has no attribute {}": "el módulo {} no tiene ningún atributo {}",
+    "{} {} is not 'module:name' or 'FILE.py:name'": (
+        "{} {} no es 'módulo:nombre' ni 'FICHERO.py:nombre'"
+    ),
+    "{} file {} does not exist": "no existe el fichero de {} {}",
+    "{} file {} cannot be read: {}": "el fichero de {} {} no se puede leer: {}",
+    "{} file {} is not a Python file": "el fichero de {} {} no es un fichero de Python",
+    "{} file {} failed: {}": "el fichero de {} {} ha fallado: {}",
+    "{} module {} failed: {}": "el módulo de {} {} ha fallado: {}",
+    "{} ({}, line {})": "{} ({}, línea {})",
+    "evaluation": "evaluación",
+    "game": "juego",
+    # The lab itself.
+    "{} is no picture: its name must end in {}": (
+        "{} no es una imagen: su nombre debe acabar en {}"
+    ),
+    "{}: there is no folder {}": "{}: no hay ninguna carpeta {}",
+    "{} is not installed: pip install 'kempelen[lab]'": (
+        "{} no está instalado: pip install 'kempelen[lab]'"
+    ),
+    "nothing to do: name a picture with -o FILE, or ask for --json": (
+        "nada que hacer: nombre una imagen con -o FICHERO, o pida --json"
+    ),
+    "trees of branching {} and depth {} are not for a plot: use a branching from 2 and not more "
+    "than {} leaves": (
+        "los árboles de ramificación {} y profundidad {} no son para una gráfica: use una "
+        "ramificación desde 2 y no más de {} hojas"
+    ),
+    "the tree has more than {} nodes, too many to see: use a smaller --depth, a later position "
+    "(--moves) or a smaller game (--size)": (
+        "el árbol tiene más de {} nodos, demasiados para verlos: use una --depth menor, una "
+        "posición posterior (--moves) o un juego menor (--size)"
+    ),
+    "the strategy has {} positions, too many to see: use a smaller game (--size) or a later "
+    "position (--moves)": (
+        "la estrategia tiene {} posiciones, demasiadas para verlas: use un juego menor (--size) o "
+        "una posición posterior (--moves)"
+    ),
+    "{} is a game of chance and has no strategy that always wins": (
+        "{} es un juego de azar y no tiene ninguna estrategia que gane siempre"
+    ),
+    "{} has no symmetries to --fold": "{} no tiene simetrías para --fold",
+    "the search went too deep: use a smaller --depth, a smaller game (--size) or a later "
+    "position (--moves)": (
+        "la búsqueda ha ido demasiado hondo: use una --depth menor, un juego menor (--size) o una "
+        "posición posterior (--moves)"
+    ),
+    "expected NAME=VALUE, not {}": "se esperaba NOMBRE=VALOR, no {}",
+    "expected a whole number above 0, not {}": "se esperaba un número entero mayor que 0, no {}",
+    "expected seconds above 0, not {}": "se esperaban segundos por encima de 0, no {}",
+    "expected a number from 0 to {}, not {}": "se esperaba un número de 0 a {}, no {}",
+    # Argparse's own words.
+    "usage: ": "uso: ",
+    "options": "opciones",
+    "positional arguments": "argumentos posicionales",
+    "show this help message and exit": "muestra esta ayuda y termina",
+    "argument {}: {}": "argumento {}: {}",
+    "unrecognized arguments: {}": "argumentos que no se reconocen: {}",
+    "ambiguous option: {} could match {}": "opción ambigua: {} podría ser {}",
+    "invalid choice: {} (choose from {})": "opción no válida: {} (elija entre {})",
+    "invalid choice: {}, maybe you meant {}? (choose from {})": (
+        "opción no válida: {}, ¿quizá {}? (elija entre {})"
+    ),
+    "unknown parser {} (choices: {})": "acción desconocida {} (elija entre {})",
+    "expected one argument": "se esperaba un argumento",
+    "expected at most one argument": "se esperaba un argumento como mucho",
+    "expected at least one argument": "se esperaba un argumento al menos",
+    "expected {} argument": "se esperaba {} argumento",
+    "expected {} arguments": "se esperaban {} argumentos",
+    "invalid int value: {}": "no es un número entero: {}",
+    "invalid {} value: {}": "valor no válido de {}: {}",
+    "the following arguments are required: {}": "faltan estos argumentos: {}",
+    "one of the arguments {} is required": "hace falta uno de los argumentos {}",
+    "not allowed with argument {}": "no se permite junto al argumento {}",
+    "ignored explicit argument {}": "no admite el valor {}",
+    # What --help tells.
+    "compare, trace, draw and plot search algorithms on any game, and solve games": (
+        "compara, sigue, dibuja y representa algoritmos de búsqueda en cualquier juego, y resuelve "
+        "juegos"
+    ),
+    "compare algorithms on the same positions": "compara algoritmos en las mismas posiciones",
+    "print the steps of an algorithm": "escribe los pasos de un algoritmo",
+    "draw the tree that an algorithm searches": "dibuja el árbol que un algoritmo recorre",
+    "plot leaves against depth and branching, with the theory": (
+        "representa las hojas según profundidad y ramificación, con la teoría"
+    ),
+    "solve a game: its value and how to win": "resuelve un juego: su valor y cómo ganar",
+    "games:": "juegos:",
+    "algorithms:": "algoritmos:",
+    "an algorithm may have options: alpha-beta+table+killers+history, mcts+playouts=500;": (
+        "un algoritmo puede llevar opciones: alpha-beta+table+killers+history, mcts+playouts=500;"
+    ),
+    "  one that it has not is answered with all that it has": (
+        "  a una que no tenga se responde con todas las que tiene"
+    ),
+    "default: all": "por defecto: all, todos",
+    "default: alpha-beta": "por defecto: alpha-beta",
+    "compare on so many positions, reached by random moves (default: 1)": (
+        "compara en tantas posiciones, alcanzadas con jugadas al azar (por defecto: 1)"
+    ),
+    "search 1, 2, ... plies deep, or only odd or even depths; all is counted": (
+        "busca a 1, 2, ... niveles, o solo a profundidades impares (odd) o pares (even); todo "
+        "cuenta"
+    ),
+    "print one JSON object": "escribe un objeto JSON",
+    "print a JSON object a line": "escribe un objeto JSON por línea",
+    "print the points as one JSON object": "escribe los puntos como un objeto JSON",
+    "the picture; its name ends in {}": "la imagen; su nombre acaba en {}",
+    "the most nodes of a search": "el máximo de nodos de una búsqueda",
+    "the most seconds of a search": "el máximo de segundos de una búsqueda",
+    "default: all that find the minimax value": (
+        "por defecto: todos los que hallan el valor minimax"
+    ),
+    "default: {}": "por defecto: {}",
+    "trees a point (default: {})": "árboles por punto (por defecto: {})",
+    "count a leaf once, however often an algorithm without memory evaluates it": (
+        "cuenta cada hoja una vez, aunque un algoritmo sin memoria la evalúe varias"
+    ),
+    "of the trees (default: {})": "de los árboles (por defecto: {})",
+    "draw the strategy; the name ends in {}": "dibuja la estrategia; el nombre acaba en {}",
+    "write out so many branches of the strategy (default: {})": (
+        "escribe tantas ramas de la estrategia (por defecto: {})"
+    ),
+    "moves to begin with": "jugadas con que empezar",
+    "of positions that a symmetry maps to each other look at one only": (
+        "de las posiciones que una simetría hace iguales, mira solo una"
+    ),
+    "heuristic pruning: N moves at the root, below as many as the parent less the rank": (
+        "poda heurística: N jugadas en la raíz, debajo tantas como el padre menos el rango"
+    ),
+    "of all that is random (default: {})": "de todo lo que es azar (por defecto: {})",
+    "plies (default: {}; a tree is searched to its leaves)": (
+        "niveles (por defecto: {}; un árbol se recorre hasta sus hojas)"
+    ),
+    "the language of all that is said (default: en)": (
+        "el idioma de todo lo que se dice (por defecto: en)"
+    ),
+    "a game's name, or FILE.py:Class": "el nombre de un juego, o FICHERO.py:Clase",
+    "a game's name, or FILE.py:Class (default: {})": (
+        "el nombre de un juego, o FICHERO.py:Clase (por defecto: {})"
+    ),
+    "nested lists of leaf values": "listas anidadas de valores de hojas",
+    "the game's first option: the board's size, the heaps (3,4,5), the counters": (
+        "la primera opción del juego: el tamaño del tablero, los montones (3,4,5), las fichas"
+    ),
+    "another option of the game, such as misere=true; may be repeated": (
+        "otra opción del juego, como misere=true; se puede repetir"
+    ),
+    "the value of a position for its mover (default: the game's own)": (
+        "el valor de una posición para quien mueve (por defecto: el del juego)"
+    ),
+    # The names of arguments, where they are words.
+    "ACTION": "ACCIÓN",
+    "FILE": "FICHERO",
+    "FILE.yaml": "FICHERO.yaml",
+    "FILE.py:function": "FICHERO.py:función",
+    "NAME=VALUE": "NOMBRE=VALOR",
+    "VALUE": "VALOR",
+    "SEED": "SEMILLA",
+    "'M ...'": "'J ...'",
+}
+
+# What the system says of files; anything else it says in its own language.
+SYSTEM = {
+    errno.ENOENT: "no existe",
+    errno.EACCES: "no se permite el acceso",
+    errno.EPERM: "no se permite",
+    errno.EISDIR: "es una carpeta",
+    errno.ENOTDIR: "no es una carpeta",
+    errno.EEXIST: "ya existe",
+    errno.ENOSPC: "no queda espacio en el disco",
+    errno.EROFS: "el disco es de solo lectura",
+    errno.ENAMETOOLONG: "el nombre es demasiado largo",
+}
+
+
+def in_spanish(message: str) -> str:
+    """Return a message, or a text of --help, in Spanish; unchanged if it has no known form."""
+    for pattern, spanish in _forms():
+        if match := pattern.fullmatch(message):
+            return spanish.format(*map(_part, match.groups()))
+    return message
+
+
+def explained(error: Exception, language: str) -> str:
+    """Say in that language what an error means for the user."""
+    if isinstance(error, OSError) and error.errno is not None:
+        reason = str(error.strerror)
+        if language == "es":
+            reason = in_spanish(reason)
+        return reason if error.filename is None else f"{error.filename}: {reason}"
+    return in_spanish(str(error)) if language == "es" else str(error)
+
+
+def _part(text: str) -> str:
+    """Translate what was filled in, unless it is nothing but a name."""
+    return in_spanish(text) if text else text
+
+
+@cache
+def _forms() -> list[tuple[re.Pattern[str], str]]:
+    """Return what the messages look like, those that say most first, and the Spanish of each."""
+    known = SPANISH | {os.strerror(number): text for number, text in SYSTEM.items()}
+    ordered = sorted(known, key=lambda form: len(form.replace("{}", "")), reverse=True)
+    return [
+        (re.compile("(.*?)".join(map(re.escape, form.split("{}"))), re.DOTALL), known[form])
+        for form in ordered
+    ]

@@ -1,0 +1,199 @@
+"""Reads payloads and checks them against schema.json, which alone says what is valid.
+
+The schema is interpreted here, as far as it uses JSON Schema, so that the check needs no package
+and cannot differ from what other programs read. A payload is a JSON object of finite numbers.
+"""
+
+import json
+import math
+import re
+import reprlib
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from protocols.mqtt import topics
+
+Check = Callable[[Any, Any], str]
+
+
+def encode(payload: Mapping[str, Any]) -> bytes:
+    """Return a payload as it is sent."""
+    return json.dumps(payload, separators=(",", ":"), allow_nan=False).encode()
+
+
+def decode(data: object, most: int) -> dict[str, Any] | None:
+    """Return a payload that was received; None if it is no JSON object, or over `most` bytes."""
+    if not isinstance(data, bytes | bytearray) or len(data) > most:
+        return None
+    try:
+        value = json.loads(data, parse_constant=_refuse, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def problem(kind: str, payload: Any) -> str:
+    """Return what is wrong with a payload of one of the schema's kinds, or nothing."""
+    return _problem(_definitions()[kind], payload)
+
+
+@cache
+def _definitions() -> Mapping[str, Any]:
+    definitions: Mapping[str, Any] = json.loads(topics.schema_text())["$defs"]
+    return definitions
+
+
+def _problem(schema: Mapping[str, Any], value: Any) -> str:
+    for keyword, demand in schema.items():
+        if keyword not in _ANNOTATIONS and (found := _CHECKS[keyword](demand, value)):
+            return found
+    return ""
+
+
+def _reference(name: str, value: Any) -> str:
+    return _problem(_definitions()[name.removeprefix("#/$defs/")], value)
+
+
+def _all_of(schemas: list[Mapping[str, Any]], value: Any) -> str:
+    return next((found for schema in schemas if (found := _problem(schema, value))), "")
+
+
+def _one_of(schemas: list[Mapping[str, Any]], value: Any) -> str:
+    problems = [_problem(schema, value) for schema in schemas]
+    if problems.count("") == 1:
+        return ""
+    return " or ".join(filter(None, problems)) or "it is several things at once"
+
+
+def _type(names: str | list[str], value: Any) -> str:
+    wanted = [names] if isinstance(names, str) else names
+    if any(_TYPES[name](value) for name in wanted):
+        return ""
+    return f"{' or '.join(wanted)} expected, not {reprlib.repr(value)}"
+
+
+def _enum(values: list[Any], value: Any) -> str:
+    if any(value == allowed and type(value) is type(allowed) for allowed in values):
+        return ""
+    return f"{reprlib.repr(value)} is none of {', '.join(map(str, values))}"
+
+
+def _required(names: list[str], value: Any) -> str:
+    missing = [name for name in names if isinstance(value, dict) and name not in value]
+    return f"{', '.join(missing)} missing" if missing else ""
+
+
+def _properties(schemas: Mapping[str, Mapping[str, Any]], value: Any) -> str:
+    if isinstance(value, dict):
+        for name, schema in schemas.items():
+            if name in value and (found := _problem(schema, value[name])):
+                return f"{name}: {found}"
+    return ""
+
+
+def _additional(schema: Mapping[str, Any], value: Any) -> str:
+    """Check all the values of an object; the schema gives it with no properties of their own."""
+    return _properties(dict.fromkeys(value, schema), value) if isinstance(value, dict) else ""
+
+
+def _items(schema: Mapping[str, Any], value: Any) -> str:
+    if isinstance(value, list):
+        for number, item in enumerate(value, start=1):
+            if found := _problem(schema, item):
+                return f"[{number}] {found}"
+    return ""
+
+
+def _pattern(pattern: str, value: Any) -> str:
+    if not isinstance(value, str) or re.search(pattern, value):
+        return ""
+    return f"{reprlib.repr(value)} does not match {pattern}"
+
+
+def _bound(
+    has: Callable[[Any], bool],
+    size: Callable[[Any], Any],
+    fits: Callable[[Any, Any], bool],
+    text: str,
+) -> Check:
+    """Return the check of a value's size, where it has one, against the schema's bound."""
+
+    def check(bound: Any, value: Any) -> str:
+        return f"{text} {bound} expected" if has(value) and not fits(size(value), bound) else ""
+
+    return check
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _at_least(size: Any, bound: Any) -> bool:
+    return bool(size >= bound)
+
+
+def _at_most(size: Any, bound: Any) -> bool:
+    return bool(size <= bound)
+
+
+def _above(size: Any, bound: Any) -> bool:
+    return bool(size > bound)
+
+
+_ANNOTATIONS = {"title", "description"}
+_TYPES: Mapping[str, Callable[[Any], bool]] = {
+    "object": _is_object,
+    "array": _is_list,
+    "string": _is_text,
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "number": _is_number,
+    "integer": lambda value: _is_number(value) and (isinstance(value, int) or value.is_integer()),
+}
+_CHECKS: Mapping[str, Check] = {
+    "$ref": _reference,
+    "allOf": _all_of,
+    "oneOf": _one_of,
+    "type": _type,
+    "enum": _enum,
+    "required": _required,
+    "properties": _properties,
+    "additionalProperties": _additional,
+    "items": _items,
+    "pattern": _pattern,
+    "minimum": _bound(_is_number, _same, _at_least, "at least"),
+    "maximum": _bound(_is_number, _same, _at_most, "at most"),
+    "exclusiveMinimum": _bound(_is_number, _same, _above, "more than"),
+    "maxLength": _bound(_is_text, len, _at_most, "a length of at most"),
+    "minItems": _bound(_is_list, len, _at_least, "a length of at least"),
+    "maxItems": _bound(_is_list, len, _at_most, "a length of at most"),
+    "minProperties": _bound(_is_object, len, _at_least, "a number of entries of at least"),
+}
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number

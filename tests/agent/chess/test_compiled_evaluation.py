@@ -1,0 +1,196 @@
+"""Users' compiled evaluations that go wrong: each is named, with what it raised."""
+
+import sys
+from pathlib import Path
+
+import chess
+import numpy as np
+import pytest
+
+from agent.chess.search import KernelSearch
+from agent.chess.selfplay import SelfPlay
+from agent.chess.tree_search import TreeSearch
+from agent.evaluation import HANDCRAFTED, EvaluationError, load
+from agent.levels import Level, WeakSearch
+from agent.limits import Cp, Info, Limits
+from agent.selfplay import Rules
+
+SOURCE = """
+import numpy as np
+from agent.evaluation import PAWN, U64, count, evaluator, position_at
+
+TABLE = np.arange(10)
+
+def pawns(worker, ply):
+    return count(position_at(worker, ply).kinds[PAWN])
+
+@evaluator
+def raises(worker, ply):
+    if ply >= 0:
+        raise ValueError("no good", ply)
+    return 0
+
+@evaluator
+def raises_late(worker, ply):
+    if worker.nodes > 3000:
+        raise ValueError("too late")
+    return count(position_at(worker, ply).kinds[PAWN])
+
+@evaluator
+def divides(worker, ply):
+    return 100 // (count(position_at(worker, ply).kinds[PAWN]) - 16)
+
+@evaluator
+def divides_floats(worker, ply):
+    return 1.0 / (count(position_at(worker, ply).kinds[PAWN]) - 16.0)
+
+@evaluator
+def nan(worker, ply):
+    return np.nan
+
+@evaluator
+def infinite(worker, ply):
+    return -np.inf
+
+@evaluator
+def beyond_the_table(worker, ply):
+    return TABLE[count(position_at(worker, ply).kinds[PAWN])]
+
+@evaluator
+def sometimes_none(worker, ply):
+    if ply > 200:
+        return 1
+
+@evaluator
+def none(worker, ply):
+    pass
+
+@evaluator
+def text(worker, ply):
+    return "text"
+
+@evaluator
+def great(worker, ply):
+    return 1e300
+
+@evaluator
+def small(worker, ply):
+    return -10**12
+
+@evaluator
+def fraction(worker, ply):
+    return 7.9
+
+@evaluator
+def unsigned(worker, ply):
+    return U64(3) - U64(5)
+"""
+
+FAILURES = {
+    "raises": r"ValueError: \('no good', \d+\) \(my_eval\.py, line 13\)",
+    "raises_late": r"ValueError: too late \(my_eval\.py, line 19\)",
+    "divides": "ZeroDivisionError: integer division by zero",
+    "divides_floats": "ZeroDivisionError: division by zero",
+    "nan": "ValueError: it returned NaN$",
+    "infinite": "OverflowError: it returned infinity$",
+    "beyond_the_table": "IndexError: index is out of bounds",
+    "sometimes_none": "TypeError: expected int64, got None",
+}
+
+Searcher = type[KernelSearch] | type[TreeSearch]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("evaluations") / "my_eval.py"
+    path.write_text(SOURCE)
+    return path
+
+
+@pytest.fixture(params=[KernelSearch, TreeSearch], ids=["alphabeta", "mcts"])
+def searcher(request: pytest.FixtureRequest) -> Searcher:
+    found: Searcher = request.param
+    return found
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_what_it_raises_ends_the_search_and_is_named(
+    file: Path, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    search = KernelSearch(megabytes=1, evaluation=load(f"{file}:{name}"))
+    infos: list[Info[chess.Move]] = []
+    with pytest.raises(EvaluationError, match=f"my_eval.py:{name} failed: {FAILURES[name]}"):
+        infos.extend(search.deepen(chess.Board(), Limits(depth=20)))
+    assert infos[-1].pv[0] in chess.Board().legal_moves
+    if name == "raises_late":
+        assert infos[-1].complete
+    else:
+        with pytest.raises(EvaluationError, match=FAILURES[name]):
+            search.evaluate(chess.Board())
+    search.set_evaluation(HANDCRAFTED)
+    search.arm()
+    assert list(search.deepen(chess.Board(), Limits(depth=3)))[-1].depth == 3
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_every_search_on_any_number_of_threads_ends(
+    file: Path, searcher: Searcher, threads: int
+) -> None:
+    search = searcher(megabytes=1, threads=threads, evaluation=load(f"{file}:raises_late"))
+    for _ in range(2):
+        search.new_game()
+        search.arm()
+        with pytest.raises(EvaluationError, match="too late"):
+            list(search.deepen(chess.Board(), Limits(infinite=True)))
+
+
+def test_a_level_ends_too(file: Path) -> None:
+    search = WeakSearch(KernelSearch(evaluation=load(f"{file}:raises")), Level(5), seed=1)
+    with pytest.raises(EvaluationError, match="raises failed: ValueError"):
+        list(search.deepen(chess.Board(), Limits(movetime=5)))
+
+
+def test_nothing_is_remembered_of_what_failed(file: Path) -> None:
+    search = KernelSearch(megabytes=1, evaluation=load(f"{file}:raises"))
+    with pytest.raises(EvaluationError):
+        list(search.deepen(chess.Board(), Limits(depth=5)))
+    assert not np.any(search._games[0].worker["evaluations"])
+    assert search._games[0].worker["failure"] == 0
+
+
+@pytest.mark.parametrize("name", ["raises", "raises_late"])
+def test_self_play_ends_with_the_message(file: Path, name: str) -> None:
+    rules = Rules(nodes=4000, opening_limit=30000)
+    with pytest.raises(EvaluationError, match=f"{name} failed: ValueError"):
+        SelfPlay(rules, 1, evaluation=load(f"{file}:{name}")).play(0)
+
+
+@pytest.mark.parametrize(("name", "type_name"), [("none", "none"), ("text", "str")])
+def test_what_is_never_a_number_is_not_compiled(file: Path, name: str, type_name: str) -> None:
+    message = f"{name} cannot be compiled: it must return a number, always; .*{type_name}"
+    with pytest.raises(EvaluationError, match=message):
+        KernelSearch(megabytes=1, evaluation=load(f"{file}:{name}"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("great", 29000), ("small", -29000), ("fraction", 7), ("unsigned", -2)]
+)
+def test_every_number_counts_as_centipawns(file: Path, name: str, value: int) -> None:
+    search = KernelSearch(megabytes=1, evaluation=load(f"{file}:{name}"))
+    assert search.evaluate(chess.Board()) == value
+    info = list(search.deepen(chess.Board(), Limits(depth=1)))[-1]
+    assert isinstance(info.score, Cp)
+
+
+def test_a_file_under_another_name_is_compiled_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = (
+        "from agent.evaluation import evaluator\n@evaluator\ndef f(worker, ply):\n    return 5\n"
+    )
+    for name in ("first_name", "second_name"):
+        (tmp_path / f"{name}.py").write_text(source)
+        evaluation = load(f"{tmp_path / name}.py:f")
+        assert KernelSearch(megabytes=1, evaluation=evaluation).evaluate(chess.Board()) == 5
+        monkeypatch.delitem(sys.modules, f"kempelen_evaluation_{name}")  # as in a new process

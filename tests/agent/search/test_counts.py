@@ -1,0 +1,117 @@
+"""What is evaluated is counted, wherever it is evaluated."""
+
+import pytest
+
+from agent.games import catalogue
+from agent.games.pig import Pig
+from agent.games.tree import Tree
+from agent.search import configuration
+from agent.search.alpha_beta import AlphaBeta, Beyond
+from agent.search.counts import Counts
+from agent.search.expectiminimax import Expectiminimax
+from agent.search.heuristic_pruning import Pruned
+from agent.search.minimax import Minimax
+from agent.search.ordering import Ordering
+from agent.search.symmetry import Folded
+
+
+class Counted:
+    """A game's evaluation that counts its calls; no game ends in these searches."""
+
+    def __init__(self, name):
+        self.calls = 0
+        self._evaluate = catalogue.evaluation(name)
+
+    def __call__(self, game):
+        self.calls += 1
+        return self._evaluate(game)
+
+
+def test_the_sum():
+    assert Counts(leaves=3, looked_at=4).evaluations == 7
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "minimax",
+        "alpha-beta",
+        "alpha-beta+successors",
+        "alpha-beta+preliminary=2",
+        "alpha-beta+continuation",
+        "alpha-beta+swing=0.01",
+        "pvs+successors+table",
+        "negascout-1",
+        "mtd-f+successors",
+        "sss-star+successors",
+        "b-star+successors",
+        "bns+successors",
+        "scout",
+    ],
+)
+@pytest.mark.parametrize("depth", [2, 4])
+def test_every_evaluation_is_counted(text, depth):
+    evaluate, game = Counted("connect-four"), catalogue.new_game("connect-four")
+    search = configuration.read(text).new(game, evaluate)
+    for _ in range(2):
+        search.search(game, depth)
+    assert search.counts.evaluations == evaluate.calls
+    if "+" not in text:
+        assert search.counts.looked_at == 0
+
+
+def test_leaves_stay_what_they_are():
+    """Connect Four, five plies deep, its moves in order: most of the work is the ordering."""
+    evaluate, game = Counted("connect-four"), catalogue.new_game("connect-four")
+    search = configuration.read("alpha-beta+successors").new(game, evaluate)
+    search.search(game, 5)
+    assert (search.counts.leaves, search.counts.evaluations) == (513, 2375)
+    assert evaluate.calls == 2375
+
+
+def test_a_swing_makes_no_leaf_of_an_inner_node():
+    game = catalogue.new_game("tic-tac-toe")
+    evaluate = Counted("tic-tac-toe")
+    search = AlphaBeta(evaluate, beyond=Beyond(1, swing=99))
+    plain = AlphaBeta(evaluate)
+    search.search(game, 3)
+    plain.search(game, 3)
+    assert search.counts.leaves == plain.counts.leaves
+    assert search.counts.looked_at > 0
+
+
+@pytest.mark.parametrize("wrap", [lambda game: game, Folded], ids=["plain", "folded"])
+def test_choosing_among_moves_is_counted_once_a_node(wrap):
+    cheap = Counted("tic-tac-toe")
+    inner = cheap if wrap is not Folded else lambda folded: cheap(folded.game)
+    game = Pruned(wrap(catalogue.new_game("tic-tac-toe")), inner, 3)
+    search = Minimax(lambda game: 0)
+    search.search(game, 3)
+    assert search.counts.looked_at == cheap.calls > 0
+    before = cheap.calls
+    search.search(game, 3)
+    assert search.counts.looked_at == cheap.calls > before
+    if wrap is not Folded:
+        # 9 at the root; below its 3 moves 8 each; below their 2 + 1 + 1 moves 7 each.
+        assert before == 9 + 3 * 8 + 4 * 7
+
+
+def test_pruned_moves_follow_the_game_when_it_is_moved_from_outside():
+    inner = catalogue.new_game("tic-tac-toe")
+    game = Pruned(inner, catalogue.evaluation("tic-tac-toe"), 1)
+    assert game.moves() == [4]
+    inner.play(4)
+    assert game.moves() != [4]
+
+
+def test_finished_games_count_where_they_are_looked_at():
+    search = AlphaBeta(lambda game: 0, ordering=Ordering(successors=lambda game: 0))
+    search.search(Tree([[3, 12], [2, 4]]), 2)
+    assert (search.counts.leaves, search.counts.looked_at) == (3, 2 + 2 + 2)
+
+
+def test_games_of_chance():
+    evaluate = Counted("pig")
+    search = Expectiminimax(evaluate)
+    search.search(Pig(50), 2)
+    assert search.counts.evaluations == evaluate.calls

@@ -1,0 +1,78 @@
+"""Every algorithm where there is little to choose: one move, one line, no move at all."""
+
+from math import isfinite
+from random import Random
+
+import pytest
+
+from agent.games.nim import Nim
+from agent.games.tree import Tree, evaluate
+from agent.search.best_node import BestNodeSearch
+from agent.search.catalogue import algorithm, algorithms
+from agent.search.mcts import UCT
+from agent.search.minimax import Minimax
+from agent.search.two_valued import TwoValued
+
+BY_VALUE = [name for name, kind in algorithms().items() if not issubclass(kind, (UCT, TwoValued))]
+
+
+def only_moves(count):
+    """Yield trees with one move at the root and anything below."""
+    random = Random(31)
+
+    def grow(depth):
+        if depth == 0 or random.random() < 0.2:
+            return random.randint(-9, 9)
+        return [grow(depth - 1) for _ in range(random.randint(1, 3))]
+
+    for _ in range(count):
+        yield [grow(random.randint(0, 4))]
+
+
+@pytest.mark.parametrize("name", BY_VALUE)
+class TestValue:
+    def test_of_the_only_move(self, name):
+        """The value -6 is only a bound: the second leaf is worth -7."""
+        assert algorithm(name)(evaluate).search(Tree([[-6, -7]]), 2).value == -7
+        for root in only_moves(80):
+            found = algorithm(name)(evaluate).search(Tree(root), 5)
+            assert found.value == Minimax(evaluate).search(Tree(root), 5).value
+            assert found.pv[0] == 1
+
+    def test_of_a_single_line(self, name):
+        found = algorithm(name)(evaluate).search(Tree([[[[3]]]]), 9)
+        assert found.value == 3
+        assert found.pv[:1] == (1,)
+
+    def test_of_the_only_move_at_the_horizon(self, name):
+        assert algorithm(name)(lambda game: 5).search(Tree([[-6, -7]]), 1).value == -5
+
+    def test_of_a_leaf(self, name):
+        for depth in (0, 3):
+            found = algorithm(name)(evaluate).search(Tree(-4), depth)
+            assert (found.value, found.pv) == (-4, ())
+        assert algorithm(name)(lambda game: 2).search(Tree([1, 3]), 0).value == 2
+
+
+@pytest.mark.parametrize("name", algorithms())
+def test_a_move_is_found_wherever_there_is_one(name):
+    options = {"playouts": 20, "seed": 1} if issubclass(algorithms()[name], UCT) else {}
+    for root in only_moves(20):
+        found = algorithm(name)(evaluate, **options).search(Tree(root), 5)
+        assert found.pv[:1] in ((1,), ())
+        assert isfinite(found.value)
+    assert algorithm(name)(evaluate, **options).search(Nim([1]), 3).pv == ((0, 1),)
+    assert algorithm(name)(evaluate, **options).search(Nim([0]), 3).pv == ()
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1, 1e7, 1e30])
+def test_best_node_search_on_any_scale(scale):
+    """The range of its first guess is no bound of the values."""
+    random = Random(32)
+    for _ in range(60):
+        root = [[scale * random.uniform(-1, 1) for _ in range(3)] for _ in range(4)]
+        for options in ({}, {"low": -1, "high": 1}, {"low": 5.0}, {"high": -5.0}):
+            exact = Minimax(evaluate).search(Tree(root), 2)
+            found = BestNodeSearch(evaluate, **options).search(Tree(root), 2)
+            assert found.move == exact.move
+            assert found.value <= exact.value

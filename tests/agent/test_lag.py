@@ -1,0 +1,179 @@
+"""The lag that is learned, and whole games on a clock of which somebody else takes time."""
+
+from random import Random
+
+import chess
+import pytest
+
+from agent.clock import allot
+from agent.lag import LONGEST, MOST_SHARE, Lag, follows, lag_between
+from agent.limits import Limits, SideClock
+
+OVERHEAD = 0.010
+MINUTE = SideClock(60.0)
+
+
+def taught(*lags):
+    lag = Lag()
+    for each in lags:
+        lag.learn(each)
+    return lag
+
+
+def test_nothing_is_kept_where_nothing_is_known():
+    assert Lag().reserve(MINUTE) == 0.0
+    assert taught(0.1, 0.1).reserve(None) == 0.0
+
+
+def test_one_lag_may_have_been_the_only_one():
+    once, twice = taught(0.1).reserve(MINUTE), taught(0.1, 0.1).reserve(MINUTE)
+    assert once == pytest.approx(0.1)
+    assert twice == pytest.approx(0.3, rel=0.01)
+
+
+def test_lags_are_forgotten_in_some_games_time():
+    lag = taught(0.1, 0.1)
+    at_first = lag.reserve(MINUTE)
+    for _ in range(60):
+        lag.learn(0.001)
+    assert lag.reserve(MINUTE) > 0.8 * at_first
+    for _ in range(2000):
+        lag.learn(0.001)
+    assert lag.reserve(MINUTE) < OVERHEAD
+
+
+def test_most_of_a_clock_is_always_there_to_be_used():
+    lag = taught(1.0, 1.0)
+    second = SideClock(1.0)
+    assert lag.reserve(second) == pytest.approx(MOST_SHARE)
+    assert lag.reserve(SideClock(0.1)) == pytest.approx(MOST_SHARE), "it is the game's clock"
+    assert lag.reserve(MINUTE) > 2.9
+    lag.new_game()
+    assert lag.reserve(second) == pytest.approx(MOST_SHARE)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "meant", "expected"),
+    [
+        ((60.123, 0.0), 58.0, 2.0, 0.122),
+        ((60.123, 1.0), 58.0, 2.0, 1.122),
+        ((60.123, 0.0), 58.124, 2.0, 0.0),
+        ((60.12, 0.0), 58.0, 2.0, 0.11),  # the front end counts hundredths
+        ((60.0, 0.0), 57.0, 2.0, 0.0),  # seconds
+        ((1.0, 0.01), 0.91, 0.02, 0.07),
+        ((1.0001, 0.01), 0.91, 0.02, 0.0801),  # somebody tells it exactly
+        ((60.123, 0.0), 59.0, 2.0, 0.0),  # a clock that gave some of it back
+        ((60.123, 0.0), 60.126, 2.0, None),  # more than before: a new control, or another game
+        ((0.5, 0.0), 60.5, 0.3, None),
+        ((60.123, 0.0), 50.0, 2.0, None),  # somebody set it
+    ],
+)
+def test_the_clock_of_the_next_move_tells(before, after, meant, expected):
+    found = lag_between(SideClock(*before), SideClock(after, before[1]), meant)
+    assert found == (expected if expected is None else pytest.approx(expected))
+
+
+def board_after(moves, fen=chess.STARTING_FEN):
+    board = chess.Board(fen)
+    for move in moves.split():
+        board.push_uci(move)
+    return board
+
+
+CASTLING = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
+CASTLED = board_after("e1g1", CASTLING).fen()
+
+
+@pytest.mark.parametrize(
+    ("later", "move", "earlier", "expected"),
+    [
+        (board_after("e2e4 e7e5 g1f3 b8c6"), "g1f3", board_after("e2e4 e7e5"), True),
+        (board_after("e2e4 e7e5"), "e2e4", board_after(""), True),
+        (chess.Board(board_after("e2e4 e7e5").fen()), "e2e4", chess.Board(), True),
+        (chess.Board(board_after("e2e4 e7e5").fen()), "e2e4", board_after(""), True),
+        (board_after("h8f8", CASTLED), "e1g1", chess.Board(CASTLING), True),
+        (board_after("e2e4 e7e5"), "d2d4", board_after(""), False),  # another move was played
+        (board_after(""), "e2e4", board_after(""), False),  # the same again
+        (board_after(""), "g1f3", board_after("e2e4 e7e5"), False),  # taken back
+        (board_after("e2e4"), "e2e4", board_after(""), False),  # the other side
+        (board_after("e2e4 e7e5 g1f3 b8c6"), "e2e4", board_after(""), False),  # jumped to
+    ],
+)  # fmt: skip
+def test_a_move_and_a_reply_make_the_next_position(later, move, earlier, expected):
+    before = earlier.copy()
+    assert follows(later, chess.Move.from_uci(move), earlier) is expected
+    assert earlier == before
+
+
+def play(draw, rng, lag, learning=True, moves=80, time=1.0, increment=0.01):
+    """Play a game's moves on a clock that `draw` takes more of than was meant.
+
+    Return what each budget was, less than `moves` of them if the flag fell.
+    """
+    budgets = []
+    left, told, meant = time + increment, None, 0.0
+    lag.new_game()
+    for _ in range(moves):
+        now = SideClock(round(left, 3), increment)
+        if learning and told is not None:
+            late = lag_between(told, now, meant)
+            assert late is not None
+            lag.learn(late)
+        budget = allot(Limits(clock=now), OVERHEAD, lag.reserve(now))
+        meant = min(rng.uniform(0.6, 2.0) * budget.soft, budget.hard)
+        left -= meant + draw(rng)
+        if left < 0:
+            break
+        left, told = left + increment, now
+        budgets.append(budget)
+    return budgets
+
+
+def flags(draw, learning, games=200, **game):
+    """Return how many of the games of one program are lost on time."""
+    rng, lag = Random(1), Lag()
+    return sum(len(play(draw, rng, lag, learning, moves=80, **game)) < 80 for _ in range(games))
+
+
+def quiet(rng):
+    return rng.uniform(0.0005, 0.0015)
+
+
+def often(rng):
+    return rng.uniform(0.010, 0.080) if rng.random() < 0.05 else rng.uniform(0.001, 0.004)
+
+
+def seldom(rng):
+    return rng.uniform(0.040, 0.080) if rng.random() < 0.02 else 0.001
+
+
+def heavy(rng):
+    return min(0.0015 * rng.paretovariate(1.4), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("draw", "without", "most"), [(often, 90, 1), (seldom, 40, 1), (heavy, 40, 5)]
+)
+def test_games_beside_other_load_are_not_lost_on_time(draw, without, most):
+    """Of 200 at 1+0.01 of one program that has learned nothing when it begins."""
+    assert flags(draw, learning=False) > without
+    assert flags(draw, learning=True) <= most
+
+
+def test_on_a_quiet_machine_nothing_changes():
+    learned = play(quiet, Random(1), Lag(), learning=True, moves=200)
+    assert len(learned) == 200
+    assert learned == play(quiet, Random(1), Lag(), learning=False, moves=200)
+
+
+def test_games_over_a_slow_network_are_not_lost_on_time():
+    def network(rng):
+        return rng.uniform(0.2, 0.8) if rng.random() < 0.03 else rng.uniform(0.03, 0.06)
+
+    game = {"games": 50, "time": 10.0, "increment": 0.1}
+    assert flags(network, learning=False, **game) > 20
+    assert flags(network, learning=True, **game) <= 2
+
+
+def test_what_takes_too_long_is_no_lag():
+    assert lag_between(MINUTE, SideClock(60.0 - LONGEST - 1.1), 0.0) is None

@@ -1,0 +1,57 @@
+"""The messages and help texts of the sources that the lab runs through, without running them."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+# Whose errors can reach a user of the lab. The rest of chess is the engine's.
+FOLDERS = ("agent/search", "agent/games", "kempelen/lab")
+FILES = (
+    "agent/evaluation.py",
+    "agent/game.py",
+    "agent/user_code.py",
+    "kempelen/game_arguments.py",
+    "kempelen/game_options.py",
+    "kempelen/numbers.py",
+)
+
+
+def sources() -> list[Path]:
+    """Return the sources in which a message for a user of the lab may begin."""
+    folders = [file for folder in FOLDERS for file in sorted((ROOT / folder).glob("*.py"))]
+    return folders + [ROOT / file for file in FILES]
+
+
+def texts(file: Path) -> Iterator[tuple[int, str]]:
+    """Generate each text that a file raises, or returns as a reason, with its line.
+
+    What is filled in is written as {}.
+    """
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
+            for text in _written(node.exc.args[0]):
+                yield node.lineno, text
+
+
+def help_texts(file: Path) -> Iterator[tuple[int, str]]:
+    """Generate each text that a file gives to argparse, or prints as it stands, with its line."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if keyword.arg in ("help", "metavar", "description"):
+                    for text in _written(keyword.value):
+                        yield node.lineno, text
+
+
+def _written(node: ast.expr) -> Iterator[str]:
+    """Generate the texts that an expression may stand for."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.JoinedStr):
+        yield "".join(
+            each.value if isinstance(each, ast.Constant) else "{}" for each in node.values
+        )
+    elif isinstance(node, ast.IfExp):
+        yield from _written(node.body)
+        yield from _written(node.orelse)

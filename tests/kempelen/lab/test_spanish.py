@@ -1,0 +1,321 @@
+"""`--lang es`: no English is left in what the lab says."""
+
+import argparse
+import ast
+import errno
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from agent.game import Chance
+from agent.games import catalogue
+from agent.search.catalogue import ALSO_CALLED, algorithms
+from kempelen.cli import COMMANDS
+from kempelen.lab import ACTIONS, messages, words
+from kempelen.lab.messages import explained, in_spanish
+from kempelen.lab.parser import Parser
+from tests.kempelen.lab.sources import ROOT, help_texts, sources, texts
+
+RAW = "def raw(g):\n    return g.open_lines(g.turn) - g.open_lines(1 - g.turn)\n"
+# What stays as it is: names of algorithms, games and options, and words of both languages.
+NAMES = re.compile(r"--\w+|[\w.]*[-+_=/.][-+\w=/.]*|'[^']*'")
+
+
+def english_words():
+    """Return the words of the English labels and messages that no Spanish one has."""
+    tables = (words.SPANISH, words.SPANISH_MOVES, messages.SPANISH)
+    english = {word for table in tables for text in table for word in split(text)}
+    spanish = {word for table in tables for text in table.values() for word in split(text)}
+    names = [*algorithms(), *ALSO_CALLED, *catalogue.built_in()]
+    return english - spanish - {word for name in names for word in name.split("-")}
+
+
+def split(text):
+    """Return the words of a text, without names."""
+    return {word for word in re.findall(r"[^\W\d_]+", NAMES.sub(" ", text.lower())) if word[2:]}
+
+
+ENGLISH = english_words()
+
+
+def assert_spanish(text):
+    left = split(text) & ENGLISH
+    assert not left, f"{sorted(left)} in:\n{text}"
+
+
+@pytest.fixture
+def raw(tmp_path):
+    file = tmp_path / "mio.py"
+    file.write_text(RAW)
+    return f"{file}:raw"
+
+
+def drawn(lab, picture, *arguments):
+    status, out, err = lab("draw", *arguments, "-o", picture, "--lang", "es")
+    assert (status, out, err) == (0, f"{picture}\n", "")
+    return "\n".join(re.findall(r"<text[^>]*>([^<]*)</text>", picture.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("name", algorithms())
+def test_every_algorithm(lab, tmp_path, raw, name):
+    game = ["--game", "tic-tac-toe", "--moves", "a3 b3 a2 c3", "--evaluation", raw]
+    arguments = [*game, "--depth", "2", "--algorithm", name]
+    for action in ("run", "trace"):
+        status, out, err = lab(action, *arguments, "--lang", "es")
+        assert (status, err) == (0, "")
+        assert_spanish(out.replace("TEST", ""))  # the name that the notes' listing has
+    assert_spanish(drawn(lab, tmp_path / "arbol.svg", *arguments))
+
+
+@pytest.mark.parametrize("game", catalogue.built_in())
+def test_every_game(lab, tmp_path, game):
+    is_chance = isinstance(catalogue.new_game(game), Chance)
+    algorithm = "expectiminimax" if is_chance else "alpha-beta"
+    for action in ("run", "trace"):
+        arguments = [action, "--game", game, "--depth", "1", "--algorithm", algorithm]
+        status, out, err = lab(*arguments, "--lang", "es")
+        assert (status, err) == (0, "")
+        assert_spanish(out)
+    if game != "go":
+        arguments = ["--game", game, "--depth", "1", "--algorithm", algorithm]
+        assert_spanish(drawn(lab, tmp_path / "arbol.svg", *arguments))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["solve", "--game", "grundy", "--state", "7"],
+        ["solve", "--game", "tic-tac-toe"],
+        ["solve", "--game", "nim", "--branches", "3"],
+        ["solve", "--game", "othello", "--size", "4", "--branches", "2"],
+        ["solve", "--game", "connect-four", "--nodes", "50"],
+        ["run", "--game", "nim", "--positions", "3", "--algorithm", "mtd-f"],
+        ["run", "--game", "nim", "--nodes", "3", "--algorithm", "minimax"],
+        ["trace", "--game", "connect-four", "--algorithm", "null-move+table", "--depth", "3"],
+    ],
+    ids=" ".join,
+)
+def test_every_other_table(lab, arguments):
+    status, out, err = lab(*arguments, "--lang", "es")
+    assert (status, err) == (1 if "50" in arguments else 0, "")
+    assert_spanish(out)
+
+
+def test_the_plot(lab, tmp_path):
+    picture = tmp_path / "hojas.svg"
+    arguments = ["--branching", "2", "--depth", "3", "--trees", "1", "-o", picture]
+    assert lab("plot", *arguments, "--lang", "es")[0] == 0
+    found = re.findall(r"<text[^>]*>([^<]*)</text>", picture.read_text(encoding="utf-8"))
+    assert_spanish("\n".join(found))
+
+
+def test_moves_that_are_words_are_told_and_taken_in_spanish(lab):
+    pig = ["--game", "pig", "--size", "30", "--algorithm", "expectiminimax", "--depth", "1"]
+    _, out, _ = lab("trace", *pig, "--lang", "es", "--moves", "tirar 6 PLANTARSE")
+    assert {"tirar", "plantarse"} <= split(out)
+    _, english, _ = lab("trace", *pig, "--moves", "roll 6 hold")
+    assert {"roll", "hold"} <= split(english)
+    assert lab("trace", *pig, "--lang", "es", "--moves", "roll 6 hold")[1] == out
+    told = [lab("run", *pig, "--json", "--lang", each)[1] for each in ("en", "es")]
+    moves = [json.loads(each)["results"][0]["move"] for each in told]
+    assert moves[0] == moves[1]  # scripts read the game's own notation
+
+
+@pytest.mark.parametrize("action", [None, *ACTIONS])
+@pytest.mark.parametrize("first", [True, False])
+def test_help(lab, action, first):
+    arguments = [action] if action else []
+    arguments = ["--lang=es", *arguments] if first else [*arguments, "--lang", "es"]
+    status, out, err = lab(*arguments, "--help")
+    assert (status, err) == (0, "")
+    assert out.startswith("uso: kempelen lab")
+    assert "muestra esta ayuda" in out
+    actions = "|".join(ACTIONS)
+    assert_spanish(re.sub(rf"\{{.*?\}}|kempelen lab \w+|^    ({actions}) ", "", out, flags=re.M))
+    plain = lab(*([action] if action else []), "--help")[1]
+    assert "usage: " in plain
+    assert "show this help" in plain
+
+
+def test_every_help_text_is_in_spanish():
+    given = [(file, *each) for file in sources() for each in help_texts(file)]
+    given += [(ROOT / "kempelen/cli.py", 0, COMMANDS["lab"])]
+    for file, line, text in given:
+        if len(split(text.replace("{}", "7"))) > 1:
+            assert in_spanish(text.replace("{}", "7")) != text, f"{file}:{line}: {text}"
+
+
+def test_every_label_is_in_spanish():
+    """The lab asks for labels by `say`; one without Spanish would be an error only when it does."""
+    asked = set()
+    for file in (ROOT / "kempelen/lab").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say":
+                asked |= {
+                    each.value
+                    for each in ast.walk(node)
+                    if isinstance(each, ast.Constant) and isinstance(each.value, str)
+                }
+    assert len(asked) > 40
+    assert asked <= words.SPANISH.keys()
+
+
+@pytest.mark.parametrize("file", sources(), ids=lambda file: str(file.relative_to(ROOT)))
+def test_every_error_has_its_spanish(file):
+    for line, text in texts(file):
+        filled = re.sub(r"(\{\})+", "{}", text)
+        for number in range(filled.count("{}")):
+            filled = filled.replace("{}", f"<{number}>", 1)
+        said = in_spanish(filled)
+        left = split(said) & ENGLISH
+        assert said != filled or text == "{}: {}", f"{file}:{line}: {text}"
+        assert not left, f"{file}:{line}: {said}"
+
+
+# Of argparse's own words those that a program's author sees, not its user.
+FOR_AUTHORS = (
+    "conflicting", "__call__", "'required' is", "mutually exclusive", "callable", "cannot merge",
+    "invalid option string", "dest=", "conflict_resolution", "multiple subparser", "can't open",
+    'argument "-"', "unexpected option", "deprecated", "%(prog)s: error",
+)  # fmt: skip
+
+
+def test_argparse_has_no_words_of_its_own_left():
+    for node in ast.walk(ast.parse(Path(argparse.__file__).read_text(encoding="utf-8"))):
+        if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_", "ngettext")):
+            continue
+        for text in (each.value for each in node.args if isinstance(each, ast.Constant)):
+            if any(each in text for each in FOR_AUTHORS):
+                continue
+            filled = re.sub(r"%(\(\w+\))?[sr]", "7", text)
+            assert in_spanish(filled) != filled, text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["trace", "--depth", "x"], "argumento --depth: se esperaba un número entero mayor que 0"),
+        (["trace", "--seed", "x"], "argumento --seed: no es un número entero: 'x'"),
+        (["trace", "--nothing"], "argumentos que no se reconocen: --nothing"),
+        (["run"], "hace falta uno de los argumentos --game --tree"),
+        (["trace", "--depth"], "argumento --depth: se esperaba un argumento"),
+        (["trace", "--game", "nim", "--tree", "x"], "no se permite junto al argumento --game"),
+        (["trace", "--json=1"], "argumento --json: no admite el valor '1'"),
+        (["trace", "--mo", "x"], "opción ambigua: --mo podría ser --moves, --movetime"),
+        (["run", "--game", "nim", "--deepen", "all"], "opción no válida: 'all' (elija entre"),
+        (["chart"], "opción no válida: 'chart' (elija entre"),
+        ([], "faltan estos argumentos: ACCIÓN"),
+        (["trace", "--tree", "nowhere.yaml"], "nowhere.yaml no se puede leer: no existe"),
+        (["trace", "--tree", "."], ". no se puede leer: es una carpeta"),
+        (["trace", "--algorithm", "sss"], "no hay ningún algoritmo 'sss'; hay alpha-beta"),
+        (["trace", "--algorithm", "uct+playouts=many"], "playouts debe ser un número entero"),
+        (["trace", "--algorithm", "uct+final=best"], "final debe ser una de visits, mean, ucb"),
+        (["trace", "--game", "chequers"], "no hay ningún juego 'chequers'; hay "),
+        (["trace", "--game", "mi.py"], "una clase de ese fichero es mi.py:Class"),
+        (["trace", "--game", "nim", "--size", "3,-1"], "un montón de -1 fichas; use 0 o más"),
+        (
+            ["trace", "--game", "nim", "--option", "misery=true"],
+            "ha recibido un argumento que no conoce: 'misery'; sus opciones: heaps, misere",
+        ),
+        (["trace", "--game", "nim", "--moves", "z9"], "'z9' no es una jugada legal; legales: a1"),
+        (["trace", "--game", "pig"], "no juega a juegos de azar; expectiminimax sí"),
+        (["trace", "--evaluation", "no.py:f"], "no existe el fichero de evaluación"),
+        (["trace", "--option", "misere"], "se esperaba NOMBRE=VALOR, no 'misere'"),
+        (["trace", "--game", "chess", "--option", "fen=x"], "no es una posición de ajedrez"),
+        (["solve", "--game", "pig"], "pig es un juego de azar"),
+        (["solve", "--game", "chess"], "la búsqueda ha ido demasiado hondo"),
+        (["plot"], "nada que hacer: nombre una imagen con -o FICHERO"),
+        (["draw", "-o", "x.jpg"], "su nombre debe acabar en .svg"),
+    ],
+)
+def test_errors(lab, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = lab(*arguments, "--lang", "es")
+    assert (status, out) == (2, "")
+    assert message in err
+    said = err.partition("error: ")[2] or err
+    names = "all|heaps|playouts|FILE|Class|best|misery|misere|fen|many|final|mean|visits|chart"
+    assert_spanish(re.sub(rf"\b({names})\b|kempelen lab \w+", "", said))
+
+
+def test_a_bad_tree_is_told_by_its_place(lab, tmp_path):
+    tree = tmp_path / "arbol.yaml"
+    for text, message in (
+        ("[[3, x]]", "1.2 es 'x', ni un número ni una lista"),
+        ("[[3, []]]", "1.2 es una lista vacía"),
+        ("[[3, 4]\n", "no es YAML: véase la línea 2, columna 1"),
+        ("x", "la raíz es 'x', ni un número ni una lista"),
+    ):
+        tree.write_text(text)
+        status, _, err = lab("trace", "--tree", tree, "--lang", "es")
+        assert (status, message in err) == (2, True), err
+
+
+def test_what_a_users_evaluation_did(lab, tmp_path):
+    file = tmp_path / "mio.py"
+    file.write_text("def f(g):\n    return 1 / 0\n\n\ndef n(g):\n    return float('nan')\n")
+    nim = ["run", "--game", "nim", "--depth", "1", "--lang", "es", "--evaluation"]
+    _, _, err = lab(*nim, f"{file}:f")
+    assert "f ha fallado: ZeroDivisionError: division by zero (mio.py, línea 2)" in err
+    assert "n ha devuelto nan: hace falta un número finito" in lab(*nim, f"{file}:n")[2]
+    assert "no tiene ninguna función 'g'; tiene: f, n" in lab(*nim, f"{file}:g")[2]
+
+
+def test_what_the_system_says_of_files():
+    missing = FileNotFoundError(errno.ENOENT, "No such file or directory", "x.yaml")
+    assert explained(missing, "es") == "x.yaml: no existe"
+    assert explained(missing, "en") == "x.yaml: No such file or directory"
+    assert explained(OSError(errno.ENOSPC, "No space left on device"), "es").startswith("no queda")
+
+
+def test_the_language_may_stand_anywhere_and_be_shortened(lab):
+    outs = {
+        lab(*arguments, "--depth", "x")[2].partition("error: ")[2]
+        for arguments in (
+            ["trace", "--lang", "es"],
+            ["trace", "--lang=es"],
+            ["trace", "--la", "es"],
+            ["--lang", "es", "trace"],
+        )
+    }
+    assert len(outs) == 1
+    assert "se esperaba" in outs.pop()
+    assert lab("--lang", "es", "solve", "--game", "nim", "--size", "1")[1].count("gana") > 0
+    assert "wins" in lab("--lang", "es", "solve", "--game", "nim", "--lang", "en")[1]
+
+
+def test_progress_is_told_in_spanish(monkeypatch, lab, capsys):
+    """On a terminal, which the test stands in for."""
+    told = []
+    monkeypatch.setattr(
+        "kempelen.lab.comparison.with_progress",
+        lambda items, total, label: told.append(label) or items,
+    )
+    monkeypatch.setattr(
+        "kempelen.lab.plot.with_progress", lambda items, total, label: told.append(label) or items
+    )
+
+    class Working:
+        def __init__(self, label):
+            told.append(label)
+
+        def __enter__(self):
+            pass
+
+        def __exit__(self, *_):
+            pass
+
+    for module in ("trace", "draw", "solve"):
+        monkeypatch.setattr(f"kempelen.lab.{module}.working", Working)
+    lab("run", "--game", "nim", "--depth", "1", "--algorithm", "minimax", "--lang", "es")
+    lab("plot", "--depth", "1", "--branching", "2", "--trees", "1", "--json", "--lang", "es")
+    lab("trace", "--lang", "es")
+    lab("solve", "--game", "nim", "--size", "1", "--lang", "es")
+    assert told == ["buscando", "buscando", "buscando", "resolviendo"]
+
+
+def test_the_parser_refuses_what_nobody_knows_in_english_too(lab):
+    assert "unrecognized arguments: --nothing" in lab("trace", "--nothing")[2]
+    assert issubclass(Parser, argparse.ArgumentParser)

@@ -1,0 +1,181 @@
+"""What a user names and is no file of a sensible size is refused, and waited for by nobody."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent import files
+from agent.games.go import Go
+from agent.games.tree import read_tree
+from agent.search.killer_memory import KillerMemory
+from agent.user_code import load_module
+from kempelen import cli
+from openings import epd, game_book, games, names, polyglot, repertoire
+from protocols.gtp.sgf import read as read_sgf
+from protocols.mqtt.broker import Broker
+from protocols.session import Session
+from tournament import suite
+from tournament.openings import with_digest
+from tournament.settings import settings_of
+from tournament.spsa import Spsa, Tunable
+from training.positions import Dataset, Writer
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="there are no such files there")
+
+LIMIT = 30.0
+TUNING = Spsa([Tunable("x", 1, 0, 2, step=1)], 10)
+
+
+def chess_match(file: Path) -> Any:
+    engines = [{"command": "chess", "protocol": "agent", "name": name} for name in "AB"]
+    return with_digest(
+        settings_of({"engines": engines, "time": {"nodes": 1}, "openings": {"file": str(file)}})
+    )
+
+
+def log_to(file: Path) -> None:
+    Session(0, 1).log_to(str(file))
+
+
+# Of each reader: what it reads, and how what it reads is called.
+READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "book": (polyglot.open_book, "book.bin"),
+    "names": (names.read, "book.names"),
+    "repertoire": (lambda file: repertoire.read([file]), "lines.yaml"),
+    "analysis": (lambda file: epd.read([file]), "analysed.epd"),
+    "games": (games.check, "games.pgn"),
+    "book of a game": (lambda file: game_book.read(file, Go()), "book.yaml"),
+    "evaluation": (lambda file: load_module(str(file), "evaluation"), "evaluation.py"),
+    "tree": (read_tree, "tree.yaml"),
+    "killer memory": (KillerMemory.kept_in, "killers.json"),
+    "game of Go": (read_sgf, "game.sgf"),
+    "suite": (suite.read, "suite.epd"),
+    "state of a tuning": (TUNING.load, "state.json"),
+    "openings": (chess_match, "openings.epd"),
+    "positions": (Dataset, "positions.bin"),
+    "written positions": (lambda file: Writer(file, {}, 1), "positions.bin"),
+    "log": (log_to, "debug.log"),
+}
+STREAMED = ("games", "analysis", "positions", "written positions", "log", "book")
+
+
+@pytest.fixture
+def in_time() -> Iterator[None]:
+    """Interrupt what waits for ever."""
+
+    def interrupt(*_: object) -> None:
+        raise TimeoutError(f"still waiting after {LIMIT} s")
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture
+def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail the test at once where memory is filled from a file without end."""
+    import resource
+
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + (2 << 30), limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, limits)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+@pytest.mark.parametrize("reader", READERS)
+def test_what_is_no_regular_file_is_refused_at_once(
+    reader: str, kind: str, tmp_path: Path, in_time: None, no_room: None
+) -> None:
+    read, name = READERS[reader]
+    path = tmp_path / name
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    with pytest.raises(Exception, match="it is no regular file"):
+        read(path)
+
+
+@pytest.mark.parametrize("reader", [each for each in READERS if each not in STREAMED])
+def test_what_is_too_large_is_not_read(
+    reader: str, tmp_path: Path, in_time: None, no_room: None
+) -> None:
+    read, name = READERS[reader]
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(Exception, match=r"it is larger than \d+ KiB"):
+        read(tmp_path / name)
+
+
+def test_a_file_that_does_not_tell_its_size_is_bounded_too() -> None:
+    """Such as those of /proc."""
+    path = Path("/proc/self/maps")
+    if not path.exists():
+        pytest.skip("there is no /proc")
+    assert files.read_text(path)
+    with pytest.raises(OSError, match="larger than 1 KiB"):
+        files.read_bytes(path, 1 << 10)
+
+
+def test_lines_are_ended_as_in_any_text_and_long_ones_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(b"one\r\ntwo\rthree\n" + b"4" * 25)
+    assert files.read_text(path) == "one\ntwo\nthree\n" + "4" * 25
+    monkeypatch.setattr(files, "LONGEST_LINE", 10)
+    with files.open_file(path) as file:
+        assert [*files.lines(file)][1:] == [b"two\rthree\n", b"4" * 10, b"4" * 10, b"4" * 5]
+    with files.open_text(path) as text:
+        assert [*iter(text.readline, "")][3:] == ["4" * 10, "4" * 10, "4" * 5]
+
+
+def test_a_game_whose_comment_has_no_end_ends_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(games, "_LONGEST_GAME", 1000)
+    damaged = ['[White "A"]\n', "\n", "1. e4 { no end\n", *["and on\n"] * 500]
+    good = ['[White "B"]\n', '[Result "1-0"]\n', "\n", "1. d4 1-0\n"]
+    found = list(games.read([*damaged, *good]))
+    assert [game.tags.get("White") for game in found if game.tags] == ["A", "B"]
+    assert max(len(game.moves) for game in found) <= 1000
+    assert found[-1].main_line(2) == ["d4"]
+
+
+def credentials(path: Path) -> Broker:
+    return Broker.from_url("mqtt://localhost", credentials=str(path))
+
+
+def test_credentials_may_come_from_a_pipe(tmp_path: Path, in_time: None) -> None:
+    """As a shell makes of <(...), so that no file need hold them."""
+    reading, writing = os.pipe()
+    os.write(writing, b"user\nsecret\n")
+    os.close(writing)
+    broker = credentials(Path(f"/dev/fd/{reading}"))
+    os.close(reading)
+    assert (broker.user, broker.password) == ("user", "secret")
+    with pytest.raises(ValueError, match="it is no regular file"):
+        credentials(Path("/dev/zero"))
+
+
+def test_ratings_read_a_pipe_and_no_device(
+    capsys: pytest.CaptureFixture[str], in_time: None, no_room: None
+) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b'[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 1-0\n')
+    os.close(writing)
+    assert cli.main(["ratings", f"/dev/fd/{reading}"]) == 0
+    os.close(reading)
+    assert cli.main(["ratings", "/dev/zero"]) == 2
+    assert "/dev/zero: it is no regular file" in capsys.readouterr().err
+
+
+def test_a_tournament_is_no_device(capsys: pytest.CaptureFixture[str], in_time: None) -> None:
+    assert cli.main(["tournament", "/dev/zero"]) == 2
+    assert "/dev/zero: it is no regular file" in capsys.readouterr().err

@@ -1,0 +1,119 @@
+"""`kempelen` alone: who is understood, who is told otherwise, and who is greeted."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from kempelen.first_line import FirstLine
+
+
+class Wire:
+    """A session that keeps what is sent."""
+
+    def __init__(self):
+        self.sent = []
+
+    def send(self, line):
+        self.sent.append(line)
+
+    def log_to(self, path):
+        pass
+
+
+@pytest.fixture
+def wire():
+    return Wire()
+
+
+@pytest.fixture
+def talk(wire):
+    """Say lines to a session, at a terminal or not, to its end; return all that was replied."""
+
+    def talk(*lines, terminal=False):
+        protocol = FirstLine(wire, terminal)
+        try:
+            replies = [reply for line in lines for reply in protocol.handle_line(line)]
+            assert protocol.drain(20.0)
+            talk.finished = protocol.finished
+            return replies
+        finally:
+            assert protocol.close(20.0)
+
+    return talk
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [("xboard", "protover 2"), ("xboard",), ("hello",), ("e2e4",), ("hello", "is anybody there")],
+)
+def test_an_unknown_line_is_told_once_and_to_people_only(talk, wire, capsys, lines):
+    assert talk(*lines) == []
+    assert wire.sent == []
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 1
+    assert repr(lines[0]) in told[0]
+    assert "UCI" in told[0]
+    assert ("polyglot" in told[0]) == (lines[0] == "xboard")
+    assert not talk.finished
+
+
+@pytest.mark.parametrize("first", [(), ("",), ("xboard",)])
+def test_who_looks_for_the_protocol_finds_uci_and_hears_nothing_else(talk, capsys, first):
+    replies = talk(*first, "uci")
+    assert replies[0].startswith("id name ")
+    assert replies[-1] == "uciok"
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("line", ["uci", "joho debug on", "name"])
+def test_after_an_unknown_line_a_protocol_can_be_chosen(talk, wire, line, capsys):
+    replies = talk("hello", line, "uci" if line != "name" else "version")
+    assert "uciok" in replies or any(answer.startswith("= ") for answer in wire.sent)
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_what_comes_from_outside_is_shown_as_plain_text(talk, capsys):
+    talk("\x1b[31m" + "x" * 10_000)
+    told = capsys.readouterr().err
+    assert len(told) < 500
+    assert "\x1b" not in told
+
+
+def test_a_person_is_greeted_helped_and_told_each_time(talk, wire, capsys):
+    replies = talk("help", "hello", "good morning", "quit", terminal=True)
+    greeting = " ".join(wire.sent)
+    for word in ("Kempelen", "help", "--help", "quit"):
+        assert word in greeting
+    assert [line.split()[0] for line in replies] == ["uci", "list_commands", "quit"]
+    told = capsys.readouterr().err.splitlines()
+    assert ["'hello'" in told[0], "'good morning'" in told[1], len(told)] == [True, True, 2]
+    assert talk.finished
+
+
+def test_nobody_is_greeted_who_is_no_person(talk, wire):
+    talk("quit")
+    assert wire.sent == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such terminals there")
+def test_at_a_terminal():
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kempelen.cli"], stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    try:
+        output, deadline = b"", time.monotonic() + 60
+        while b"--help" not in output and time.monotonic() < deadline:
+            output += os.read(ours, 1 << 16)
+        os.write(ours, b"quit\n")
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)

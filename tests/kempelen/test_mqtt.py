@@ -1,0 +1,153 @@
+"""The commands that need a broker, or could do with one, where there is none."""
+
+import threading
+import time
+
+import pytest
+
+from kempelen.cli import main
+from protocols.mqtt.broker import PASSWORD, USER
+from protocols.mqtt.connection import Connection
+from tests.mosquitto import free_port
+from tests.support import failing
+from tournament.broadcast import Broadcast
+
+
+def spec(name="none"):
+    command, arguments = failing("none")
+    return f"cmd={command},args={' '.join(arguments)},name={name}"
+
+
+@pytest.fixture
+def nowhere():
+    return f"mqtt://127.0.0.1:{free_port()}"
+
+
+def local_match(*words):
+    players = ["--engine", spec("a"), "--engine", spec("b")]
+    return main(["match", *players, "--nodes", "1", "--maxmoves", "4", *words])
+
+
+def test_a_match_of_programs_goes_on_without_a_broker(capsys, nowhere):
+    assert local_match("--mqtt", nowhere) == 0
+    start, end = capsys.readouterr().err.splitlines()
+    refused = f"broker {nowhere}: Connection refused"
+    assert start == f"kempelen: {refused}; nothing is published until it is there"
+    assert end == f"kempelen: nothing of the match was published: {refused}"
+
+
+def test_nothing_is_said_where_all_is_well(capsys, mosquitto, monkeypatch):
+    monkeypatch.setenv(USER, "runner")
+    monkeypatch.setenv(PASSWORD, "secret")
+    assert local_match("--mqtt", str(mosquitto.broker)) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_match_that_may_not_publish_says_so(capsys, tmp_path, monkeypatch):
+    from tests.mosquitto import Mosquitto
+
+    monkeypatch.setenv(USER, "runner")
+    monkeypatch.setenv(PASSWORD, "secret")
+    mosquitto = Mosquitto(tmp_path, acl="user runner\ntopic read #\n")
+    assert local_match("--mqtt", str(mosquitto.broker)) == 0
+    mosquitto.kill()
+    start, end = capsys.readouterr().err.splitlines()
+    assert "refuses kempelen/v1/tournaments/match/" in start
+    assert start.endswith(": Not authorized")
+    assert "refused a part of the match" in end
+
+
+def test_a_match_with_bots_waits_for_its_broker_and_ends(capsys, nowhere, tmp_path):
+    players = ["--engine", "cmd=one,proto=mqtt", "--engine", spec()]
+    began = time.monotonic()
+    line = ["match", *players, "--nodes", "1", "--mqtt", nowhere, "--broker-patience", "1"]
+    assert main([*line, "--ledger", str(tmp_path / "ledger")]) == 1
+    assert 1.0 <= time.monotonic() - began < 20
+    errors = capsys.readouterr().err
+    assert f"broker {nowhere} is away: Connection refused; waiting for it, 1 s at most" in errors
+    assert f"broker {nowhere} stayed away for 1 s: Connection refused; --resume goes on" in errors
+
+
+def test_serve_waits_for_its_broker_and_ends(capsys, nowhere):
+    line = ["serve", "--name", "bot", "--engine", spec(), "--mqtt", nowhere]
+    assert main([*line, "--broker-patience", "1"]) == 1
+    errors = capsys.readouterr().err
+    assert "answers" not in errors
+    assert "Connection refused; waiting for it, 1 s at most" in errors
+    assert errors.splitlines()[-1].endswith("stayed away for 1 s: Connection refused")
+
+
+def test_a_second_bot_of_a_name_is_refused(capsys, mosquitto, monkeypatch):
+    monkeypatch.setenv(USER, "runner")
+    monkeypatch.setenv(PASSWORD, "secret")
+    stop = threading.Event()
+
+    async def first():
+        import asyncio
+
+        from tests.protocols.mqtt.support import serving
+
+        async with serving(mosquitto.broker):
+            ready.set()
+            await asyncio.to_thread(stop.wait)
+
+    import asyncio
+
+    ready = threading.Event()
+    thread = threading.Thread(target=lambda: asyncio.run(first()))
+    thread.start()
+    assert ready.wait(20)
+    line = ["serve", "--name", "bot", "--engine", spec(), "--mqtt", str(mosquitto.broker)]
+    try:
+        assert main(line) == 1
+    finally:
+        stop.set()
+        thread.join()
+    assert "another bot named bot is online on mqtt://" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--name", "a/b"], "--name: a bot's name is"),
+        (["--name", "bot", "--queue", "0"], "above 0"),
+        (["--name", "bot", "--longest", "nan"], "above 0"),
+        (["--name", "bot", "--broker-patience", "-1"], "above 0"),
+    ],
+)
+def test_what_serve_cannot_do(capsys, words, message):
+    try:
+        status = main(["serve", "--engine", spec(), *words])
+    except SystemExit as end:
+        status = end.code
+    assert status == 2
+    assert message in capsys.readouterr().err
+
+
+def test_watch_says_what_it_waits_for(capsys, nowhere):
+    assert main(["watch", "--wait", "1", "--mqtt", nowhere]) == 2
+    start, end = capsys.readouterr().err.splitlines()
+    assert start == (f"kempelen: broker {nowhere}: Connection refused; waiting for it, 1 s at most")
+    assert end == f"kempelen: broker {nowhere}: Connection refused"
+
+
+def test_watch_does_not_wait_for_ever(capsys, mosquitto, monkeypatch):
+    monkeypatch.setenv(USER, "runner")
+    monkeypatch.setenv(PASSWORD, "secret")
+    from tournament.events import TournamentStarted
+
+    broadcast = Broadcast(mosquitto.broker, "match")
+    broadcast(TournamentStarted("match", "swiss", ("a", "b"), "1", 1, 2, 0))
+    deadline = time.monotonic() + 10
+    while broadcast.connection.waiting and time.monotonic() < deadline:
+        time.sleep(0.02)
+    watching = Connection(mosquitto.broker)
+    killer = threading.Timer(2.0, mosquitto.kill)
+    killer.start()
+    line = ["watch", "match", "--wait", "1", "--broker-patience", "1"]
+    assert main([*line, "--mqtt", str(mosquitto.broker)]) == 2
+    killer.join()
+    errors = capsys.readouterr().err
+    assert f"broker {mosquitto.broker} stayed away for 1 s" in errors
+    watching.close()
+    broadcast.close()

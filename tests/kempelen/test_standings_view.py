@@ -1,0 +1,81 @@
+"""The tables of a match: what they show of every format."""
+
+from io import StringIO
+
+from rich.console import Console, Group
+
+from kempelen.bracket import bracket_table
+from kempelen.display import standings_view, view
+from tests.tournament.support import engine, settings
+from tests.tournament.test_standings import outcome, played
+from tournament.live import LiveState
+from tournament.settings import Format
+from tournament.standings import summarise
+from tournament.values import encode
+
+
+def shown(summary):
+    console = Console(width=120, file=StringIO())
+    console.print(Group(*standings_view(encode(summary))))
+    return console.file.getvalue()
+
+
+def test_the_table_and_the_line_of_two_players_say_the_same():
+    chosen = settings(engine("A"), engine("B"), games=2)
+    outcomes = [outcome(1, 1, "1-0"), outcome(1, 2, "1/2-1/2")]
+    first, second, line = shown(summarise(chosen, outcomes)).splitlines()[1:4]
+    assert first.split() == ["1", "A", "+56", "326", "1.5", "2", "1", "1", "0", "0"]
+    assert second.split()[:4] == ["2", "B", "-56", "326"]
+    assert "Elo +55.7 ± 325.7" in line
+    assert "LOS 63.1%" in line
+
+
+def test_a_swiss_table_shows_byes_and_tie_breaks():
+    chosen = settings(*map(engine, "ABC"), format=Format.SWISS, rounds=2, games=2)
+    *_, (_, summary) = played(chosen, lambda key, game: 1.0 if key.first == 2 else 0.5)
+    heading, first, second, *_ = shown(summary).splitlines()
+    assert heading.split()[:7] == ["player", "points", "byes", "Buchholz", "S-B", "Elo", "±"]
+    assert first.split()[:6] == ["1", "C", "4", "2", "5", "10"]
+    assert second.split()[:6] == ["2", "B", "3", "2", "4", "7"]
+
+
+def test_a_knockout_shows_its_bracket_and_names_its_winner():
+    chosen = settings(*map(engine, "ABC"), format=Format.KNOCKOUT, games=2)
+    (_, first), (_, second) = played(chosen, lambda key, game: 1.0 if game == 1 else 0.5)
+    assert "winner" not in shown(first)
+    text = shown(second)
+    lines = [line.split() for line in text.splitlines()]
+    assert ["semi-finals", "A", "free", "A"] in lines
+    assert ["B", "1.5", "-", "0.5", "C", "B"] in lines
+    assert ["final", "A", "1.5", "-", "0.5", "B", "A"] in lines
+    assert "winner: A\n" in text
+
+
+def test_names_in_a_bracket_are_plain_text():
+    match = {"first": "[/b]x", "second": "[red]", "first_points": 1, "second_points": 0}
+    console = Console(width=120, file=StringIO())
+    console.print(bracket_table([[{**match, "winner": None}]]))
+    assert console.file.getvalue().splitlines()[1].split() == [
+        "final",
+        "[/b]x",
+        "1",
+        "-",
+        "0",
+        "[red]",
+    ]
+
+
+def test_a_watcher_sees_the_standings_of_an_earlier_release():
+    chosen = settings(engine("A"), engine("B"), games=2)
+    summary = encode(summarise(chosen, [outcome(1, 1, "1-0"), outcome(1, 2, "1/2-1/2")]))
+    for name in ("format", "bracket", "winner"):
+        del summary[name]
+    del summary["comparison"]["estimate"]
+    for row in summary["rows"]:
+        for name in ("byes", "buchholz", "sonneborn_berger"):
+            del row[name]
+    state = LiveState()
+    state.snapshots["standings"] = summary
+    console = Console(width=120, file=StringIO())
+    console.print(view(state))
+    assert "A against B: +1 =1 -0" in console.file.getvalue()

@@ -1,0 +1,84 @@
+"""A real Mosquitto for tests, on a free port, and what listens and waits beside it."""
+
+import asyncio
+import signal
+import socket
+import subprocess
+import time
+from contextlib import closing
+
+from protocols.mqtt.broker import Broker
+from protocols.mqtt.connection import Connection
+from tests.support import program
+
+
+def free_port():
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Mosquitto:
+    """A broker that can be killed and started again; it keeps nothing, unless it is told to."""
+
+    def __init__(self, folder, *, settings="", acl=""):
+        self.port = free_port()
+        passwords = folder / "passwords"
+        subprocess.run(
+            [program("mosquitto_passwd"), "-b", "-c", str(passwords), "runner", "secret"],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        passwords.chmod(0o644)
+        if acl:
+            (folder / "acl").write_text(acl)
+            settings += f"acl_file {folder / 'acl'}\n"
+        self._config = folder / "mosquitto.conf"
+        self._config.write_text(
+            f"listener {self.port} 127.0.0.1\nallow_anonymous false\n"
+            f"password_file {passwords}\nuser root\n{settings}"
+        )
+        self.broker = Broker("127.0.0.1", self.port, "runner", "secret")
+        self.start()
+
+    def start(self):
+        self._process = subprocess.Popen(
+            [program("mosquitto"), "-c", str(self._config)], stderr=subprocess.DEVNULL
+        )
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            with closing(socket.socket()) as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.02)
+        raise TimeoutError("mosquitto does not listen")
+
+    def kill(self):
+        self._process.kill()
+        self._process.wait()
+
+    def freeze(self):
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self._process.send_signal(signal.SIGCONT)
+
+
+class Listening:
+    """A subscriber that keeps everything."""
+
+    def __init__(self, broker, topic="kempelen/#"):
+        self.messages = []
+        self.connection = Connection(
+            broker, subscriptions=[topic], on_message=lambda *m: self.messages.append(m)
+        )
+        assert self.connection.connected.wait(10)
+
+    def of(self, ending):
+        return [payload for topic, payload in self.messages if topic.endswith(ending)]
+
+
+async def until(condition, limit=10.0):
+    deadline = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        await asyncio.sleep(0.02)

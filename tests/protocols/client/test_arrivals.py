@@ -1,0 +1,98 @@
+"""Lines and the times at which they came, from a program that is read by a thread."""
+
+import asyncio
+import os
+import sys
+import threading
+import time
+
+import pytest
+
+from protocols.client.arrivals import AHEAD, Arrivals
+from protocols.client.process import EngineDiedError, EngineProcess
+
+ECHO = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"
+NOISE = "while True: print('noise ' * 1000)"
+# The loop is blocked for much longer than a program takes to answer, on a busy machine too.
+BLOCKED = 3.0
+
+
+def readers():
+    return [thread for thread in threading.enumerate() if thread.name == "arrivals"]
+
+
+async def gone(threads):
+    for _ in range(500):
+        if not any(thread.is_alive() for thread in threads):
+            return True
+        await asyncio.sleep(0.01)
+    return False
+
+
+@pytest.fixture
+def before():
+    """The threads that other tests have left."""
+    return readers()
+
+
+async def start(code):
+    return await EngineProcess.start(sys.executable, ("-c", code))
+
+
+async def test_a_line_has_the_time_at_which_it_came_however_busy_the_loop(before):
+    process = await start(ECHO)
+    process.send("first")
+    assert await process.read_line() == "first"
+    sent = time.perf_counter()
+    process.send("second\nthird")
+    time.sleep(BLOCKED)
+    assert await process.read_line() == "second"
+    assert sent < process.arrived < sent + BLOCKED - 1
+    assert await process.read_line() == "third"
+    assert sent < process.arrived < sent + BLOCKED - 1
+    await process.stop()
+    with pytest.raises(EngineDiedError):
+        await process.read_line()
+    assert await gone(set(readers()) - set(before))
+
+
+async def test_a_program_that_floods_its_output_waits_for_us(before):
+    process = await start(NOISE)
+    assert (await process.read_line()).startswith("noise")
+    await asyncio.sleep(0.5)
+    assert len(process._output._chunks) <= AHEAD + 1
+    await process.kill()
+    assert await gone(set(readers()) - set(before))
+
+
+async def test_what_was_printed_before_the_end_is_read_first():
+    source, sink = os.pipe()
+    arrivals = Arrivals(source)
+    os.write(sink, b"last words")
+    os.close(sink)
+    assert (await arrivals.next())[0] == b"last words"
+    for _ in range(3):
+        assert (await arrivals.next())[0] == b""
+
+
+async def test_nothing_is_lost_when_the_wait_is_cancelled():
+    source, sink = os.pipe()
+    arrivals = Arrivals(source)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(arrivals.next(), 0.01)
+    os.write(sink, b"x" * 10)
+    os.close(sink)
+    assert (await arrivals.next())[0] == b"x" * 10
+
+
+async def test_closed_arrivals_end_their_thread_at_the_next_output(before):
+    source, sink = os.pipe()
+    arrivals = Arrivals(source)
+    for _ in range(AHEAD):
+        os.write(sink, b"x")
+        while not arrivals._chunks:
+            await asyncio.sleep(0.01)
+        arrivals._chunks.clear()  # taken in, but never asked for
+    arrivals.close()
+    assert await gone(set(readers()) - set(before))
+    os.close(sink)

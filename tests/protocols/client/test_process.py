@@ -1,0 +1,139 @@
+"""The process of an engine, and all that it starts, end with it."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from protocols.client.process import EngineDiedError, EngineProcess
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no subreaper")
+
+# It tells three processes: itself, a child in a session of its own, and one whose parent is gone.
+PARENT = """
+import os, subprocess, sys
+child = subprocess.Popen(["sleep", "600"], start_new_session=True)
+left = "setsid sleep 600 > /dev/null 2>&1 & echo $!"
+orphan = subprocess.run(["sh", "-c", left], capture_output=True, text=True).stdout.strip()
+print(os.getpid(), child.pid, orphan, flush=True)
+for line in sys.stdin:
+    exec(line)
+"""
+RUNNER = """
+import asyncio, sys
+from protocols.client.process import EngineProcess
+
+async def main():
+    process = await EngineProcess.start(sys.executable, ["-c", sys.argv[1]])
+    print(await process.read_line(), flush=True)
+    await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+def alive(process):
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def all_gone(processes, limit=10.0):
+    deadline = time.monotonic() + limit
+    while any(map(alive, processes)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not any(map(alive, processes))
+
+
+async def start():
+    process = await EngineProcess.start(sys.executable, ["-c", PARENT])
+    family = list(map(int, (await process.read_line()).split()))
+    assert len(family) == 3
+    assert all(map(alive, family))
+    return process, family
+
+
+async def test_what_left_the_group_ends_with_the_engine():
+    process, family = await start()
+    process.send("sys.exit(3)")
+    with pytest.raises(EngineDiedError):
+        await process.read_line()
+    assert await process.describe_end() == "ended with status 3"
+    assert all_gone(family)
+    await process.kill()
+
+
+async def test_an_engine_that_is_stopped_or_killed_leaves_nothing():
+    for end in (lambda process: process.stop(0.1), EngineProcess.kill):
+        process, family = await start()
+        process.send("import time; time.sleep(600)")
+        await end(process)
+        assert all_gone([*family, process.pid], limit=0.0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
+async def test_a_signal_that_ends_the_engine_is_named(number):
+    process, family = await start()
+    os.kill(family[0], number)
+    with pytest.raises(EngineDiedError):
+        await process.read_line()
+    assert await process.describe_end() == f"was killed by signal {number}"
+    assert all_gone(family)
+    await process.kill()
+
+
+async def test_an_engine_that_kills_its_whole_group_leaves_nothing():
+    process, family = await start()
+    process.send("os.kill(0, 9)")
+    with pytest.raises(EngineDiedError):
+        await process.read_line()
+    assert await process.describe_end() == "was killed by signal 9"
+    assert all_gone(family)
+    await process.kill()
+
+
+async def test_the_engine_ends_with_its_supervisor():
+    process, family = await start()
+    os.kill(process.pid, signal.SIGKILL)
+    assert all_gone(family[:1])
+    for other in family[1:]:
+        os.kill(other, signal.SIGKILL)
+    await process.kill()
+
+
+def test_a_killed_runner_leaves_nothing():
+    line = [sys.executable, "-c", RUNNER, PARENT]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as runner:
+        assert runner.stdout is not None
+        family = list(map(int, runner.stdout.readline().split()))
+        assert len(family) == 3
+        runner.kill()
+    assert all_gone(family)
+
+
+async def test_an_engine_that_closes_its_output_is_heard_to():
+    process, family = await start()
+    process.send("child.kill(); child.wait(); os.close(1)")
+    with pytest.raises(EngineDiedError):
+        await asyncio.wait_for(process.read_line(), 10)
+    assert await process.describe_end() == "closed its output"
+    await process.kill()
+    assert all_gone(family, limit=0.0)
+
+
+async def test_signals_are_as_a_program_expects_them():
+    process, _ = await start()
+    process.send("import signal; print(*signal.pthread_sigmask(signal.SIG_BLOCK, ()), '.')")
+    process.send("sys.stdout.flush()")
+    assert await process.read_line() == "."
+    with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
+        program = file.read().split()[0]
+    with open(f"/proc/{program}/status") as file:
+        assert "SigBlk:\t0000000000000000" in file.read()
+    await process.kill()

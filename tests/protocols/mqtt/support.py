@@ -1,0 +1,90 @@
+"""A bot without an engine, and a client that speaks for itself."""
+
+import asyncio
+import secrets
+from contextlib import asynccontextmanager
+
+import chess
+
+from agent.limits import Cp, Info
+from protocols.client.uci import Answer
+from protocols.mqtt import topics
+from protocols.mqtt.bot import Bot
+from protocols.mqtt.connection import Connection
+from tests.mosquitto import until
+
+
+class Thinker:
+    """Answers with the first legal move after a while, and remembers what it was asked."""
+
+    def __init__(self, delay=0.0):
+        self.delay = delay
+        self.asked = []
+        self.variants = []
+
+    async def get(self, chess960=False):
+        self.variants.append(chess960)
+        return self
+
+    async def new_game(self):
+        pass
+
+    async def search(self, request, limit):
+        self.asked.append(request)
+        await asyncio.sleep(self.delay)
+        board = chess.Board(request.fen or chess.STARTING_FEN)
+        for move in request.moves:
+            board.push_uci(move)
+        move = min(move.uci() for move in board.legal_moves)
+        return Answer(move, None, Info(1, Cp(7), pv=(move,), nodes=1), self.delay)
+
+
+@asynccontextmanager
+async def serving(broker, name="bot", thinker=None, **options):
+    """A bot at work; `task` ends with it, `told` has its words."""
+    told = []
+    thinker = thinker or Thinker()
+    bot = Bot(broker, name, "tests", thinker.get, tell=told.append, **options)
+    bot.told, bot.thinker = told, thinker
+    bot.task = asyncio.create_task(bot.serve())
+    try:
+        await until(lambda: bot.task.done() or any("answers on" in text for text in told))
+        yield bot
+    finally:
+        bot.task.cancel()
+        await asyncio.gather(bot.task, return_exceptions=True)
+
+
+class Asker:
+    """Sends anything to a bot, and keeps what comes back."""
+
+    def __init__(self, broker, name="bot"):
+        self.topic = topics.replies(secrets.token_hex(4))
+        self.requests = topics.bot(name, "requests")
+        self.replies = []
+        self.connection = Connection(
+            broker,
+            subscriptions=[self.topic],
+            on_message=lambda topic, payload: self.replies.append(payload),
+        )
+        assert self.connection.connected.wait(10)
+
+    def ask(self, number="1", **changes):
+        limits = {"nodes": 1}
+        payload = {"id": number, "reply_to": self.topic, "limits": limits, **changes}
+        self.connection.message(self.requests, payload)
+
+    def send(self, data):
+        """Send bytes, whatever they are."""
+        self.connection._messages.append((self.requests, data))
+        self.connection._wake()
+
+    async def reply(self, number="1"):
+        def found():
+            return [reply for reply in self.replies if reply["id"] == number]
+
+        await until(found)
+        return found()[0]
+
+    async def close(self):
+        await asyncio.to_thread(self.connection.close)

@@ -1,0 +1,237 @@
+"""One bot, against what clients may send, and others of its name."""
+
+import asyncio
+import json
+import random
+
+import jsonschema
+import pytest
+
+from protocols.client.process import EngineError
+from protocols.mqtt import topics
+from protocols.mqtt.bot import NameTakenError
+from protocols.mqtt.broker import Broker
+from protocols.mqtt.connection import Connection
+from protocols.mqtt.link import BrokerLostError
+from tests.mosquitto import Listening, Mosquitto, free_port, until
+from tests.protocols.mqtt.support import Asker, Thinker, serving
+
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+
+def garbage(topic, generator):
+    """Yield payloads that are no requests, or strange ones."""
+    base = {"id": "x", "reply_to": topic, "game": "g", "moves": ["e2e4"], "limits": {"nodes": 1}}
+    strange = [
+        None, True, -1, 0, 2.5, 10**300, "", "0000", "x" * 5000, "\ud800", "\0", [], {}, [[]],
+        "kempelen/v1/replies/+", "kempelen/v1/replies/#", "kempelen/v1/bots/bot/status", "$SYS/x",
+        "kempelen/v1/replies/\ud800", "kempelen/v1/replies/\0", "kempelen/v1/replies/\x01",
+        "kempelen/v1/replies/" + "x" * 70_000, ["0000"], ["e2e4"] * 30_000, {"time": "x"},
+        {"nodes": 10**30}, {"depth": 0}, {"movetime": 1e300}, {"movetime": 3600}, f"{START}\nquit",
+    ]  # fmt: skip
+    yield json.dumps({**base, "id": float("nan")}).encode()
+    yield json.dumps({**base, "limit": float("inf")}).encode()
+    yield json.dumps(base).encode().replace(b"1}", b"1e999}")
+    yield json.dumps({**base, "fen": "FEN"}).encode().replace(b'"FEN"', b"[" * 900 + b"]" * 900)
+    yield json.dumps({**base, "x": "X"}).encode().replace(b'"X"', b"[" * 9000 + b"]" * 9000)
+    yield json.dumps({**base, "x": "X"}).encode().replace(b'"X"', b"9" * 9000)
+    yield b"\xff\xfe\x00{"
+    yield json.dumps(base).encode("utf-16")
+    yield b"x" * 3_000_000
+    yield b'{"id": "' + b"x" * 900_000 + b'"}'
+    for key in (*base, "fen", "limit", "chess960"):
+        yield json.dumps({k: v for k, v in base.items() if k != key}).encode()
+        for value in strange:
+            yield json.dumps({**base, key: value}).encode()
+    for _ in range(100):
+        data = bytearray(json.dumps(base).encode())
+        data[generator.randrange(len(data))] = generator.randrange(256)
+        yield bytes(data)
+
+
+async def test_no_message_ends_a_bot(mosquitto):
+    listening = Listening(mosquitto.broker)
+    async with serving(mosquitto.broker) as bot:
+        asker = Asker(mosquitto.broker)
+        for number, data in enumerate(garbage(asker.topic, random.Random(1))):
+            asker.send(data)
+            if number % 50 == 49:
+                await until(lambda: not asker.connection.waiting)
+        asker.ask("last", limit=30)
+        assert (await asker.reply("last"))["move"] == "a2a3"
+        assert not bot.task.done()
+        assert bot.thinker.asked
+        assert [
+            request.position_line() for request in bot.thinker.asked if "\n" in str(request)
+        ] == []
+        await asker.close()
+    written = {topic for topic, _ in listening.messages} - {asker.requests}
+    assert all(topic == "kempelen/v1/bots/bot/status" or "/replies/" in topic for topic in written)
+    schema = {**json.loads(topics.schema_text()), "$ref": "#/$defs/reply"}
+    validator = jsonschema.Draft202012Validator(schema)
+    replies = [payload for topic, payload in listening.messages if "/replies/" in topic]
+    assert len(replies) > 100
+    for payload in replies:
+        validator.validate(payload)
+    listening.connection.close()
+
+
+async def test_a_null_move_is_refused(mosquitto):
+    async with serving(mosquitto.broker) as bot:
+        asker = Asker(mosquitto.broker)
+        asker.ask("null", moves=["0000"])
+        assert (await asker.reply("null"))["error"]["code"] == "bad_request"
+        asker.ask("castling", chess960=True)
+        assert (await asker.reply("castling"))["move"] == "a2a3"
+        assert bot.thinker.variants == [True]
+        await asker.close()
+
+
+async def test_a_request_that_comes_again_is_thought_about_once(mosquitto):
+    async with serving(mosquitto.broker, thinker=Thinker(0.3)) as bot:
+        asker = Asker(mosquitto.broker)
+        for _ in range(3):
+            asker.ask("1", moves=["e2e4"])
+        await asker.reply("1")
+        asker.ask("1", moves=["e2e4"])
+        await until(lambda: len(asker.replies) == 2)
+        assert asker.replies[0] == asker.replies[1]
+        assert len(bot.thinker.asked) == 1
+        asker.ask("1", moves=["d2d4"])  # another request, whatever its id
+        await until(lambda: len(asker.replies) == 3)
+        assert len(bot.thinker.asked) == 2
+        await asker.close()
+
+
+async def test_one_client_does_not_take_all(mosquitto):
+    thinker = Thinker(0.1)
+    limits = {"queue_limit": 6, "client_limit": 4, "longest": 0.5}
+    async with serving(mosquitto.broker, thinker=thinker, **limits):
+        greedy, modest = Asker(mosquitto.broker), Asker(mosquitto.broker)
+        for number in range(8):
+            greedy.ask(f"g{number}", limit=3600)
+        await until(lambda: any("error" in reply for reply in greedy.replies))
+        modest.ask("m")
+        assert (await modest.reply("m"))["move"]
+        served = [reply for reply in greedy.replies if "move" in reply]
+        assert len(served) <= 3
+        modest.ask("hour", limits={"movetime": 3600})
+        error = (await modest.reply("hour"))["error"]
+        assert error["code"] == "bad_request"
+        assert "0.5 s at most" in error["message"]
+        thinker.delay = 5
+        modest.ask("slow", limit=3600)
+        assert (await modest.reply("slow"))["error"]["code"] == "time_limit"
+        await greedy.close()
+        await modest.close()
+
+
+async def test_an_engine_that_fails_in_any_way_fails_one_request(mosquitto):
+    class Broken(Thinker):
+        async def search(self, request, limit):
+            if not self.asked:
+                self.asked.append(request)
+                raise self.error
+            return await super().search(request, limit)
+
+    for error in (ZeroDivisionError("x"), EngineError("died")):
+        thinker = Broken()
+        thinker.error = error
+        async with serving(mosquitto.broker, thinker=thinker):
+            asker = Asker(mosquitto.broker)
+            asker.ask("1")
+            assert (await asker.reply("1"))["error"]["code"] == "engine"
+            asker.ask("2")
+            assert (await asker.reply("2"))["move"]
+            await asker.close()
+
+
+async def test_a_second_bot_of_a_name_is_refused(mosquitto):
+    listening = Listening(mosquitto.broker, topics.bot("+", "status"))
+    async with serving(mosquitto.broker) as first:
+        async with serving(mosquitto.broker) as second:
+            with pytest.raises(NameTakenError, match="another bot named bot is online"):
+                await asyncio.wait_for(second.task, 10)
+        await asyncio.sleep(0.2)
+        assert listening.of("/status")[-1]["run"] == first._run
+        assert {p["state"] for p in listening.of("/status")} == {"online"}
+        asker = Asker(mosquitto.broker)
+        asker.ask("1")
+        assert (await asker.reply("1"))["move"]
+        await asker.close()
+    await until(lambda: listening.of("/status")[-1]["state"] == "offline")
+    async with serving(mosquitto.broker) as third:
+        assert not third.task.done()
+    listening.connection.close()
+
+
+async def test_of_many_that_start_at_once_one_has_the_name(mosquitto):
+    contexts = [serving(mosquitto.broker) for _ in range(5)]
+    bots = await asyncio.gather(*(context.__aenter__() for context in contexts))
+    await until(lambda: sum(bot.task.done() for bot in bots) == 4)
+    await asyncio.sleep(0.5)
+    refused = [bot for bot in bots if bot.task.done()]
+    assert len(refused) == 4
+    assert all(isinstance(bot.task.exception(), NameTakenError) for bot in refused)
+    asker = Asker(mosquitto.broker)
+    asker.ask("1")
+    assert (await asker.reply("1"))["move"]
+    await asker.close()
+    for context in contexts:
+        await context.__aexit__(None, None, None)
+
+
+async def test_a_bot_that_crashed_is_replaced(mosquitto):
+    dead = Connection(mosquitto.broker)
+    stale = {"name": "bot", "state": "online", "engine": "dead", "run": "0"}
+    dead.snapshot(topics.bot("bot", "status"), stale)
+    await until(lambda: not dead.waiting)
+    listening = Listening(mosquitto.broker, topics.bot("+", "status"))
+    async with serving(mosquitto.broker) as bot:
+        assert not bot.task.done()
+        assert bot.told == [f"bot answers on {mosquitto.broker}"]
+        await until(lambda: listening.of("/status")[-1].get("run") == bot._run)
+        # The broker notices late that the other is dead, and passes its last will on.
+        dead.snapshot(topics.bot("bot", "status"), {**stale, "state": "lost"})
+        await until(lambda: any(p["state"] == "lost" for p in listening.of("/status")))
+        await until(lambda: listening.of("/status")[-1].get("run") == bot._run)
+        assert listening.of("/status")[-1]["state"] == "online"
+    dead.close()
+    listening.connection.close()
+
+
+async def test_a_name_that_the_broker_does_not_allow(tmp_path):
+    acl = (
+        "user runner\ntopic readwrite kempelen/v1/bots/mine/#\ntopic write kempelen/v1/replies/#\n"
+    )
+    mosquitto = Mosquitto(tmp_path, acl=acl)
+    async with serving(mosquitto.broker, "mine") as bot:
+        assert not bot.task.done()
+    async with serving(mosquitto.broker, "yours") as bot:
+        with pytest.raises(NameTakenError, match=r"bots/yours/status .*Not authorized"):
+            await asyncio.wait_for(bot.task, 10)
+    mosquitto.kill()
+
+
+async def test_a_bot_waits_for_its_broker(tmp_path):
+    mosquitto = Mosquitto(tmp_path)
+    async with serving(mosquitto.broker, patience=5.0) as bot:
+        mosquitto.kill()
+        await until(lambda: "away" in bot.told[-1])
+        await asyncio.sleep(1.0)
+        mosquitto.start()
+        await until(lambda: "is there, after" in bot.told[-1])
+        asker = Asker(mosquitto.broker)
+        asker.ask("1")
+        assert (await asker.reply("1"))["move"]
+        await asker.close()
+    mosquitto.kill()
+
+
+async def test_a_bot_does_not_wait_for_ever():
+    nowhere = Broker("127.0.0.1", free_port())
+    async with serving(nowhere, patience=0.5) as bot:
+        with pytest.raises(BrokerLostError, match=r"stayed away for 0.5 s: Connection refused"):
+            await asyncio.wait_for(bot.task, 10)
+        assert "waiting for it, 0.5 s at most" in bot.told[0]
+        assert not any("answers on" in text for text in bot.told)

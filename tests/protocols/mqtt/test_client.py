@@ -1,0 +1,193 @@
+"""A client of bots: what it does while the broker is away, and with bots that answer anything."""
+
+import asyncio
+import json
+import random
+import time
+from contextlib import asynccontextmanager
+
+import pytest
+
+from protocols.client.engine import EngineTimeoutError
+from protocols.client.process import EngineError
+from protocols.client.uci import Answer, SearchRequest
+from protocols.mqtt import topics
+from protocols.mqtt.client import BotClient
+from protocols.mqtt.connection import Connection
+from protocols.mqtt.link import BrokerLostError
+from tests.mosquitto import Mosquitto, until
+from tests.protocols.mqtt.support import Thinker, serving
+
+REQUEST = SearchRequest(None, ("e2e4",), nodes=1)
+
+
+@asynccontextmanager
+async def asking(broker, **options):
+    client = BotClient(broker, **options)
+    yield client
+    await client.close()
+
+
+@pytest.mark.parametrize("settings", ["", "persistence true\npersistence_location {}/\n"])
+async def test_a_broker_that_restarts_costs_nothing(tmp_path, settings):
+    mosquitto = Mosquitto(tmp_path, settings=settings.format(tmp_path))
+    thinker = Thinker(0.3)
+    told = []
+    async with (
+        serving(mosquitto.broker, thinker=thinker),
+        asking(mosquitto.broker, tell=told.append) as client,
+    ):
+        await client.wait_for("bot", 10)
+        asked = asyncio.create_task(client.ask("bot", "g", REQUEST, 1.0))
+        await until(lambda: thinker.asked)
+        mosquitto.kill()
+        await asyncio.sleep(1.5)
+        assert not asked.done()
+        mosquitto.start()
+        answer = await asked
+        assert answer.move == "a7a5"
+        assert answer.elapsed < 1.0
+        assert len(thinker.asked) == 1
+        assert len(told) == 2
+        assert "away" in told[0]
+        assert "is there, after" in told[1]
+        await client.wait_for("bot", 10)
+        assert (await client.ask("bot", "g", REQUEST, 5.0)).move == "a7a5"
+    mosquitto.kill()
+
+
+async def test_a_request_made_while_the_broker_is_away(tmp_path):
+    mosquitto = Mosquitto(tmp_path)
+    async with serving(mosquitto.broker), asking(mosquitto.broker) as client:
+        await client.wait_for("bot", 10)
+        mosquitto.kill()
+        await until(lambda: client._connection.away)
+        asked = asyncio.create_task(client.ask("bot", "g", REQUEST, 1.0))
+        await asyncio.sleep(1.5)
+        mosquitto.start()
+        assert (await asked).elapsed < 1.0
+    mosquitto.kill()
+
+
+async def test_a_broker_that_hangs_costs_nothing(mosquitto):
+    thinker = Thinker(0.3)
+    async with serving(mosquitto.broker, thinker=thinker), asking(mosquitto.broker) as client:
+        await client.wait_for("bot", 10)
+        asked = asyncio.create_task(client.ask("bot", "g", REQUEST, 3.0))
+        await until(lambda: thinker.asked)
+        mosquitto.freeze()
+        await asyncio.sleep(4.0)
+        mosquitto.thaw()
+        assert (await asked).elapsed < 3.0
+        await client.wait_for("bot", 10)
+
+
+async def test_a_bot_that_is_slow_is_late_all_the_same(mosquitto):
+    async with (
+        serving(mosquitto.broker, thinker=Thinker(5.0)),
+        asking(mosquitto.broker) as client,
+    ):
+        await client.wait_for("bot", 10)
+        began = time.monotonic()
+        with pytest.raises(EngineTimeoutError, match=r"no answer within 0\.5 s|no move within"):
+            await client.ask("bot", "g", REQUEST, 0.5)
+        assert time.monotonic() - began < 3.0
+
+
+async def test_patience_ends(tmp_path):
+    mosquitto = Mosquitto(tmp_path)
+    async with (
+        serving(mosquitto.broker, thinker=Thinker(9)),
+        asking(mosquitto.broker, patience=1.0) as client,
+    ):
+        await client.wait_for("bot", 10)
+        asked = asyncio.create_task(client.ask("bot", "g", REQUEST, 0.5))
+        await asyncio.sleep(0.2)
+        mosquitto.kill()
+        with pytest.raises(BrokerLostError, match="stayed away for 1 s"):
+            await asked
+        began = time.monotonic()
+        with pytest.raises(BrokerLostError):
+            await client.wait_for_broker()
+        assert time.monotonic() - began > 0.9
+    mosquitto.kill()
+
+
+async def test_a_bot_that_restarts_is_asked_again(mosquitto):
+    async with asking(mosquitto.broker) as client:
+        async with serving(mosquitto.broker, thinker=Thinker(9)):
+            await client.wait_for("bot", 10)
+            asked = asyncio.create_task(client.ask("bot", "g", REQUEST, 20.0))
+            await asyncio.sleep(0.2)
+        async with serving(mosquitto.broker):
+            assert (await asked).move == "a7a5"
+
+
+async def test_a_request_that_the_broker_refuses(tmp_path):
+    acl = (
+        "user runner\ntopic readwrite kempelen/v1/bots/+/status\ntopic read kempelen/v1/replies/#\n"
+    )
+    mosquitto = Mosquitto(tmp_path, acl=acl)
+    async with asking(mosquitto.broker) as client:
+        with pytest.raises(EngineError, match="the broker does not let us ask: Not authorized"):
+            await client.ask("bot", "g", REQUEST, 20.0)
+    mosquitto.kill()
+
+
+def rubbish(number, generator):
+    """Yield what a bad bot may answer to the request of this id."""
+    reply = {
+        "id": number,
+        "move": "a7a5",
+        "ponder": None,
+        "time": 1.0,
+        "info": {"depth": 1, "cp": 1},
+    }
+    strange = [None, True, -1, 10**300, 1.5, "x" * 5000, "\x1b[31m", [], {}, [[]], {"cp": 10**40}]
+    yield json.dumps({**reply, "time": float("nan")}).encode()
+    yield json.dumps({**reply, "id": "X"}).encode().replace(b'"X"', b"[" * 9000 + b"]" * 9000)
+    yield b"\xff\xfe"
+    yield b"x" * 2_000_000
+    for key in (*reply, "error"):
+        for value in strange:
+            yield json.dumps({**reply, key: value}).encode()
+    for _ in range(50):
+        data = bytearray(json.dumps(reply).encode())
+        data[generator.randrange(len(data))] = generator.randrange(256)
+        yield bytes(data)
+
+
+async def test_no_reply_and_no_status_ends_a_client(mosquitto):
+    bad = Connection(mosquitto.broker)
+    assert bad.connected.wait(10)
+    status = topics.bot("bad", "status")
+
+    def send(topic, data):
+        bad._messages.append((topic, data))
+        bad._wake()
+
+    generator = random.Random(2)
+    async with asking(mosquitto.broker) as client:
+        for payload in (b"", b"[]", b'{"state": []}', b'{"name": 1, "state": "online"}', b"\xff"):
+            send(status, payload)
+            send("kempelen/v1/bots//status", payload)
+        outcomes = []
+        for _ in range(3):
+            for data in rubbish("NUMBER", generator):
+                asked = asyncio.create_task(client.ask("bad", "g", REQUEST, 5.0))
+                await asyncio.sleep(0)
+                number = next(iter(client._questions))
+                send(client._replies, data.replace(b"NUMBER", number.encode()))
+                good = {"id": number, "move": "a7a5", "time": 1, "info": None}
+                send(client._replies, json.dumps(good).encode())
+                outcomes += await asyncio.gather(asked, return_exceptions=True)
+        errors = [outcome for outcome in outcomes if isinstance(outcome, EngineError)]
+        moves = [outcome.move for outcome in outcomes if isinstance(outcome, Answer)]
+        assert len(outcomes) == len(errors) + len(moves)
+        assert errors
+        assert "a7a5" in moves
+        assert all(len(str(error)) < 500 for error in errors)
+    async with serving(mosquitto.broker), asking(mosquitto.broker) as client:
+        await client.wait_for("bot", 10)
+        assert (await client.ask("bot", "g", REQUEST, 5.0)).move == "a7a5"
+    bad.close()

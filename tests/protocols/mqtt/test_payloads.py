@@ -1,0 +1,131 @@
+"""The check of payloads, beside that of the jsonschema package."""
+
+import json
+import math
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocols.mqtt import payloads, topics
+
+SCHEMA = json.loads(topics.schema_text())
+KINDS = list(SCHEMA["$defs"])
+VALID = {
+    "request": {
+        "id": "1",
+        "reply_to": "kempelen/v1/replies/me",
+        "game": "g",
+        "fen": None,
+        "moves": ["e2e4"],
+        "limit": 5,
+        "limits": {"depth": 3, "white": {"time": 1.5}},
+    },
+    "reply": {
+        "id": "1",
+        "move": "e2e4",
+        "ponder": None,
+        "time": 0.5,
+        "info": {"depth": 3, "cp": -5, "mate": None, "nodes": 7, "pv": ["e2e4"]},
+    },
+    "bot": {"name": "b", "state": "online", "engine": "e", "run": "r", "connection": 1},
+    "info": {
+        "run": "r", "sequence": 3, "board": 1, "pair": "1.1-2.1", "game": 1, "ply": 3,
+        "side": "white", "depth": 5, "cp": 12, "mate": None, "nodes": 9, "time": 0.1, "pv": [],
+    },
+}  # fmt: skip
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**20), 10**20)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(["e2e4", "online", "busy", "kempelen/v1/replies/x", "1-0", "a\n"])
+    | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["time", "cp", "id", "run", "x"]), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+
+
+def same_verdict(kind, value):
+    valid = jsonschema.Draft202012Validator({**SCHEMA, "$ref": f"#/$defs/{kind}"}).is_valid(value)
+    found = payloads.problem(kind, value)
+    assert (found == "") == valid, (kind, value, found)
+    return valid
+
+
+@given(st.sampled_from(KINDS), JSON)
+def test_any_value(kind, value):
+    same_verdict(kind, value)
+
+
+@given(st.sampled_from(list(VALID)), st.data())
+def test_a_valid_payload_with_one_change(kind, data):
+    payload = json.loads(json.dumps(VALID[kind]))
+    assert same_verdict(kind, payload)
+    place, key = payload, data.draw(st.sampled_from(list(payload)))
+    while isinstance(place[key], dict) and data.draw(st.booleans()):
+        place = place[key]
+        key = data.draw(st.sampled_from(list(place)))
+    if data.draw(st.booleans()):
+        del place[key]
+    else:
+        place[key] = data.draw(JSON)
+    same_verdict(kind, payload)
+
+
+@pytest.mark.parametrize(
+    ("topic", "valid"),
+    [
+        ("kempelen/v1/replies/me", True),
+        ("kempelen/v1/replies/me/and you/ü", True),
+        ("kempelen/v1/replies/", False),
+        ("kempelen/v1/replies/+", False),
+        ("kempelen/v1/replies/a/#", False),
+        ("kempelen/v1/replies/a\n", False),
+        ("kempelen/v1/replies/a\0", False),
+        ("kempelen/v1/replies/\ud800", False),
+        ("kempelen/v1/replies/\uffff", False),
+        ("kempelen/v1/replies/" + "x" * 201, False),
+        ("kempelen/v1/tournaments/t/status", False),
+        ("$SYS/broker", False),
+        ("$share/g/kempelen/v1/replies/me", False),
+        ("x/kempelen/v1/replies/me", False),
+    ],
+)
+def test_topics_of_replies(topic, valid):
+    assert same_verdict("reply_topic", topic) == valid
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"null", b"[]", b"1", b'{"a": NaN}', b'{"a": -Infinity}', b'{"a": 1e999}',
+        b"\xff\xfe{}",
+        b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", b'{"a": ' + b"9" * 5000 + b"}",
+        b'{"a": "' + b"x" * 2000 + b'"}', "text", None,
+    ],
+)  # fmt: skip
+def test_what_is_no_payload(data):
+    most = 1000 if isinstance(data, bytes) and b"xxx" in data else 1 << 20
+    assert payloads.decode(data, most) is None
+
+
+def test_payloads_go_and_come():
+    payload = {"a": [1, 0.5, None, True, "ü\ud800"], "b": {}}
+    assert payloads.decode(payloads.encode(payload), 1000) == payload
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        payloads.encode({"a": math.nan})
+
+
+def test_problems_say_where():
+    request = {**VALID["request"], "moves": ["e2e4", 5], "limits": {"nodes": 2.5}}
+    assert payloads.problem("request", request) == "moves: [2] string expected, not 5"
+    request["moves"] = ["0000"]
+    assert "'0000' does not match" in payloads.problem("request", request)
+    request["moves"] = []
+    assert payloads.problem("request", request) == "limits: nodes: integer expected, not 2.5"
+    assert payloads.problem("request", {}) == "id, reply_to, limits missing"

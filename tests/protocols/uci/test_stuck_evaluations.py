@@ -1,0 +1,190 @@
+"""Evaluations that sleep or never return: the move comes in time, and the next one too."""
+
+import sys
+import threading
+import time
+
+import chess
+import pytest
+
+from agent import engine as engine_module
+from agent.engine import SEARCHES, Engine
+
+PATIENCE = 20.0
+# What an answer in time takes at most on a busy machine; a search that is not given up takes more.
+SOON = 8.0
+
+SOURCE = """
+import threading
+from agent.evaluation import U64, evaluator
+
+gate = threading.Event()
+calls = 0
+
+def sleeps(board):
+    gate.wait(20)
+    return 0
+
+def sleeps_late(board):
+    global calls
+    calls += 1
+    if calls > 200:
+        gate.wait(20)
+    return len(board.piece_map())
+
+def loops(board):
+    while not gate.is_set():
+        pass
+    return 0
+
+def loops_once(board):
+    global calls
+    calls += 1
+    while calls == 1:
+        pass
+    return (1 if board.turn else -1) * (500 if board.piece_at(16) else 0)
+
+@evaluator
+def compiled(worker, ply):
+    x = U64(ply)
+    if worker.nodes > 300:
+        for _ in range(1_500_000_000):  # seconds
+            x ^= x << U64(13)
+            x ^= x >> U64(7)
+            x ^= x << U64(17)
+            x += U64(1)
+    return x & U64(1)
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "my_eval.py"
+    path.write_text(SOURCE)
+    yield path
+    sys.modules["kempelen_evaluation_my_eval"].gate.set()
+    for thread in threading.enumerate():
+        if thread.name in ("search", "apart"):
+            thread.join(60.0)
+            assert not thread.is_alive()
+
+
+@pytest.fixture
+def talk(make_conversation):
+    conversation = make_conversation(Engine)
+    conversation.say("setoption name OwnBook value false", "setoption name Hash value 4", "isready")
+    conversation.hear_until("readyok")
+    return conversation
+
+
+def answer(heard, board=None):
+    """The only answer, which is a legal move."""
+    (found,) = [text for text in heard if text.startswith("bestmove ")]
+    assert heard[-1] == found
+    assert chess.Move.from_uci(found.split()[1]) in (board or chess.Board()).legal_moves
+    return found.split()[1]
+
+
+def complaints(heard):
+    return [text for text in heard if "did not return in time" in text]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("name", ["sleeps", "loops"])
+def test_the_move_comes_in_time_and_the_next_one_too(talk, file, search, name):
+    talk.ask(f"setoption name Search value {search}", "isready")
+    talk.ask(f"setoption name Evaluation value {file}:{name}")
+    for limits in ("movetime 200", "wtime 1000 btime 1000"):
+        began = time.monotonic()
+        heard = talk.ask(f"go {limits}")
+        assert time.monotonic() - began < SOON
+        answer(heard)
+        (complaint,) = complaints(heard)
+        assert f"{file}:{name}" in complaint
+    heard = talk.ask("setoption name Evaluation value handcrafted", "go depth 3")
+    answer(heard)
+    assert not complaints(heard)
+
+
+def test_the_last_completed_level_is_played(talk, file):
+    talk.ask(f"setoption name Evaluation value {file}:sleeps_late")
+    heard = talk.ask("go movetime 300")
+    assert complaints(heard)
+    levels = [text for text in heard if " pv " in text]
+    assert levels[-1].split(" pv ")[1].split()[0] == answer(heard)
+    assert heard[-2] == levels[-1]
+    assert any(" depth 2 " in text for text in levels)
+
+
+def test_a_broken_loop_leaves_an_evaluation_that_can_be_used(talk, file):
+    talk.ask(f"setoption name Evaluation value {file}:loops_once")
+    assert complaints(talk.ask("go movetime 100"))
+    assert answer(talk.ask("go depth 1")) in ("a2a3", "b1a3")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["name Threads value 3", "name Skill Level value 5"],
+)
+def test_threads_and_levels_are_answered_too(talk, file, setting):
+    talk.ask(f"setoption {setting}", f"setoption name Evaluation value {file}:loops")
+    for _ in range(2):
+        heard = talk.ask("go movetime 100")
+        answer(heard)
+        assert complaints(heard)
+
+
+def test_a_stop_ends_what_has_no_clock(talk, file):
+    talk.ask(f"setoption name Evaluation value {file}:loops")
+    for command in ("go infinite", "go depth 5", "eval"):
+        talk.say(command)
+        assert not talk.uci.player.wait(0.1)
+        assert complaints(talk.ask("stop"))
+
+
+def test_too_many_sleepers_and_the_hand_made_evaluation_plays(talk, file):
+    talk.ask(f"setoption name Evaluation value {file}:sleeps")
+    for _ in range(engine_module.MOST_LEFT + 1):
+        assert complaints(talk.ask("go movetime 50"))
+    heard = talk.ask("go depth 4")
+    assert f"evaluation {file}:sleeps still does not return; the hand-made one plays" in heard[0]
+    assert any(" depth 4 " in text for text in heard)
+    sys.modules["kempelen_evaluation_my_eval"].gate.set()
+    for thread in threading.enumerate():
+        if thread.name == "search":
+            thread.join(PATIENCE)
+    heard = talk.ask("go depth 1")
+    assert " score cp 0 " in heard[-2], "the user's evaluation is back"
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_a_compiled_loop_is_given_up_and_rests(talk, file, search):
+    talk.ask(f"setoption name Search value {search}", "isready")
+    talk.ask(f"setoption name Evaluation value {file}:compiled")
+    heard = talk.ask("go movetime 300")
+    answer(heard)
+    assert complaints(heard)
+    assert any(" depth 2 " in text for text in heard)
+    heard = talk.ask("go depth 3")
+    answer(heard)
+    assert "still does not return; the hand-made one plays" in heard[0]
+
+
+def test_a_file_that_does_not_return_is_given_up(talk, tmp_path, monkeypatch):
+    monkeypatch.setattr(engine_module, "LOADING_PATIENCE", 0.1)
+    path = tmp_path / "endless.py"
+    path.write_text("while True:\n    pass\n")
+    (reply,) = talk.ask(f"setoption name Evaluation value {path}:f")
+    assert f"evaluation {path}:f takes more than" in reply
+    answer(talk.ask("go depth 2"))
+    for thread in threading.enumerate():
+        if thread.name == "evaluation":
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
+
+
+def test_a_file_that_exits_is_named(talk, tmp_path):
+    path = tmp_path / "leaver.py"
+    path.write_text("import sys\nsys.exit(3)\n")
+    (reply,) = talk.ask(f"setoption name Evaluation value {path}:f")
+    assert "leaver.py failed: SystemExit: 3" in reply

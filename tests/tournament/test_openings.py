@@ -1,0 +1,140 @@
+"""Files of openings, tournaments and trees by strangers: read, or refused with a message."""
+
+import random
+
+import pytest
+
+from agent.games import catalogue
+from agent.games.tree import read_tree
+from agent.yaml_text import YamlError, load
+from kempelen.cli import main
+from kempelen.tournament import settings_from
+from openings import game_book
+from openings.polyglot import BookError
+from tournament import openings
+from tournament.settings import OpeningSettings
+from tournament.suite import read as read_suite
+from tournament.values import SettingsError
+
+FEN = b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"
+FILES = {
+    "o.pgn": b'[FEN "' + FEN + b' - 0 1"]\n[SetUp "1"]\n\n1. e4 {c} (1. d4) e5 $1 *\n\n',
+    "o.epd": FEN + b' - bm e4; id "x"; ce 10; pv e4 e5;\n',
+    "o.yaml": b"- moves: 1. e4 e5\n  name: x\n  lines:\n    - moves: 2. Nf3\n",
+    "t.yaml": b"name: cup\nengines: [{command: a, options: {Hash: 1}}, {command: b}]\ntime: 1+1\n",
+    "g.yaml": b"- {moves: a1 b2, name: x, weight: 3, lines: [{moves: c3}]}\n",
+    "tree.yaml": b"[[3, 5], [2, 9]]\n",
+}
+PIECES = [
+    *(b"!!binary ", b"!!timestamp x", b"!!int x", b"!!bool x", b"!!float x", b"&a [*a]", b"<<: "),
+    *(b"2024-99-99", b'"', b"\x00", b"\x1b[31m", b"[", b"{", b"9" * 50, b"--", b"Z0", b"N@e4 "),
+    *(b'[Variant "Atomic"]\n', b"$1 ", b") ", b"0-0 "),
+]
+
+
+def read(path):
+    if path.name == "t.yaml":
+        settings_from(str(path)).named()
+    elif path.name == "g.yaml":
+        game_book.read(path, catalogue.new_game("tic-tac-toe"))
+    elif path.name == "tree.yaml":
+        read_tree(path)
+    else:
+        openings.load(OpeningSettings(file=str(path)))
+    if path.name == "o.epd":
+        read_suite(path)
+
+
+def damaged(data, generator):
+    kind = generator.random()
+    if kind < 0.2:
+        return generator.randbytes(generator.randrange(200))
+    if kind < 0.3:
+        return bytes(generator.choice(b"[]{}:&*!|>%@`\"'- \n\t?,#abc01.") for _ in range(60))
+    changed = bytearray(data)
+    for _ in range(generator.choice([1, 3, 10])):
+        place = generator.randrange(len(changed) + 1)
+        what = generator.random()
+        if what < 0.4:
+            changed[place : place + 1] = generator.randbytes(1)
+        elif what < 0.7:
+            changed[place:place] = generator.choice(PIECES)
+        else:
+            del changed[place : place + generator.randrange(10)]
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_damaged_files_are_named(name, tmp_path, capsys):
+    generator = random.Random(name)
+    path = tmp_path / name
+    path.write_bytes(FILES[name])
+    read(path)
+    told = []
+    for _ in range(300):
+        path.write_bytes(damaged(FILES[name], generator))
+        try:
+            read(path)
+        except (SettingsError, BookError) as error:
+            told.append(str(error))
+        except ValueError as error:
+            told.append(str(error) if name == "tree.yaml" else "")
+    assert len(told) > 100
+    assert all(name in message for message in told)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("o.pgn", "no games at all", "neither tags nor moves"),
+        ("o.pgn", "\x00\xff" * 99, "neither tags nor moves"),
+        ("o.pgn", '[Variant "Atomic"]\n\n1. e4 *\n', "another variant, Atomic"),
+        ("o.pgn", "1. e4 {c} . d4) e5 $1 2. Nf3 *\n", "it cannot be read"),
+        ("o.pgn", "1. e5 *\n", "illegal san"),
+        ("o.epd", "\x00\xff" * 99, "line 1"),
+        ("o.yaml", "- moves: \x00", "o.yaml: unacceptable character"),
+        ("o.yaml", "[" * 100_000, "o.yaml: it is nested too deeply"),
+        ("o.yaml", "- " * 100_000, "o.yaml: it is nested too deeply"),
+        ("t.yaml", "\x00", "t.yaml: unacceptable character"),
+        ("t.yaml", "name: 2024-99-99", "a value is not what it is marked as"),
+        ("t.yaml", "name: !!timestamp x", "a value is not what it is marked as"),
+        ("t.yaml", "[" * 3000, "nested too deeply"),
+        ("t.yaml", "game: &a {name: *a}", "it holds itself"),
+        ("g.yaml", "- moves: !!int x", "a value is not what it is marked as"),
+        ("tree.yaml", "[1, &a [2, *a]]", "it holds itself"),
+    ],
+)
+def test_the_message_says_what_is_wrong(name, text, message, tmp_path):
+    path = tmp_path / name
+    path.write_text(text, "latin-1")
+    with pytest.raises((SettingsError, BookError, ValueError), match=message):
+        read(path)
+
+
+def test_references_do_not_fill_memory():
+    lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    with pytest.raises(YamlError, match="it holds itself, or more than"):
+        load("\n".join(lines))
+    assert load("each: &x {a: 1}\nengines: [*x, *x]")["engines"] == [{"a": 1}] * 2
+
+
+def test_the_names_of_openings_are_plain(tmp_path):
+    path = tmp_path / "o.pgn"
+    path.write_text('[Opening "\x1b[31m\\"King\'s\\" [/b]"]\n\n1. e4 *\n')
+    (opening,) = openings.load(OpeningSettings(file=str(path)))
+    assert opening.name == '\\x1b[31m"King\'s" [/b]'
+
+
+def test_random_bytes_as_a_tournament_or_its_openings(tmp_path, capsys):
+    for suffix in ("pgn", "epd", "yaml"):
+        path = tmp_path / f"x.{suffix}"
+        path.write_bytes(random.Random(1).randbytes(500))
+        line = ["match", "--engine", "cmd=a", "--engine", "cmd=b", "--depth", "1"]
+        assert main([*line, "--openings", str(path)]) == 2
+        assert main(["tournament", str(path)]) == 2
+        assert main(["ratings", str(path)]) == 1
+        error = capsys.readouterr().err
+        assert error.count(f"x.{suffix}") == 2
+        assert all(each.isprintable() for each in error.splitlines())

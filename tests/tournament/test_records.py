@@ -1,0 +1,105 @@
+"""Records of games in files, whatever the players are called and what their engines said."""
+
+import contextlib
+import io
+import json
+import tempfile
+
+import chess.pgn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.plain_text import plain
+from kempelen.cli import main
+from tests.support import ANY_TEXT, unavailable
+from tournament.formats import to_json, to_sgf, to_text
+from tournament.ledger import Ledger
+from tournament.records import TAG_LENGTH, GameRecord, MoveRecord, read_tag_value, to_pgn
+from tournament.rules import Termination
+from tournament.settings import EngineSettings, GameSettings, Settings, TimeControl
+
+WORDS = ANY_TEXT | st.text('"\\[]{}%;:()')
+
+
+def record(white, black, detail, moves=("e2e4", "c7c5"), fen=chess.STARTING_FEN):
+    played = tuple(MoveRecord(move) for move in moves)
+    ending = Termination.CRASH
+    return GameRecord("1.1-2.1", 1, white, black, fen, (), played, "1-0", ending, detail)
+
+
+@settings(deadline=None)
+@given(WORDS, WORDS, WORDS, WORDS)
+def test_pgn(white, black, detail, event):
+    text = to_pgn(record(white, black, detail), event)
+    assert all(line.isprintable() for line in text.split("\n"))
+    file = io.StringIO(text)
+    game = chess.pgn.read_game(file)
+    assert not game.errors
+    assert [move.uci() for move in game.mainline_moves()] == ["e2e4", "c7c5"]
+    assert game.headers["Result"] == "1-0"
+    for tag, value in [("White", white), ("Black", black), ("Event", event)]:
+        assert read_tag_value(game.headers[tag]) == plain(value, TAG_LENGTH)
+    assert chess.pgn.read_game(file) is None
+
+
+@settings(deadline=None)
+@given(WORDS, WORDS)
+def test_ratings_read_the_names_back(white, black):
+    names = {plain(white, TAG_LENGTH), plain(black, TAG_LENGTH)}
+    if len(names) == 2:
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".pgn") as file:
+            file.write(to_pgn(record(white, black, ""), "match"))
+            file.flush()
+            with contextlib.redirect_stdout(io.StringIO()) as output:
+                assert main(["ratings", file.name]) == 0
+                assert main(["ratings", "--json", file.name]) == 0
+        *table, rows = output.getvalue().splitlines()
+        assert {row["name"] for row in json.loads(rows)} == names
+        assert all(line.isprintable() for line in table)
+
+
+@settings(deadline=None)
+@given(WORDS, WORDS, WORDS, WORDS)
+def test_sgf(white, black, detail, event):
+    try:
+        from sgfmill import sgf
+    except ImportError:
+        unavailable("sgfmill is not installed: pip install 'kempelen[gtp]'")
+    go = GameSettings("go", {"size": 5})
+    text = to_sgf(record(white, black, detail, ("a1", "pass"), ""), go, event)
+    root = sgf.Sgf_game.from_bytes(text.encode()).get_root()
+    assert [root.get(tag) for tag in ("PW", "PB", "EV")] == [
+        plain(white),
+        plain(black),
+        plain(event),
+    ]
+    assert plain(detail) in root.get("C")
+
+
+@settings(deadline=None)
+@given(WORDS, WORDS, WORDS, WORDS)
+def test_text_and_json(white, black, detail, event):
+    game = GameSettings("tic-tac-toe")
+    played = record(white, black, detail, ("a1",), "")
+    lines = to_text(played, game, event).split("\n")
+    assert len(lines) == 6
+    assert all(line.isprintable() for line in lines)
+    assert plain(white) in lines[1]
+    line = to_json(played, game, event)
+    assert line.count("\n") == 1
+    assert line.isascii()
+    assert json.loads(line)["white"] == white
+
+
+@settings(deadline=None)
+@given(ANY_TEXT, ANY_TEXT)
+def test_the_ledger_keeps_names_and_words(name, detail):
+    chosen = Settings(
+        engines=(EngineSettings("a", name=name), EngineSettings("b")), time=TimeControl(depth=1)
+    ).named()
+    played = record(chosen.engines[0].name, "b", plain(detail))
+    ledger = Ledger()
+    ledger.begin(chosen, resume=False)
+    assert ledger.record(played)
+    assert list(ledger.records()) == [played]
+    ledger.close()
