@@ -104,12 +104,14 @@ HERE: dict[str, dict[str, str]] = {
 
 # Of those that take minutes however small: that the program is there and has the arguments.
 TOO_LONG = [
+    "python benchmarks/broker_restarts.py",
     "python benchmarks/cluster.py",
     "python benchmarks/book_match.py --games 300 --tc 2+0.02",
     "python benchmarks/duel.py NEW OLD",
     "python benchmarks/endgames.py",
     "python benchmarks/endgames.py --games 60 --nodes 60000",
     "python benchmarks/endgames.py --syzygy FOLDER",
+    "python benchmarks/evaluation_process.py",
     "python benchmarks/exactness.py",
     "python benchmarks/game_counts.py",
     "python benchmarks/gnugo.py --games 100 --follow",
@@ -178,7 +180,9 @@ ELSEWHERE = {
 # Entries of tournament files, and of other programs' files, that stand in the text.
 SNIPPETS = {
     "engine: {dir: \"/path/to/kempelen-env/bin/\", name: \"kempelen\", protocol: \"uci\", "
-    "uci_options: {Hash: 256, Threads: 2}}": "tests/test_commands.py::test_lichess_bot_starts_it",
+    "uci_options: {Hash: 256, Threads: 2, Move Overhead: 100}}": (
+        "tests/test_commands.py::test_lichess_bot_starts_it"
+    ),
     "game: othello": "tests/test_commands.py::test_entries_of_other_games",
     "game: {name: go, options: {size: 9, komi: 7.5}}": (
         "tests/test_commands.py::test_entries_of_other_games"
