@@ -72,6 +72,14 @@ HERE: dict[str, dict[str, str]] = {
         "1+0.01": "0.2+0.01",
         "games 300": "games 2 --maxmoves 5",
     },
+    "kempelen match --engine cmd=kempelen,args=uci,name=A --engine cmd=kempelen,args=uci,name=B "
+    "--tc 1+0.01 --games 200 --concurrency 2 --seed 11": {
+        "1+0.01": "0.2+0.01",
+        "games 200": "games 2 --maxmoves 5",
+    },
+    "kempelen match --engine cmd=kempelen,args=uci,name=T64,option.Threads=64 --engine "
+    "cmd=kempelen,args=uci,name=T1 --tc 1+0.1 --games 100 --concurrency 1 --oversubscribe "
+    "--seed 13": {"1+0.1": "0.2+0.01", "games 100": "games 2 --maxmoves 5"},
     "kempelen match --engine cmd=kempelen,option.OwnBook=false --engine cmd=stockfish,"
     "option.UCI_LimitStrength=true,option.UCI_Elo=2400 --each option.Hash=16 --tc 10+0.1 --draw "
     "movenumber=40,movecount=8,score=10 --resign movecount=4,score=700,twosided=true --games 200 "
@@ -124,7 +132,6 @@ TOO_LONG = [
     "python benchmarks/memory.py",
     "python benchmarks/nodes.py",
     "python benchmarks/perft.py",
-    "python benchmarks/self_play.py",
     "python benchmarks/selfplay.py",
     "python benchmarks/selfplay.py --kills 10 --positions 50000",
     "python benchmarks/startup.py --no-cold --beside FOLDER",
