@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import RawDescriptionHelpFormatter
 from typing import TYPE_CHECKING
 
 from kempelen import __version__, serving
+from kempelen.console import complain
 from protocols.gtp.protocol import Gtp, Settings
 from protocols.session import Session
 
@@ -53,14 +53,14 @@ def run(arguments: Namespace) -> int:
         settings = _settings(arguments)
         Gtp("", "", lambda _: None, lambda _: None, settings)  # a trial, while errors can be shown
     except (EvaluationError, OSError, ValueError) as error:
-        print(f"kempelen gtp: {error}", file=sys.stderr)
+        complain(error, "kempelen gtp")
         return 2
     return serving.serve(lambda session: make(session, settings))
 
 
 def make(session: Session, settings: Settings = Settings()) -> Gtp:  # noqa: B008 - it is frozen
     """Return the engine that answers a session."""
-    return Gtp("Kempelen", __version__, session.send, _report, settings)
+    return Gtp("Kempelen", __version__, session.send, complain, settings)
 
 
 def _settings(arguments: Namespace) -> Settings:
@@ -81,7 +81,3 @@ def _settings(arguments: Namespace) -> Settings:
         nodes=arguments.nodes,
         seed=arguments.seed,
     )
-
-
-def _report(message: str) -> None:
-    print(f"kempelen: {message}", file=sys.stderr, flush=True)

@@ -4,7 +4,6 @@ import argparse
 import asyncio
 import contextlib
 import json
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -115,7 +114,7 @@ async def _run(
         if broker is not None:
             listeners.append(await _broadcast(broker, settings, stack))
         if notice:
-            print(f"kempelen: {notice.text}", file=sys.stderr)
+            complain(notice.text)
         runner = Runner(settings, ledger, listeners)
         if arguments.resume:
             complain(f"ledger {arguments.ledger}: going on after {runner.played} games")

@@ -7,6 +7,7 @@ import signal
 import sys
 from typing import Any
 
+from kempelen.console import complain
 from kempelen.match import ENGINE_HELP, engine_entries, parse_entries
 from kempelen.mqtt_arguments import broker_from, configure_mqtt
 from kempelen.numbers import positive, seconds
@@ -48,10 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
             raise SettingsError(f"--engine: a bot plays chess; {settings.protocol} cannot be asked")
         return asyncio.run(_serve(settings, arguments))
     except (SettingsError, EngineError) as error:
-        print(f"kempelen: {error}", file=sys.stderr)
+        complain(error)
         return 2
     except BrokerLostError as error:
-        print(f"kempelen: {error}", file=sys.stderr)
+        complain(error)
         return 1
     except (KeyboardInterrupt, asyncio.CancelledError):
         return INTERRUPTED
@@ -76,11 +77,11 @@ async def _serve(settings: EngineSettings, arguments: argparse.Namespace) -> int
             client_limit=arguments.queue_per_client,
             longest=arguments.longest,
             patience=arguments.broker_patience,
-            tell=lambda text: print(f"kempelen: {text}", file=sys.stderr, flush=True),
+            tell=complain,
         )
         await bot.serve()
     except NameTakenError as error:
-        print(f"kempelen: {error}", file=sys.stderr)
+        complain(error)
         return 1
     finally:
         await engine.close()

@@ -113,7 +113,7 @@ async def _run(
             raise SettingsError(spsa.unsaved)
     boards, notice = boards_for(arguments.concurrency, oversubscribe=False)
     if notice:
-        print(f"kempelen: {notice.text}", file=sys.stderr)
+        complain(notice.text)
     with progress("pairs", arguments.pairs, hourly=True) as show:
         await tune(settings, spsa, boards=boards, state=state, report=show)
     with progress("check", pairs, hourly=True) as show:

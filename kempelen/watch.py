@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -66,7 +65,7 @@ def _watch(arguments: argparse.Namespace) -> int:
     try:
         if not _wait(receiver, connection, arguments.wait):
             reason = connection.problem or f"no word of tournament {arguments.name}"
-            print(f"kempelen: broker {broker}: {reason}", file=sys.stderr)
+            complain(f"broker {broker}: {reason}")
             return 2
         if arguments.once:
             return _show_once(receiver, as_json=arguments.json)
@@ -82,10 +81,9 @@ def _wait(receiver: "Receiver", connection: "Connection", limit: float) -> bool:
     while not (receiver.state.status and receiver.state.standings):
         if connection.problem and not said:
             said = True
-            print(
-                f"kempelen: broker {connection.broker}: {connection.problem}; "
-                f"waiting for it, {limit:g} s at most",
-                file=sys.stderr,
+            complain(
+                f"broker {connection.broker}: {connection.problem}; "
+                f"waiting for it, {limit:g} s at most"
             )
         if time.monotonic() > deadline:
             return bool(receiver.state.status)
@@ -119,7 +117,7 @@ def _show_live(receiver: "Receiver", connection: "Connection", patience: float) 
             time.sleep(0.1)
     if state not in FINAL:
         reason = f"stayed away for {patience:g} s: {connection.problem}"
-        print(f"kempelen: broker {connection.broker} {reason}", file=sys.stderr)
+        complain(f"broker {connection.broker} {reason}")
         return 2
     return 0 if state in ("complete", "decided") else 1
 
