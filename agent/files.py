@@ -32,27 +32,15 @@ def require_regular(path: str | os.PathLike[str]) -> None:
 
 def open_file(path: str | os.PathLike[str], *, pipes: bool = False) -> BinaryIO:
     """Open a regular file, and where it makes sense a pipe, to read it."""
-    descriptor = os.open(path, os.O_RDONLY | _BINARY | (0 if pipes else _AT_ONCE))
-    try:
-        _require(os.fstat(descriptor), path, pipes)
-    except OSError:
-        os.close(descriptor)
-        raise
-    return open(descriptor, "rb")
+    return open(_descriptor(path, os.O_RDONLY | (0 if pipes else _AT_ONCE), pipes), "rb")
 
 
 def open_log(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file, which is made if it is not there, to write at its end."""
     with contextlib.suppress(FileNotFoundError):
         require_regular(path)
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _BINARY | _AT_ONCE
-    descriptor = os.open(path, flags, 0o666)
-    try:
-        _require(os.fstat(descriptor), path, pipes=False)
-    except OSError:
-        os.close(descriptor)
-        raise
-    return open(descriptor, "ab")
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _AT_ONCE
+    return open(_descriptor(path, flags, pipes=False), "ab")
 
 
 def read_bytes(
@@ -105,6 +93,17 @@ def write_atomically(path: Path, content: bytes) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _descriptor(path: str | os.PathLike[str], flags: int, pipes: bool) -> int:
+    """Open a file that is asked, once it is open, whether it is of the right kind."""
+    descriptor = os.open(path, flags | _BINARY, 0o666)
+    try:
+        _require(os.fstat(descriptor), path, pipes)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _require(status: os.stat_result, path: str | os.PathLike[str], pipes: bool) -> None:
