@@ -443,10 +443,7 @@ def _load(spec: str) -> Evaluation:
     if not loading.wait(timeout=LOADING_PATIENCE):
         loading.give_up()
         raise EvaluationError(f"evaluation {spec} takes more than {LOADING_PATIENCE:.0f} s to load")
-    try:
-        evaluation = loading.result()
-    except OSError as error:  # a name that the system does not take
-        raise PlayerError(f"cannot load an evaluation from {spec}: {error.strerror}") from None
+    evaluation = loading.result()
     if evaluation.python is None:
         return evaluation
     return replace(evaluation, python=Watched(evaluation.python))

@@ -126,10 +126,6 @@ def check(spec: str) -> None:
             user_code.check(place, "evaluation")
         except user_code.UserCodeError as error:
             raise EvaluationError(str(error)) from None
-        except OSError as error:  # a name that the system does not take
-            raise EvaluationError(
-                f"cannot load an evaluation from {spec}: {error.strerror}"
-            ) from None
 
 
 def _is_built_in(spec: str) -> bool:

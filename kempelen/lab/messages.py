@@ -49,7 +49,6 @@ SPANISH = {
         "estas jugadas asesinas no se pueden guardar en {}: {}"
     ),
     "{} is neither number, word nor tuple": "{} no es ni número, ni palabra, ni tupla",
-    "cannot load an evaluation from {}: {}": "no se puede cargar una evaluación de {}: {}",
     "{} cannot be read: {}": "{} no se puede leer: {}",
     "it is no regular file": "no es un fichero corriente",
     "it is larger than {} KiB": "ocupa más de {} KiB",
