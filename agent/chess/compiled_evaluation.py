@@ -10,6 +10,7 @@ be counts as the greatest or the least.
 import ctypes
 import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -167,7 +168,8 @@ def take_exception(worker: Any) -> BaseException | None:
     exception: BaseException = ctypes.cast(address, ctypes.py_object).value
     ctypes.pythonapi.Py_DecRef(ctypes.py_object(exception))  # the worker's own reference
     trace = exception.__traceback__
-    if trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+    # Code from the cache names the file that it was compiled from, which may lie in another folder.
+    if trace is not None and Path(trace.tb_frame.f_code.co_filename).name == Path(__file__).name:
         exception.__traceback__ = None  # no line of the user's
     return exception
 
@@ -182,6 +184,9 @@ def _digest(value: Any, digest: Any, seen: set[int]) -> None:
     if isinstance(code, CodeType):
         digest.update(str(function.__module__).encode())  # which the cached code imports
         digest.update(code.co_code)
+        # An error names file and line.
+        where = (Path(code.co_filename).name, code.co_firstlineno, code.co_linetable)
+        digest.update(repr(where).encode())
         for constant in code.co_consts:
             digest.update(repr(constant).encode() if not isinstance(constant, CodeType) else b"")
         scope = getattr(function, "__globals__", {})

@@ -7,6 +7,7 @@ import chess
 import numpy as np
 import pytest
 
+from agent.chess import compiled_evaluation
 from agent.chess.search import KernelSearch
 from agent.chess.selfplay import SelfPlay
 from agent.chess.tree_search import TreeSearch
@@ -194,3 +195,26 @@ def test_a_file_under_another_name_is_compiled_anew(
         evaluation = load(f"{tmp_path / name}.py:f")
         assert KernelSearch(megabytes=1, evaluation=evaluation).evaluate(chess.Board()) == 5
         monkeypatch.delitem(sys.modules, f"kempelen_evaluation_{name}")  # as in a new process
+
+
+def test_an_error_names_the_line_where_it_stands_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = (
+        "from agent.evaluation import evaluator\n@evaluator\n"
+        "def f(worker, ply):\n    if ply < 1000:\n        raise ValueError('bad')\n    return 0\n"
+    )
+    for lines in (0, 2):
+        (tmp_path / "moving.py").write_text("\n" * lines + source)
+        search = KernelSearch(megabytes=1, evaluation=load(f"{tmp_path / 'moving'}.py:f"))
+        with pytest.raises(EvaluationError, match=rf"bad \(moving\.py, line {lines + 5}\)"):
+            search.evaluate(chess.Board())
+        monkeypatch.delitem(sys.modules, "kempelen_evaluation_moving")  # as in a new process
+
+
+def test_code_compiled_in_another_folder_names_no_line_of_ours(file: Path) -> None:
+    search = KernelSearch(megabytes=1, evaluation=load(f"{file}:nan"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled_evaluation, "__file__", "/elsewhere/agent/compiled_evaluation.py")
+        with pytest.raises(EvaluationError, match=r"it returned NaN$"):
+            search.evaluate(chess.Board())
