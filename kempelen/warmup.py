@@ -18,8 +18,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Compile what is not in the cache, and say how long it took; 1 if it cannot be kept."""
-    from agent import kernel, warming
-    from agent.parts import PARTS
+    from agent.compiled import kernel, warming
+    from agent.compiled.parts import PARTS
 
     began = time.perf_counter()
     problem = None if _all_warm() else warming.problem()
@@ -35,7 +35,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _all_warm() -> bool:
-    from agent import warming
-    from agent.parts import PARTS
+    from agent.compiled import warming
+    from agent.compiled.parts import PARTS
 
     return all(map(warming.is_warm, PARTS))

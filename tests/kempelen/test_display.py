@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from agent.plain_text import plain, plain_name
+from agent.border.plain_text import plain, plain_name
 from kempelen.console import complain
 from kempelen.display import view
 from kempelen.plain_table import PlainTable
@@ -28,7 +28,7 @@ from tournament.records import GameRecord
 from tournament.standings import outcome_of, summarise
 from tournament.verdicts import Termination
 
-WIDE = 2000
+WIDE = 20_000
 
 
 def shown(renderable, width=100):
