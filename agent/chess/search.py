@@ -15,8 +15,9 @@ import chess
 
 from agent.chess.alphabeta import search_root
 from agent.chess.endgame import Endgame
-from agent.chess.evaluators import Evaluator, call, make_evaluator
+from agent.chess.evaluators import make_evaluator
 from agent.chess.rules import KernelBoard
+from agent.compiled.evaluators import Evaluator, call
 from agent.compiled.scores import INFINITE, MATE_BOUND, MAX_PLY, score_of
 from agent.compiled.table_memory import TableMemory
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError

@@ -6,9 +6,10 @@ entries, one cache line, share an index. Data, from the low end: move 16 bits, s
 evaluation 16, depth 7, whether the position was in a principal variation 1, bound 2, generation 6.
 """
 
+from typing import Any, Protocol
+
 import numba
 
-from agent.chess.records import Worker
 from agent.compiled.kernel import kernel
 from agent.compiled.native import U64, Bits, load, multiply_high, prefetch, store
 from agent.compiled.scores import MATE_BOUND
@@ -25,6 +26,14 @@ _EXPENDABLE_PLIES = 3  # a new search of the same position may be this much shal
 _AGE_PLIES = 4  # one generation of age weighs as much as so many plies of depth
 
 
+class Remembering(Protocol):
+    """A worker, of whatever game, with its table's address, size and age."""
+
+    table: Any
+    table_clusters: Any
+    generation: Any
+
+
 @kernel
 def _signed(bits: Bits) -> int:
     """Turn a small word into a signed number, which Numba does not mix with unsigned ones."""
@@ -39,18 +48,18 @@ def signed_16(bits: Bits) -> int:
 
 
 @kernel
-def _cluster(worker: Worker, key: Bits) -> Bits:
+def _cluster(worker: Remembering, key: Bits) -> Bits:
     return multiply_high(key, worker.table_clusters) * U64(_CLUSTER_WORDS)
 
 
 @kernel
-def fetch_early(worker: Worker, key: Bits) -> None:
+def fetch_early(worker: Remembering, key: Bits) -> None:
     """Start to bring the position's entries into the cache."""
     prefetch(worker.table, _cluster(worker, key))
 
 
 @kernel
-def probe(worker: Worker, key: Bits) -> Bits:
+def probe(worker: Remembering, key: Bits) -> Bits:
     """Return the data of the position's entry, 0 if there is none."""
     word = _cluster(worker, key)
     for _ in range(4):
@@ -116,7 +125,7 @@ def _data_generation(data: Bits) -> int:
 
 @kernel
 def save(
-    worker: Worker,
+    worker: Remembering,
     key: Bits,
     ply: int,
     depth: int,

@@ -1,0 +1,127 @@
+"""The rules on sets of squares: where discs can be dropped, and where they win."""
+
+from typing import Any
+
+import numpy as np
+from numba import int64
+
+from agent.compiled.kernel import entry, kernel
+from agent.compiled.native import U64, Bits, first_square
+from agent.connect_four.records import Position, Worker, position_at, worker_dtype
+from agent.games.connect_four import ConnectFour
+
+
+@kernel
+def free_squares(worker: Worker, position: Position) -> Bits:
+    """Return where a disc comes to rest in each column that has room."""
+    # One is carried over the discs of each column to the first square without.
+    return (position.taken + worker.bottom) & worker.board
+
+
+@kernel
+def others_discs(position: Position) -> Bits:
+    """Return the discs of the side that is not to move."""
+    return position.own ^ position.taken
+
+
+@kernel
+def _completing(discs: Bits, step: Bits) -> Bits:
+    """Return the squares that lack to a line of four in one direction, some off the board."""
+    above, below = discs >> step, discs << step
+    two_above, two_below = above & above >> step, below & below << step
+    three_above, three_below = two_above >> step & above, two_below << step & below
+    return three_above | two_above & below | above & two_below | three_below
+
+
+@kernel
+def winning_squares(worker: Worker, discs: Bits) -> Bits:
+    """Return the squares where one more of these discs makes four in a line."""
+    stride = worker.stride
+    squares = _completing(discs, U64(1)) | _completing(discs, stride)
+    squares |= _completing(discs, stride - U64(1)) | _completing(discs, stride + U64(1))
+    return squares & worker.board
+
+
+@kernel
+def move_to(worker: Worker, square: Bits) -> int:
+    """Return the move whose disc comes to rest on a square."""
+    return first_square(square) // int64(worker.stride) + 1
+
+
+@kernel
+def make(worker: Worker, ply: int, square: Bits) -> None:
+    """Write the position after a disc on a free square to the next ply."""
+    position, child = position_at(worker, ply), position_at(worker, ply + 1)
+    child.own = others_discs(position)
+    child.taken = position.taken | square
+    child.move = move_to(worker, square)
+
+
+@entry(int64(Worker, int64, int64))
+def _perft(worker: Worker, ply: int, depth: int) -> int:
+    """Count the leaves `depth` plies below `ply`."""
+    if depth == 0:
+        return 1
+    position = position_at(worker, ply)
+    free = free_squares(worker, position)
+    wins = free & winning_squares(worker, position.own)
+    leaves = 0
+    while free:
+        square = free & (~free + U64(1))
+        free ^= square
+        make(worker, ply, square)
+        if depth == 1 or not wins & square:
+            leaves += _perft(worker, ply + 1, depth - 1)
+    return leaves
+
+
+def fits(game: ConnectFour) -> bool:
+    """Tell whether the board has few enough squares for one number."""
+    return game.width * (game.height + 1) < 63
+
+
+class DiscBoard:
+    """A worker's memory, with a game loaded into it."""
+
+    def __init__(self) -> None:
+        self._block = np.zeros(1, worker_dtype)
+        self.worker: Any = self._block[0]
+
+    @property
+    def address(self) -> int:
+        """The worker's address, for C functions."""
+        return self._block.ctypes.data
+
+    def load(self, game: ConnectFour) -> None:
+        """Set board and root position; ValueError for a board that is too large."""
+        if not fits(game):
+            raise ValueError(f"a board of {game.width} by {game.height} has too many squares")
+        worker, width, height = self.worker, game.width, game.height
+        bottom = sum(1 << column * (height + 1) for column in range(width))
+        worker["bottom"] = bottom
+        worker["board"] = bottom * ((1 << height) - 1)
+        worker["stride"] = height + 1
+        worker["centre"] = width - 1
+        worker["lines"] = sum(
+            max(width - right, 0) * max(height - up, 0)
+            for right, up in ((0, 3), (3, 0), (3, 3), (3, 3))
+        )
+        root = worker["positions"][0]
+        root["own"] = game.discs(game.turn)
+        root["taken"] = game.discs(0) | game.discs(1)
+        root["move"] = 0
+
+    def square(self, move: int) -> int:
+        """Return where the disc comes to rest of a legal move: a column, from 0."""
+        taken, stride = int(self.worker["positions"][0]["taken"]), int(self.worker["stride"])
+        column = ((1 << stride) - 1) << move * stride
+        return (taken + int(self.worker["bottom"])) & int(self.worker["board"]) & column
+
+    def empty_squares(self) -> int:
+        """Return the most plies that the game may still have."""
+        taken = int(self.worker["positions"][0]["taken"])
+        return (int(self.worker["board"]) ^ taken).bit_count()
+
+    def perft(self, depth: int) -> int:
+        """Count the leaves of the tree of legal moves, `depth` plies deep."""
+        return int(_perft(self.worker, 0, depth))

@@ -1,0 +1,174 @@
+"""The compiled search as a player drives it: progressive deepening, one kernel call a line."""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from agent.compiled.evaluators import call
+from agent.compiled.game_follower import GameFollower
+from agent.compiled.scale import to_value
+from agent.compiled.scores import INFINITE, MATE_BOUND, score_of
+from agent.compiled.table_memory import TableMemory
+from agent.connect_four.alphabeta import search
+from agent.connect_four.evaluators import make_evaluator
+from agent.connect_four.records import NO_MOVE
+from agent.connect_four.rules import DiscBoard
+from agent.evaluation import HANDCRAFTED, Evaluation
+from agent.games.connect_four import ConnectFour
+from agent.limits import Cp, Info, Limits, Mate, Progress, Score
+
+_NO_LIMIT = 1 << 62
+
+
+class ConnectFourSearch:
+    """The compiled alpha-beta on one thread; implements the player's Searcher.
+
+    A position is a plain game, a move its column from 0. evaluation: its plain function takes
+    such a game, and returns a number on any scale, as its compiled one does.
+    """
+
+    def __init__(self, megabytes: int = 16, evaluation: Evaluation = HANDCRAFTED) -> None:
+        self._table = TableMemory(megabytes)
+        self._board = DiscBoard()
+        self._follower = GameFollower(ConnectFour())
+        self._evaluator = make_evaluator(evaluation, self._game_at, self.stop)
+        self._size = 0, 0  # of the boards that the table is about
+        self._started = 0.0
+        self._stopped = False
+
+    # From any thread.
+
+    def arm(self) -> None:
+        """Allow the next search to run."""
+        self._stopped = False
+
+    def stop(self) -> None:
+        """End the search within a millisecond; none runs until `arm`."""
+        self._stopped = True
+        self._board.worker["stop"] = 1
+
+    def progress(self) -> Progress[int]:
+        """Tell where the running search stands."""
+        worker = self._board.worker
+        move = int(worker["root_current"])
+        return Progress(
+            nodes=int(worker["nodes"]),
+            hashfull=self._table.permille_used(),
+            seldepth=int(worker["seldepth"]),
+            move=move - 1 if move else None,
+        )
+
+    # The search.
+
+    def new_game(self) -> None:
+        """Forget everything that can change a search."""
+        self._table.clear()
+
+    def evaluate(self, position: ConnectFour) -> float:
+        """Return the static evaluation, for the mover; raises EvaluationError if that fails."""
+        self._load(position, Limits())
+        score = call(self._evaluator, self._board.address)
+        self._raise_error()
+        return to_value(score)
+
+    def deepen(
+        self, position: ConnectFour, limits: Limits[int], lines: int = 1, /
+    ) -> Iterator[Info[int]]:
+        """Search deeper and deeper, until nothing more is to be found; see `Searcher`."""
+        self._load(position, limits)
+        self._started = time.perf_counter()
+        self._table.age()
+        self._board.worker["generation"] = self._table.generation
+        moves = limits.search_moves or tuple(position.moves())
+        try:
+            yield from self._levels(moves, limits, min(lines, len(moves)))
+        finally:
+            self._raise_error()
+
+    def _load(self, position: ConnectFour, limits: Limits[int]) -> None:
+        if self._size != (position.width, position.height):
+            self._size = position.width, position.height
+            self._table.clear()  # whose keys hold for boards of one size
+        self._board.load(position)
+        self._follower = GameFollower(position)
+        worker = self._board.worker
+        worker["nodes"] = worker["seldepth"] = worker["root_current"] = 0
+        worker["node_limit"] = limits.nodes or _NO_LIMIT
+        worker["evaluate"] = self._evaluator.address
+        worker["table"] = self._table.address
+        worker["table_clusters"] = self._table.clusters
+        worker["stop"] = 0
+        if self._stopped:  # asked while this was being loaded
+            worker["stop"] = 1
+
+    def _game_at(self, ply: int) -> ConnectFour:
+        moves = self._board.worker["positions"]["move"][1 : ply + 1]
+        game: ConnectFour = self._follower.at((moves - 1).tolist())
+        return game
+
+    def _raise_error(self) -> None:
+        error = self._evaluator.take_error([self._board.worker])
+        if error is not None:
+            raise error
+
+    def _levels(
+        self, moves: tuple[int, ...], limits: Limits[int], lines: int
+    ) -> Iterator[Info[int]]:
+        """Search 1, 2, 3, ... plies deep, and each time the best line, the second best, ..."""
+        worker, longest = self._board.worker, self._board.empty_squares()
+        level: list[Info[int]] = []
+        for depth in range(1, min(limits.depth or longest, longest) + 1):
+            last, level = level, []
+            scores: list[int] = []
+            for number in range(lines):
+                left = set(moves).difference(info.pv[0] for info in level)
+                self._search_line(depth, left, last[number].pv[0] if last else None)
+                info = self._line(depth, moves[0])
+                if worker["stop"]:
+                    if level:
+                        info = level[0]
+                    if not last or info.pv[0] != last[0].pv[0]:
+                        yield replace(info, complete=False)
+                    return
+                level.append(info)
+                scores.append(int(worker["best_score"]))
+            # A line searched later may turn out better than one searched before it.
+            order = sorted(range(lines), key=lambda number: -scores[number])
+            level = [replace(level[old], multipv=new) for new, old in enumerate(order, 1)]
+            yield from level
+            if all(isinstance(info.score, Mate) for info in level):
+                return
+            if limits.mate and _wins_within(level[0].score, limits.mate):
+                return
+
+    def _search_line(self, depth: int, moves: Iterable[int], first: int | None) -> None:
+        """Search some moves of the root; `first` is tried before the others."""
+        worker = self._board.worker
+        worker["root_squares"] = sum(map(self._board.square, moves))
+        worker["root_move"] = NO_MOVE if first is None else first + 1
+        worker["frames"][0]["pv_length"] = worker["best_score"] = 0
+        search(worker, 0, depth, -INFINITE, INFINITE)
+
+    def _line(self, depth: int, default: int) -> Info[int]:
+        """Report the line that the kernel has just found; `default`, if there is none."""
+        worker = self._board.worker
+        frame = worker["frames"][0]
+        moves = (frame["pv"][: frame["pv_length"]] - 1).tolist()
+        return Info(
+            depth=depth,
+            seldepth=int(worker["seldepth"]),
+            score=_score(int(worker["best_score"])),
+            pv=tuple(moves) or (default,),
+            nodes=int(worker["nodes"]),
+            time=time.perf_counter() - self._started,
+            hashfull=self._table.permille_used(),
+        )
+
+
+def _score(value: int) -> Score:
+    """Turn a kernel's score into moves to the win, or hundredths of the evaluation's unit."""
+    return score_of(value) if abs(value) >= MATE_BOUND else Cp(round(100 * to_value(value)))
+
+
+def _wins_within(score: Score, moves: int) -> bool:
+    return isinstance(score, Mate) and 0 < score.moves <= moves
