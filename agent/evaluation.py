@@ -34,14 +34,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agent.border import user_code
 
-if TYPE_CHECKING:
-    import chess
-
-BoardFunction = Callable[["chess.Board"], int]
+# Of a `chess.Board`, in centipawns; of any other game, of the game, on any scale.
+PlainFunction = Callable[[Any], Any]
 
 # What a compiled evaluator may use, and where it lives.
 _LENT = {
@@ -75,7 +73,7 @@ class Evaluation:
     """One evaluation: a plain Python function, a function to compile, or the built-in one."""
 
     name: str
-    python: BoardFunction | None = None
+    python: PlainFunction | None = None
     jitted: Callable[[Any, Any], Any] | None = None
 
 

@@ -11,18 +11,12 @@ from agent.chess.handcrafted import handcrafted_function
 from agent.chess.records import NO_SQUARE, Worker, position_dtype, worker_dtype
 from agent.compiled.evaluators import CompiledEvaluator, Evaluator, PythonEvaluator
 from agent.compiled.scores import MAX_EVALUATION
-from agent.compiled.user_evaluation import checked, compile_evaluation
+from agent.compiled.user_evaluation import compile_evaluation, whole_score
 from agent.evaluation import Evaluation
 
 _POSITIONS = worker_dtype.fields["positions"][1]  # type: ignore[index]
 _PositionStruct: Any = np.ctypeslib.as_ctypes_type(position_dtype)  # type: ignore[arg-type]
 _POSITION_SIZE = position_dtype.itemsize
-
-
-@checked  # type: ignore[untyped-decorator]
-def _centipawns(value: Any) -> Any:
-    """Return a number as whole centipawns that an evaluation can be; compiled code."""
-    return np.int32(min(max(value, -MAX_EVALUATION), MAX_EVALUATION))
 
 
 def board_at(worker: int, ply: int, chess960: bool = False) -> chess.Board:
@@ -66,5 +60,5 @@ def make_evaluator(
         return PythonEvaluator(evaluation.name, evaluate, on_error)
     if evaluation.jitted is None:
         return CompiledEvaluator(evaluation.name, handcrafted_function)
-    compiled = compile_evaluation(evaluation.name, evaluation.jitted, Worker, _centipawns)
+    compiled = compile_evaluation(evaluation.name, evaluation.jitted, Worker, whole_score)
     return CompiledEvaluator(evaluation.name, compiled)

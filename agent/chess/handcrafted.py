@@ -13,8 +13,6 @@ search knows of.
 
 from typing import Any, NamedTuple
 
-import numba
-
 from agent.chess.attacks import (
     bishop_attacks,
     bit,

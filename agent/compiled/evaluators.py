@@ -61,8 +61,10 @@ class PythonEvaluator:
         try:
             return self._evaluate(worker, ply)
         except BaseException as error:  # noqa: BLE001 (nothing may pass through C)
-            named = isinstance(error, EvaluationError)
-            self._error = error if named else failure(self._name, error)
+            if isinstance(error, EvaluationError):  # it names the function
+                self._error = error
+            else:
+                self._error = failure(self._name, error)
             self._on_error()
             return 0
 

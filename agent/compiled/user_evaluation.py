@@ -22,6 +22,7 @@ from numba.extending import intrinsic, overload
 
 from agent.compiled.kernel import c_function
 from agent.compiled.native import EVALUATOR_SIGNATURE, at_address
+from agent.compiled.scores import MAX_EVALUATION
 from agent.evaluation import EvaluationError
 
 # Python's errors in place of NumPy's silence.
@@ -32,6 +33,13 @@ checked = numba.njit(
     no_cpython_wrapper=True,
     no_cfunc_wrapper=True,
 )
+
+
+@checked  # type: ignore[untyped-decorator]
+def whole_score(value: Any) -> Any:
+    """Return a number without its fraction, within what an evaluation can be; compiled code."""
+    return np.int32(min(max(value, -MAX_EVALUATION), MAX_EVALUATION))
+
 
 _I64 = ir.IntType(64)
 
@@ -45,8 +53,8 @@ def compile_evaluation(
     """Compile `function(worker, ply)` to a C function, cached on disk.
 
     record: the type of the worker, which has the fields `stop` and `failure`. to_score: compiled
-    by `checked`; turns an int64 or a finite float64 into the int32 that the search takes. Raises
-    EvaluationError if it cannot be compiled.
+    by `checked`, in a source that makes a kernel; turns an int64 or a finite float64 into the
+    int32 that the search takes. Raises EvaluationError if it cannot be compiled.
     """
     users = checked(function)
 
@@ -126,9 +134,7 @@ def _guarded(function: Any, record: Any) -> Callable[..., Any]:
     return guarded
 
 
-def _keep_exception(
-    context: Any, builder: Any, status: Any, worker: Any, record: Any
-) -> None:
+def _keep_exception(context: Any, builder: Any, status: Any, worker: Any, record: Any) -> None:
     """Make code that leaves the first exception with the worker, and stops it."""
     api = context.get_python_api(builder)
     lock = api.gil_ensure()

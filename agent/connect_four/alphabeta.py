@@ -46,7 +46,7 @@ def _key(worker: Worker, position: Position) -> Bits:
 
 
 @kernel
-def _rate(worker: Worker, ply: int, free: Bits, first: int) -> int:
+def _rate(worker: Worker, ply: int, depth: int, free: Bits, first: int) -> int:
     """Write the moves to the free squares to the frame, with ratings; return their number.
 
     first: the move to be tried first. Then those that threaten most, then by the middle.
@@ -58,9 +58,9 @@ def _rate(worker: Worker, ply: int, free: Bits, first: int) -> int:
         free ^= square
         move = move_to(worker, square)
         frame.squares[n] = square
-        frame.ratings[n] = _THREAT * count(winning_squares(worker, own | square)) - abs(
-            2 * (move - 1) - worker.centre
-        )
+        frame.ratings[n] = -abs(2 * (move - 1) - worker.centre)
+        if depth > 1:
+            frame.ratings[n] += _THREAT * count(winning_squares(worker, own | square))
         if move == first:
             frame.ratings[n] = _FIRST
         n += 1
@@ -136,7 +136,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
 
     # 5. Every move, the later ones against a null window first.
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
-    n = _rate(worker, ply, free, first)
+    n = _rate(worker, ply, depth, free, first)
     for number in range(n):
         square = _pick(frame, number, n)
         move = move_to(worker, square)

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from numba import float64, int32
+from numba import float64, int32, int64
 
 from agent.compiled.kernel import c_function, kernel
 from agent.compiled.native import EVALUATOR_SIGNATURE, U64, Bits, count
 from agent.compiled.scale import to_score
+from agent.compiled.user_evaluation import checked
 from agent.connect_four.records import Worker, position_at, worker_at
 from agent.connect_four.rules import others_discs
 
@@ -16,16 +17,18 @@ score_of_value = kernel(to_score)
 @kernel
 def _chances_along(board: Bits, discs: Bits, others: Bits, step: Bits) -> int:
     """Sum the squared number of discs in each line of one direction that the others lack in."""
-    second, third = discs >> step, discs >> step >> step
-    fourth = third >> step
-    pairs = board & ~others & (board & ~others) >> step
+    open_ = board & ~others
+    pairs = open_ & open_ >> step
     lines = pairs & pairs >> step >> step  # by their first squares
-    singles = count(discs & lines) + count(second & lines)
-    singles += count(third & lines) + count(fourth & lines)
-    doubles = count(discs & second & lines) + count(discs & third & lines)
-    doubles += count(discs & fourth & lines) + count(second & third & lines)
-    doubles += count(second & fourth & lines) + count(third & fourth & lines)
-    return singles + 2 * doubles
+    first, second = discs & lines, discs >> step & lines
+    third = discs >> step >> step & lines
+    fourth = discs >> step >> step >> step & lines
+    # All lines are added up at once, in binary: their discs are ones + 2 * twos + 4 * fours.
+    odd, other_odd = first ^ second, third ^ fourth
+    pair, other_pair = first & second, third & fourth
+    ones = odd ^ other_odd
+    twos = pair ^ other_pair ^ (odd & other_odd)
+    return count(ones) + 4 * (count(twos) + count(ones & twos)) + 16 * count(pair & other_pair)
 
 
 @kernel
@@ -39,16 +42,23 @@ def chances(worker: Worker, discs: Bits, others: Bits) -> int:
 
 
 @kernel
-def handcrafted(worker: Worker, ply: int) -> float:
-    """Return the mover's chances less the other's, as a share of all: a value, not a score."""
+def handcrafted(worker: Worker, ply: int) -> int:
+    """Return the score of the mover's chances less the other's, as a share of all."""
     position = position_at(worker, ply)
-    own = chances(worker, position.own, others_discs(position))
-    others = chances(worker, others_discs(position), position.own)
-    return float64(own - others) / float64(16 * worker.lines + 1)
+    others = others_discs(position)
+    balance = chances(worker, position.own, others) - chances(worker, others, position.own)
+    score = int64(worker.shares[abs(balance)])
+    return score if balance >= 0 else -score
+
+
+@checked  # type: ignore[untyped-decorator]
+def users_score(value: Any) -> Any:
+    """Return the score of a number that a user's compiled evaluation returned."""
+    return int32(score_of_value(float64(value)))
 
 
 def _handcrafted_at(address: Any, ply: Any) -> Any:
-    return int32(score_of_value(handcrafted(worker_at(address), ply)))
+    return int32(handcrafted(worker_at(address), ply))
 
 
 handcrafted_function = c_function(

@@ -3,21 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from numba import int32
-
 from agent.compiled.evaluators import CompiledEvaluator, Evaluator, PythonEvaluator
 from agent.compiled.scale import to_score
-from agent.compiled.user_evaluation import checked, compile_evaluation
-from agent.connect_four.evaluation import handcrafted_function
+from agent.compiled.user_evaluation import compile_evaluation
+from agent.connect_four.evaluation import handcrafted_function, users_score
 from agent.connect_four.records import Worker
 from agent.evaluation import Evaluation
-
-_score = checked(to_score)
-
-
-@checked  # type: ignore[untyped-decorator]
-def _score_of(value: Any) -> Any:
-    return int32(_score(float(value)))
 
 
 def make_evaluator(
@@ -37,5 +28,5 @@ def make_evaluator(
         return CompiledEvaluator(evaluation.name, handcrafted_function)
     return CompiledEvaluator(
         evaluation.name,
-        compile_evaluation(evaluation.name, evaluation.jitted, Worker, _score_of),
+        compile_evaluation(evaluation.name, evaluation.jitted, Worker, users_score),
     )

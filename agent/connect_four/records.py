@@ -14,6 +14,7 @@ from agent.compiled.native import U64, at_address, element
 
 SQUARES = 64  # the most bits of a board, more than the most plies of a game
 COLUMNS = 32
+SHARES = 1600  # more than the chances of the 99 lines that no board here exceeds
 NO_MOVE = 0
 
 position_dtype = np.dtype(
@@ -43,7 +44,7 @@ worker_dtype = np.dtype(
         ("bottom", U64),  # the lowest of each column
         ("stride", U64),  # from one column to the next
         ("centre", np.int64),  # twice the number of the middle column, from 0
-        ("lines", np.int64),  # how many lines of four the board has
+        ("shares", np.int16, (SHARES,)),  # the scores of so many chances, as a share of all
         ("root_squares", U64),  # where the search may play at the root
         ("root_move", np.int64),  # what is to be tried first there
         ("root_current", np.int64),  # what is being searched there

@@ -1,14 +1,18 @@
 """The rules on sets of squares: where discs can be dropped, and where they win."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import int64
 
 from agent.compiled.kernel import entry, kernel
 from agent.compiled.native import U64, Bits, first_square
+from agent.compiled.scale import to_score
+from agent.connect_four.parts import fits
 from agent.connect_four.records import Position, Worker, position_at, worker_dtype
-from agent.games.connect_four import ConnectFour
+
+if TYPE_CHECKING:
+    from agent.games.connect_four import ConnectFour
 
 
 @kernel
@@ -75,41 +79,44 @@ def _perft(worker: Worker, ply: int, depth: int) -> int:
     return leaves
 
 
-def fits(game: ConnectFour) -> bool:
-    """Tell whether the board has few enough squares for one number."""
-    return game.width * (game.height + 1) < 63
-
-
 class DiscBoard:
     """A worker's memory, with a game loaded into it."""
 
     def __init__(self) -> None:
         self._block = np.zeros(1, worker_dtype)
         self.worker: Any = self._block[0]
+        self.size = 0, 0
 
     @property
     def address(self) -> int:
         """The worker's address, for C functions."""
         return self._block.ctypes.data
 
-    def load(self, game: ConnectFour) -> None:
+    def load(self, game: "ConnectFour") -> None:
         """Set board and root position; ValueError for a board that is too large."""
         if not fits(game):
             raise ValueError(f"a board of {game.width} by {game.height} has too many squares")
-        worker, width, height = self.worker, game.width, game.height
+        worker = self.worker
+        if self.size != (game.width, game.height):
+            self._resize(game.width, game.height)
+        root = worker["positions"][0]
+        root["own"] = game.discs(game.turn)
+        root["taken"] = game.discs(0) | game.discs(1)
+        root["move"] = 0
+
+    def _resize(self, width: int, height: int) -> None:
+        worker, self.size = self.worker, (width, height)
         bottom = sum(1 << column * (height + 1) for column in range(width))
         worker["bottom"] = bottom
         worker["board"] = bottom * ((1 << height) - 1)
         worker["stride"] = height + 1
         worker["centre"] = width - 1
-        worker["lines"] = sum(
+        lines = sum(
             max(width - right, 0) * max(height - up, 0)
             for right, up in ((0, 3), (3, 0), (3, 3), (3, 3))
         )
-        root = worker["positions"][0]
-        root["own"] = game.discs(game.turn)
-        root["taken"] = game.discs(0) | game.discs(1)
-        root["move"] = 0
+        most = 16 * lines + 1
+        worker["shares"][:most] = [to_score(chances / most) for chances in range(most)]
 
     def square(self, move: int) -> int:
         """Return where the disc comes to rest of a legal move: a column, from 0."""

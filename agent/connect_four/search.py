@@ -3,11 +3,12 @@
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from math import copysign
 
 from agent.compiled.evaluators import call
 from agent.compiled.game_follower import GameFollower
 from agent.compiled.scale import to_value
-from agent.compiled.scores import INFINITE, MATE_BOUND, score_of
+from agent.compiled.scores import INFINITE, score_of
 from agent.compiled.table_memory import TableMemory
 from agent.connect_four.alphabeta import search
 from agent.connect_four.evaluators import make_evaluator
@@ -15,7 +16,8 @@ from agent.connect_four.records import NO_MOVE
 from agent.connect_four.rules import DiscBoard
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.games.connect_four import ConnectFour
-from agent.limits import Cp, Info, Limits, Mate, Progress, Score
+from agent.limits import Info, Limits, Mate, Progress, Score
+from agent.search.search import as_outcome, in_cents
 
 _NO_LIMIT = 1 << 62
 
@@ -32,9 +34,16 @@ class ConnectFourSearch:
         self._board = DiscBoard()
         self._follower = GameFollower(ConnectFour())
         self._evaluator = make_evaluator(evaluation, self._game_at, self.stop)
-        self._size = 0, 0  # of the boards that the table is about
         self._started = 0.0
         self._stopped = False
+
+    @property
+    def many_lines(self) -> bool:
+        """Yes, it tells of as many lines as are asked for."""
+        return True
+
+    def keep(self) -> None:
+        """Write nothing: nothing is learned for good."""
 
     # From any thread.
 
@@ -86,10 +95,10 @@ class ConnectFourSearch:
             self._raise_error()
 
     def _load(self, position: ConnectFour, limits: Limits[int]) -> None:
-        if self._size != (position.width, position.height):
-            self._size = position.width, position.height
-            self._table.clear()  # whose keys hold for boards of one size
+        size = self._board.size
         self._board.load(position)
+        if self._board.size != size:
+            self._table.clear()  # whose keys hold for boards of one size
         self._follower = GameFollower(position)
         worker = self._board.worker
         worker["nodes"] = worker["seldepth"] = worker["root_current"] = 0
@@ -122,8 +131,10 @@ class ConnectFourSearch:
             scores: list[int] = []
             for number in range(lines):
                 left = set(moves).difference(info.pv[0] for info in level)
+                before = int(worker["nodes"])
                 self._search_line(depth, left, last[number].pv[0] if last else None)
-                info = self._line(depth, moves[0])
+                default = level[0].pv[0] if level else last[0].pv[0] if last else moves[0]
+                info = self._line(depth, default, before)
                 if worker["stop"]:
                     if level:
                         info = level[0]
@@ -149,25 +160,35 @@ class ConnectFourSearch:
         worker["frames"][0]["pv_length"] = worker["best_score"] = 0
         search(worker, 0, depth, -INFINITE, INFINITE)
 
-    def _line(self, depth: int, default: int) -> Info[int]:
-        """Report the line that the kernel has just found; `default`, if there is none."""
+    def _line(self, depth: int, default: int, before: int) -> Info[int]:
+        """Report the line that the kernel has just found; `default`, if there is none.
+
+        before: nodes of the search before this line.
+        """
         worker = self._board.worker
-        frame = worker["frames"][0]
+        frame, nodes = worker["frames"][0], int(worker["nodes"])
         moves = (frame["pv"][: frame["pv_length"]] - 1).tolist()
+        score, expected = _told(int(worker["best_score"]))
         return Info(
             depth=depth,
             seldepth=int(worker["seldepth"]),
-            score=_score(int(worker["best_score"])),
+            score=score,
             pv=tuple(moves) or (default,),
-            nodes=int(worker["nodes"]),
+            nodes=nodes,
             time=time.perf_counter() - self._started,
             hashfull=self._table.permille_used(),
+            visits=nodes - before,
+            expected=expected,
         )
 
 
-def _score(value: int) -> Score:
-    """Turn a kernel's score into moves to the win, or hundredths of the evaluation's unit."""
-    return score_of(value) if abs(value) >= MATE_BOUND else Cp(round(100 * to_value(value)))
+def _told(score: int) -> tuple[Score, float]:
+    """Return a kernel's score as others are told it, and the outcome that it promises."""
+    known = score_of(score)
+    if isinstance(known, Mate):
+        return known, copysign(1.0, score)
+    value = to_value(score)
+    return in_cents(value), as_outcome(value, decided=False)
 
 
 def _wins_within(score: Score, moves: int) -> bool:

@@ -1,13 +1,12 @@
-"""Where a player of any game gets its searcher from: an algorithm, made anew if it is given up."""
+"""Where a player of any game gets its searcher from: a search, made anew if it is given up."""
 
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from agent.clock import Clock
-from agent.search.search import Search
-from agent.search.searcher import GameSearcher
+from agent.player import Searcher
 from agent.threads.apart import Watched, break_off
 from agent.threads.latch import Latch
 
@@ -18,31 +17,45 @@ Evaluate = Callable[[Any], float]
 # up; and how long a search may show no sign of life, whatever its game does, in seconds.
 GRACE = 0.03
 SILENCE = 1.0
-# With more calls than this left behind the evaluation rests until they end.
+# With more calls than this left behind an evaluation rests until they end.
 MOST_LEFT = 2
 
 
+class LearningSearcher(Searcher[Any, Move], Protocol[Move]):
+    """A search of a game, which may tell of many lines, and learn something for good."""
+
+    @property
+    def many_lines(self) -> bool:
+        """Whether it tells of more lines than the best."""
+
+    def keep(self) -> None:
+        """Write what was learned for good to its file; raises OSError or ValueError."""
+
+
 class GameSource(Generic[Move]):
-    """Gives the algorithm that was chosen for a game.
+    """Gives the search that was chosen for a game.
 
     make: makes it, with an evaluation. own: the game's evaluation; users: a user's function, if
-    it is to evaluate, and its name. report: told what the user should know.
+    it is to evaluate, and its name. report: told what the user should know. most_left: with more
+    searches than this left behind the user's evaluation rests.
 
     Raises what `make` raises.
     """
 
     def __init__(
         self,
-        make: Callable[[Evaluate], Search[Move]],
+        make: Callable[[Evaluate], LearningSearcher[Move]],
         own: Evaluate,
         users: tuple[str, Evaluate] | None,
         report: Callable[[str], None],
+        most_left: int = MOST_LEFT,
     ) -> None:
         self._make = make
         self._own = own
         self._name, function = users or ("", None)
         self._users = None if function is None else Watched(function)
         self._report = report
+        self._most_left = most_left
         self._evaluate: Evaluate = self._users or own
         self._left: list[threading.Thread] = []
         self._silent: tuple[int, float] | None = None  # nodes, and since when it is as many
@@ -53,17 +66,22 @@ class GameSource(Generic[Move]):
         """How many lines its searches tell of; None for any number."""
         return None if self._search.many_lines else 1
 
-    def searcher(self, clock: Clock[Move], stop: Latch, /) -> GameSearcher[Move]:
-        """Return the algorithm, ready to be driven."""
+    def start(self) -> None:
+        """Begin to load what takes time: nothing does."""
+
+    def searcher(self, clock: Clock[Move], stop: Latch, /) -> LearningSearcher[Move]:
+        """Return the search, ready to be driven."""
         self._silent = None
         self._left = [thread for thread in self._left if thread.is_alive()]
-        rested = self._own if self._users is None or len(self._left) > MOST_LEFT else self._users
-        if rested is not self._evaluate:
-            self._evaluate = rested
-            self._search = self._make(rested)
-            if rested is self._own:
+        chosen = self._users or self._own
+        if len(self._left) > self._most_left:
+            chosen = self._own
+        if chosen is not self._evaluate:
+            self._evaluate = chosen
+            self._search = self._make(chosen)
+            if chosen is self._own:
                 self._report(f"evaluation {self._name} still does not return; the game's own plays")
-        return GameSearcher(self._search)
+        return self._search
 
     def give_up(self, thread: threading.Thread, /) -> str | None:
         """Give the search up if the user's evaluation keeps it, or the game's own code.
@@ -88,6 +106,10 @@ class GameSource(Generic[Move]):
         self.keep()
         self._search = self._make(self._evaluate)
 
+    def close(self, timeout: float) -> bool:
+        """End what `start` began, within about `timeout` seconds: nothing goes on."""
+        return True
+
     def keep(self) -> None:
         """Write what was learned for good to its file; what goes wrong is reported."""
         try:
@@ -97,7 +119,7 @@ class GameSource(Generic[Move]):
 
     def _is_silent(self) -> bool:
         """Tell whether a search that was stopped has visited no node for long."""
-        nodes, now = self._search.counts.nodes, time.monotonic()
+        nodes, now = self._search.progress().nodes, time.monotonic()
         if self._silent is None or self._silent[0] != nodes:
             self._silent = nodes, now
         return now - self._silent[1] >= SILENCE

@@ -4,7 +4,8 @@ from random import Random
 
 import pytest
 
-from agent.connect_four.rules import DiscBoard, fits
+from agent.connect_four.parts import fits
+from agent.connect_four.rules import DiscBoard
 from agent.games.connect_four import ConnectFour
 from agent.games.perft import perft
 

