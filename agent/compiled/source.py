@@ -37,6 +37,11 @@ class CompiledSource(Generic[Move]):
         )
 
     @property
+    def ready(self) -> Latch:
+        """Set when the compiled search is there, or will not come."""
+        return self._loading.ready
+
+    @property
     def most_lines(self) -> int | None:
         """How many lines its searches tell of; None for any number."""
         return self._in_use().most_lines
