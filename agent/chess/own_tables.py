@@ -54,7 +54,7 @@ def _value(worker: Worker, ply: int, by_moves: int) -> int:
 
 
 class OwnTables:
-    """An oracle; see `agent.chess.endgame`."""
+    """An oracle; see `agent.chess.oracle`."""
 
     size = TABLE_PIECES
 
