@@ -19,7 +19,7 @@ def imports(path: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.module and not node.level, f"{path} imports by a relative name"
+            assert node.module, f"{path} imports by a relative name"
             submodules = [f"{node.module}.{alias.name}" for alias in node.names]
             yield from submodules
             if not all(map(is_module, submodules)):

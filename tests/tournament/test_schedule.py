@@ -4,8 +4,13 @@ from collections import Counter
 
 import pytest
 
-from tournament.schedule import PairKey, due, match_points, pair_by_score, total_games
-from tournament.settings import EngineSettings, Format, Settings, TimeControl
+from tournament.engine_settings import EngineSettings
+from tournament.formats import Format
+from tournament.pairs import PairKey, match_points
+from tournament.schedule import due, total_games
+from tournament.settings import Settings
+from tournament.swiss import pair_by_score
+from tournament.time_control import TimeControl
 
 
 def settings(players, **changes):

@@ -10,7 +10,7 @@ import pytest
 from kempelen import cli
 from tests.support import failing, program
 from tournament import tuning
-from tournament.settings import EngineSettings
+from tournament.engine_settings import EngineSettings
 from tournament.spsa import Spsa, Tunable
 from tournament.tuning import Check, declared, tunables
 from tournament.values import SettingsError
