@@ -11,7 +11,7 @@ import protocols.gtp
 from agent.evaluation import HANDCRAFTED, EvaluationError
 from agent.game import CHANCE
 from agent.games import catalogue
-from agent.thinker import make_search
+from agent.search.suiting import make_search
 from protocols.gtp.protocol import Settings as GtpSettings
 from tournament.engine_settings import EngineSettings
 from tournament.game_settings import GO, GameSettings, new_game

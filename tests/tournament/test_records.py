@@ -13,9 +13,9 @@ from agent.border.plain_text import plain
 from kempelen.cli import main
 from tests.support import ANY_TEXT, unavailable
 from tournament.engine_settings import EngineSettings
-from tournament.record_formats import to_json, to_sgf, to_text
 from tournament.game_settings import GameSettings
 from tournament.ledger import Ledger
+from tournament.record_formats import to_json, to_sgf, to_text
 from tournament.records import TAG_LENGTH, GameRecord, MoveRecord, read_tag_value, to_pgn
 from tournament.settings import Settings
 from tournament.time_control import TimeControl
