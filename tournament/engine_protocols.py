@@ -176,9 +176,10 @@ def make_contestant(settings: EngineSettings, terms: Terms | None = None) -> Con
 
 def make_uci_contestant(settings: EngineSettings) -> UciContestant:
     """Return one that has the options of UCI, or raise SettingsError."""
-    made = make_contestant(settings)
-    if not isinstance(made, UciContestant):
+    if not kind_of(settings).speaks_uci:
         raise SettingsError(
             f"engine {settings.name}: one that speaks UCI is needed, not {settings.protocol}"
         )
+    made = make_contestant(settings)
+    assert isinstance(made, UciContestant)
     return made

@@ -313,6 +313,7 @@ def test_settings_that_do_not_fit(make, message):
         (lab("alpha-beta+wings"), "alpha-beta has no option 'wings'"),
         (lab(options={"colour": 1}), "no option colour; there are evaluation, seed"),
         (lab(options={"evaluation": "nowhere.py:f"}), "nowhere.py"),
+        (lab(options={"seed": "x"}), "seed: a whole number is expected, not 'x'"),
     ],
 )
 async def test_agents_that_cannot_be(agent, message):
