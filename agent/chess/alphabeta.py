@@ -514,7 +514,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     return best
 
 
-@entry(int64(Worker, int64, int64, int64))
+@kernel
 def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
     """Search the root moves from `root_first` on; the best goes to that place in the list.
 

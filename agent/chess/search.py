@@ -1,33 +1,28 @@
 """The compiled search as the player drives it: progressive deepening, one kernel call a step.
 
 Progressive deepening ('Tema 2: Búsqueda en juegos') searches to depth 1, 2, 3, ... so that an
-answer is there at any time; each level orders the next. Each call of the kernel has a window
-around the last score (aspiration), widened on the side where it proves too narrow.
+answer is there at any time; each level orders the next, and its score is what the next expects
+(see `aspiration`).
 """
 
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import chess
 
-from agent.chess.alphabeta import search_root
+from agent.chess.aspiration import aspirate
 from agent.chess.endgame import Endgame
 from agent.chess.evaluators import Evaluator, call, make_evaluator
 from agent.chess.rules import KernelBoard
-from agent.compiled.scores import INFINITE, MATE_BOUND, MAX_PLY, score_of
+from agent.compiled.scores import MAX_PLY, score_of
 from agent.compiled.table_memory import TableMemory
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.limits import Info, Limits, Mate, Progress
 
 MAX_DEPTH = MAX_PLY - 1
 _NO_LIMIT = 1 << 62
-
-_ASPIRATION_DEPTH = 5  # plies: from here the window is narrow
-_ASPIRATION_WIDTH = 14  # centipawns to either side
-_ASPIRATION_LIMIT = 600  # centipawns: a window missed by more is opened whole
 
 # Other threads help from this depth on: the levels before are over sooner than threads start, and
 # with them there is a move to play, however long the threads keep this one waiting.
@@ -245,7 +240,7 @@ class KernelSearch:
                 worker["root_nodes"] = 0
                 before = int(worker["nodes"])
                 worker["root_first"] = number
-                scores[number] = _aspirate(worker, depth, scores[number])
+                scores[number] = int(aspirate(worker, depth, scores[number]))
                 if worker["stop"]:
                     break
                 effort = int(worker["root_nodes"][number]) / (int(worker["nodes"]) - before)
@@ -326,7 +321,7 @@ class KernelSearch:
         """Deepen beside the main thread, for the table's sake; every other helper a ply ahead."""
         score = 0
         for depth in range(1 + index % 2, MAX_DEPTH + 1):
-            score = _aspirate(game.worker, depth, score)
+            score = int(aspirate(game.worker, depth, score))
             if game.worker["stop"]:
                 self._heed(game)
                 return
@@ -340,24 +335,3 @@ class KernelSearch:
 def _root_moves(game: KernelBoard) -> list[int]:
     worker = game.worker
     return worker["root_moves"][: worker["root_count"]].tolist()
-
-
-def _aspirate(worker: Any, depth: int, last_score: int) -> int:
-    """Search the root to `depth`, with a narrow window around the last score first."""
-    width = _ASPIRATION_WIDTH
-    alpha, beta = -INFINITE, INFINITE
-    if depth >= _ASPIRATION_DEPTH and abs(last_score) < MATE_BOUND and worker["selective"]:
-        alpha, beta = last_score - width, last_score + width
-    while True:
-        score = int(search_root(worker, depth, alpha, beta))
-        if worker["stop"]:
-            return score
-        width *= 3
-        open_whole = width > _ASPIRATION_LIMIT
-        if score <= alpha and alpha > -INFINITE:
-            beta = (alpha + beta) // 2
-            alpha = -INFINITE if open_whole else score - width
-        elif score >= beta and beta < INFINITE:
-            beta = INFINITE if open_whole else score + width
-        else:
-            return score

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.alphabeta import search_root
+from agent.chess.aspiration import aspirate
 from agent.chess.evaluators import make_evaluator
 from agent.chess.moves import ALL, generate, is_noisy
 from agent.chess.packed import BLACK_TO_MOVE, packed_dtype
@@ -26,7 +26,7 @@ from agent.chess.selfplay_rules import OpeningsError, Rules
 from agent.chess.squares import EVERYWHERE
 from agent.compiled.kernel import entry, kernel
 from agent.compiled.native import U64, multiply_high
-from agent.compiled.scores import INFINITE, MATE_BOUND, MAX_PLY
+from agent.compiled.scores import MATE_BOUND, MAX_PLY
 from agent.compiled.table import GENERATIONS
 from agent.compiled.table_memory import TableMemory
 from agent.evaluation import HANDCRAFTED, Evaluation
@@ -35,10 +35,6 @@ _int64 = numba.int64
 _HARD_LIMIT = 20  # times the soft limit of nodes
 _REJECTED = -1
 _ATTEMPTS = 1000  # to find an opening that does not end or decide the game
-
-_ASPIRATION_DEPTH = 4  # plies: from here the window is narrow
-_ASPIRATION_WIDTH = 20  # centipawns to either side
-_ASPIRATION_LIMIT = 500  # centipawns: a window missed by more is opened whole
 
 _play_dtype = np.dtype(
     [(field.name, np.int64) for field in dataclasses.fields(Rules)]
@@ -64,27 +60,6 @@ def _random_below(play: Any, limit: int) -> int:
 
 
 @kernel
-def _aspirate(worker: Worker, depth: int, last_score: int) -> int:
-    """Search the root to `depth`, with a narrow window around the last score first."""
-    width = _int64(_ASPIRATION_WIDTH)
-    alpha, beta = _int64(-INFINITE), _int64(INFINITE)
-    if depth >= _ASPIRATION_DEPTH and abs(last_score) < MATE_BOUND:
-        alpha, beta = last_score - width, last_score + width
-    while True:
-        score = search_root(worker, depth, alpha, beta)
-        if worker.stop:
-            return score
-        width *= 3
-        if score <= alpha and alpha > -INFINITE:
-            beta = (alpha + beta) // 2
-            alpha = score - width if width <= _ASPIRATION_LIMIT else -INFINITE
-        elif score >= beta and beta < INFINITE:
-            beta = score + width if width <= _ASPIRATION_LIMIT else INFINITE
-        else:
-            return score
-
-
-@kernel
 def _think(worker: Worker, play: Any) -> None:
     """Search the root position, which has a legal move: sets play.move, score and depth."""
     root, frame = position_at(worker, 0), frame_at(worker, 0)
@@ -101,7 +76,7 @@ def _think(worker: Worker, play: Any) -> None:
     depth = _int64(0)
     while depth < MAX_PLY - 1 and worker.nodes < play.nodes:
         depth += 1
-        score = _aspirate(worker, depth, play.score)
+        score = aspirate(worker, depth, play.score)
         if worker.stop:
             return
         play.move, play.score, play.depth = worker.root_moves[0], score, depth
