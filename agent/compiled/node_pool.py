@@ -72,7 +72,7 @@ class NodePool:
     def descend(self, root: int) -> None:
         """Make a node the root and drop what does not hang below it."""
         keep(self.tree, root, 0)
-        # What quiescence search proved of it comes without the moves.
+        # A playout's end may have proven it without its moves, and a root must name one.
         self.columns["proven"][ROOT] = UNKNOWN
 
     def make_room(self) -> None:

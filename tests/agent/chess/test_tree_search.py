@@ -34,7 +34,7 @@ def pool_of(search: TreeSearch) -> NodePool:
 
 def check_tree(search: TreeSearch, board: chess.Board, node: int = ROOT) -> int:
     """Check a tree against the rules of chess and of counting; return its nodes."""
-    pool, game = pool_of(search), search._games[0]
+    pool, game = pool_of(search), search._crew.first
     children = pool.children(node)
     moves = [game.move(pool.move(child)) for child in children]
     assert len(moves) == len(set(moves))
@@ -121,7 +121,7 @@ def test_a_level_doubles_the_playouts() -> None:
 def test_the_final_choice_is_the_one_asked_for(choice: str) -> None:
     search = TreeSearch(choice=choice)  # type: ignore[arg-type]
     info = last_info(search, chess.Board(KIWIPETE), Limits(nodes=2000))
-    pool, game = pool_of(search), search._games[0]
+    pool, game = pool_of(search), search._crew.first
     children = {game.move(pool.move(child)): child for child in pool.children(ROOT)}
     measure = {"visits": pool.visits, "value": pool.mean}.get(choice)
     if measure:
