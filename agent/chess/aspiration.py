@@ -4,11 +4,10 @@ Most searches of a level return about what the level before did, and a narrow wi
 Where it proves too narrow it is widened on that side, and the search repeated.
 """
 
-from numba import int64
-
 from agent.chess.alphabeta import search_root
 from agent.chess.records import Worker
 from agent.compiled.kernel import entry
+from agent.compiled.native import int64
 from agent.compiled.scores import INFINITE, MATE_BOUND
 
 _LEAST_DEPTH = 5  # plies: from here the window is narrow

@@ -15,6 +15,7 @@ import chess
 from agent.chess.endgame import Endgame
 from agent.chess.evaluators import Evaluator, call, make_evaluator
 from agent.chess.rules import KernelBoard
+from agent.compiled.bits import U64
 from agent.compiled.crew import Crew
 from agent.compiled.scores import MAX_PLY
 from agent.compiled.table_memory import TableMemory
@@ -92,6 +93,12 @@ class CrewSearch(ABC):
     def progress(self) -> Progress[chess.Move]:
         """Tell where the running search stands."""
 
+    def _nodes(self) -> int:
+        return sum(int(game.worker.nodes) for game in self._crew.at_work)
+
+    def _table_hits(self) -> int:
+        return sum(int(game.worker.table_hits) for game in self._crew.at_work)
+
     # The search.
 
     def evaluate(self, board: chess.Board) -> int:
@@ -134,9 +141,9 @@ class CrewSearch(ABC):
         self._table.age()
         self._crew.begin(partial(self._load, board, limits))
         worker = self._crew.first.worker
-        worker["table_hits"] = hits
+        worker.table_hits = hits
         try:
-            yield from self._levels(board, limits, min(lines, int(worker["root_count"])))
+            yield from self._levels(board, limits, min(lines, int(worker.root_count)))
         finally:
             self._crew.end()
             error = self._take_error()
@@ -155,20 +162,20 @@ class CrewSearch(ABC):
         moves = game.legal_moves()
         wanted = [number for number in moves if game.move(number) in limits.search_moves]
         moves = wanted or moves
-        worker["root_moves"][: len(moves)] = moves
-        worker["root_nodes"] = 0
-        worker["root_count"] = len(moves)
-        worker["root_first"] = worker["root_current"] = 0
-        worker["nodes"] = worker["seldepth"] = worker["stop"] = 0
-        worker["best_move"] = worker["best_score"] = 0
-        worker["node_limit"] = self._most_nodes(limits)
-        worker["selective"] = self._selective
-        worker["evaluate"] = self._evaluator.address
-        worker["table"] = self._table.address
-        worker["table_clusters"] = self._table.clusters
-        worker["generation"] = self._table.generation
-        worker["tables"] = self._endgame.own.tables.address if self._endgame.own else 0
-        worker["table_hits"] = 0
+        worker.root_moves[: len(moves)] = moves
+        worker.root_nodes[:] = 0
+        worker.root_count = len(moves)
+        worker.root_first = worker.root_current = 0
+        worker.nodes = worker.seldepth = worker.stop = 0
+        worker.best_move = worker.best_score = 0
+        worker.node_limit = self._most_nodes(limits)
+        worker.selective = self._selective
+        worker.evaluate = U64(self._evaluator.address)
+        worker.table = U64(self._table.address)
+        worker.table_clusters = U64(self._table.clusters)
+        worker.generation = self._table.generation
+        worker.tables = U64(self._endgame.own.tables.address if self._endgame.own else 0)
+        worker.table_hits = 0
 
     def _most_nodes(self, limits: Limits[chess.Move]) -> int:
         """Return after how many of its nodes each worker stops by itself."""
@@ -182,7 +189,7 @@ class CrewSearch(ABC):
 
     def _heed(self, game: KernelBoard) -> None:
         """End the search of all threads where the user's evaluation has failed in one."""
-        if game.worker["failure"]:
+        if game.worker.failure:
             self.stop()
 
     def _take_error(self) -> EvaluationError | None:

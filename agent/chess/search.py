@@ -51,12 +51,12 @@ class KernelSearch(CrewSearch):
     def progress(self) -> Progress[chess.Move]:
         """Tell where the running search stands."""
         worker = self._crew.first.worker
-        index = int(worker["root_current"])
+        index = int(worker.root_current)
         return Progress(
-            nodes=self._crew.total("nodes"),
+            nodes=self._nodes(),
             hashfull=self._table.permille_used(),
-            seldepth=int(worker["seldepth"]),
-            move=self._root_moves.get(int(worker["root_moves"][index])),
+            seldepth=int(worker.seldepth),
+            move=self._root_moves.get(int(worker.root_moves[index])),
             number=index + 1,
         )
 
@@ -80,20 +80,20 @@ class KernelSearch(CrewSearch):
         scores = [0] * lines
         for depth in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
             level: list[Info[chess.Move]] = []
-            worker["seldepth"] = 0
+            worker.seldepth = 0
             if depth == _HELPED_DEPTH:
                 self._crew.employ(self._searching(limits))
                 self._crew.start(self._help)
             for number in range(lines):
-                worker["root_nodes"] = 0
-                before = int(worker["nodes"])
-                worker["root_first"] = number
+                worker.root_nodes[:] = 0
+                before = int(worker.nodes)
+                worker.root_first = number
                 scores[number] = int(aspirate(worker, depth, scores[number]))
-                if worker["stop"]:
+                if worker.stop:
                     break
-                effort = int(worker["root_nodes"][number]) / (int(worker["nodes"]) - before)
+                effort = int(worker.root_nodes[number]) / (int(worker.nodes) - before)
                 level.append(self._line(depth, started, number + 1, effort))
-            if worker["stop"]:
+            if worker.stop:
                 if level:
                     yield level[0]
                 elif best is None or self._best_move() not in (None, best.pv[0]):
@@ -102,7 +102,7 @@ class KernelSearch(CrewSearch):
             # A line searched later may turn out better than one searched before it.
             order = sorted(range(lines), key=lambda number: -scores[number])
             scores = [scores[number] for number in order]
-            worker["root_moves"][:lines] = worker["root_moves"][order]
+            worker.root_moves[:lines] = worker.root_moves[order]
             level = [replace(level[old], multipv=new) for new, old in enumerate(order, 1)]
             best = level[0]
             yield from level
@@ -115,9 +115,9 @@ class KernelSearch(CrewSearch):
         A move that failed high stands first in the list while it is searched again.
         """
         worker = self._crew.first.worker
-        if worker["root_first"]:
+        if worker.root_first:
             return None
-        return self._root_moves[int(worker["best_move"] or worker["root_moves"][0])]
+        return self._root_moves[int(worker.best_move or worker.root_moves[0])]
 
     def _line(
         self,
@@ -130,18 +130,18 @@ class KernelSearch(CrewSearch):
         """Report the principal variation that the kernel has just found."""
         game = self._crew.first
         worker = game.worker
-        frame = worker["frames"][0]
-        moves = frame["pv"][: frame["pv_length"]].tolist() if worker["best_move"] else []
+        frame = worker.frames[0]
+        moves = frame.pv[: frame.pv_length].tolist() if worker.best_move else []
         return Info(
             depth=depth,
-            seldepth=int(worker["seldepth"]),
+            seldepth=int(worker.seldepth),
             multipv=number,
-            score=score_of(int(worker["best_score"])),
+            score=score_of(int(worker.best_score)),
             pv=tuple(game.move(move) for move in moves or _root_moves(game)[:1]),
-            nodes=self._crew.total("nodes"),
+            nodes=self._nodes(),
             time=time.perf_counter() - started,
             hashfull=self._table.permille_used(),
-            tbhits=self._crew.total("table_hits"),
+            tbhits=self._table_hits(),
             complete=complete,
             effort=effort,
         )
@@ -151,11 +151,11 @@ class KernelSearch(CrewSearch):
         score = 0
         for depth in range(1 + index % 2, MAX_DEPTH + 1):
             score = int(aspirate(game.worker, depth, score))
-            if game.worker["stop"]:
+            if game.worker.stop:
                 self._heed(game)
                 return
 
 
 def _root_moves(game: KernelBoard) -> list[int]:
     worker = game.worker
-    return worker["root_moves"][: worker["root_count"]].tolist()
+    return worker.root_moves[: worker.root_count].tolist()

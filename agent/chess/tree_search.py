@@ -63,8 +63,8 @@ class TreeSearch(CrewSearch):
     @staticmethod
     def _make_pool(megabytes: int) -> NodePool:
         pool = NodePool(megabytes)
-        pool.tree["exploration"] = EXPLORATION
-        pool.tree["caution"] = CAUTION
+        pool.tree.exploration = EXPLORATION
+        pool.tree.caution = CAUTION
         return pool
 
     def resize(self, megabytes: int) -> None:
@@ -83,7 +83,7 @@ class TreeSearch(CrewSearch):
         return Progress(
             nodes=self._pool.playouts,
             hashfull=self._pool.permille_used(),
-            seldepth=int(self._crew.first.worker["seldepth"]),
+            seldepth=int(self._crew.first.worker.seldepth),
         )
 
     def deepen(
@@ -141,14 +141,14 @@ class TreeSearch(CrewSearch):
         self._crew.employ(len(self._crew))
         worker, pool = self._crew.first.worker, self._pool
         pool.playouts = 0
-        pool.tree["state"] = GROWING
-        pool.tree["content"] = lines == 1 and not limits.mate
+        pool.tree.state = GROWING
+        pool.tree.content = lines == 1 and not limits.mate
         open_root(worker, pool.tree)
         most = _MOST_VISITS - pool.visits(ROOT)
         for depth, goal in _goals(limits, min(limits.nodes or most, most)):
             self._grow(goal)
             level = self._lines(depth, started, lines)
-            if worker["stop"]:
+            if worker.stop:
                 yield replace(level[0], complete=False)
                 return
             yield from level
@@ -161,7 +161,7 @@ class TreeSearch(CrewSearch):
     def _grow(self, goal: int) -> None:
         """Make playouts up to a number of them, in all threads, dropping old nodes as needed."""
         pool = self._pool
-        pool.tree["goal"] = goal
+        pool.tree.goal = goal
         while True:
             if goal - pool.playouts >= _PLAYOUTS_A_THREAD * len(self._crew):
                 self._crew.start(self._play_out)
@@ -181,11 +181,11 @@ class TreeSearch(CrewSearch):
             depth=depth,
             score=score_of(0),
             pv=(),
-            seldepth=int(self._crew.first.worker["seldepth"]),
+            seldepth=int(self._crew.first.worker.seldepth),
             nodes=self._pool.playouts,
             time=time.perf_counter() - started,
             hashfull=self._pool.permille_used(),
-            tbhits=self._crew.total("table_hits"),
+            tbhits=self._table_hits(),
         )
         return [
             replace(

@@ -6,13 +6,17 @@ call them run side by side.
 """
 
 import threading
-from collections.abc import Callable, Iterator
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Generic, Protocol, TypeVar
+
+
+class _Record(Protocol):
+    stop: int
 
 
 class _Hand(Protocol):
     @property
-    def worker(self) -> Any: ...
+    def worker(self) -> _Record: ...
 
 
 Hand = TypeVar("Hand", bound=_Hand)
@@ -60,16 +64,17 @@ class Crew(Generic[Hand]):
         """End the search within a millisecond; none runs until `arm`."""
         self._stopped = True
         for hand in self._hands:
-            hand.worker["stop"] = 1
+            hand.worker.stop = 1
 
     @property
     def stopped(self) -> bool:
         """Whether no search may run."""
         return self._stopped
 
-    def total(self, field: str) -> int:
-        """Sum up a field of the records of those at work."""
-        return sum(int(hand.worker[field]) for hand in self._at_work)
+    @property
+    def at_work(self) -> Sequence[Hand]:
+        """Those that are loaded for this search, or were for the last."""
+        return self._at_work
 
     # The search.
 
@@ -107,5 +112,5 @@ class Crew(Generic[Hand]):
     def end(self) -> None:
         """End the search of all but the first, which has ended, and wait for them."""
         for hand in self._at_work[1:]:
-            hand.worker["stop"] = 1
+            hand.worker.stop = 1
         self.join()
