@@ -16,30 +16,30 @@ from agent.compiled.native import Emitted, operation
 Number = TypeVar("Number", int, float)
 
 
-class Kind(NamedTuple, Generic[Number]):
+class ColumnKind(NamedTuple, Generic[Number]):
     """A kind of number in memory, to Numba and to LLVM."""
 
     numba: Any
     llvm: Any
 
 
-INT16 = Kind[int](types.int16, ir.IntType(16))
-INT32 = Kind[int](types.int32, ir.IntType(32))
-INT64 = Kind[int](types.int64, ir.IntType(64))
-FLOAT32 = Kind[float](types.float32, ir.FloatType())
+INT16 = ColumnKind[int](types.int16, ir.IntType(16))
+INT32 = ColumnKind[int](types.int32, ir.IntType(32))
+INT64 = ColumnKind[int](types.int64, ir.IntType(64))
+FLOAT32 = ColumnKind[float](types.float32, ir.FloatType())
 
 _I64 = ir.IntType(64)
 
 
-def _wide(kind: Kind[Any]) -> Any:
+def _wide(kind: ColumnKind[Any]) -> Any:
     return types.float64 if kind.numba in types.real_domain else types.int64
 
 
-def _pointer(builder: Any, kind: Kind[Any], address: Any, index: Any) -> Any:
+def _pointer(builder: Any, kind: ColumnKind[Any], address: Any, index: Any) -> Any:
     return builder.gep(builder.inttoptr(address, kind.llvm.as_pointer()), [index])
 
 
-def reader(kind: Kind[Number]) -> Callable[[Bits, int], Number]:
+def reader(kind: ColumnKind[Number]) -> Callable[[Bits, int], Number]:
     """Make a kernel function `f(address, index)` that returns a number."""
     wide = _wide(kind)
 
@@ -54,7 +54,7 @@ def reader(kind: Kind[Number]) -> Callable[[Bits, int], Number]:
     return read
 
 
-def writer(kind: Kind[Number]) -> Callable[[Bits, int, Number], None]:
+def writer(kind: ColumnKind[Number]) -> Callable[[Bits, int, Number], None]:
     """Make a kernel function `f(address, index, value)` that writes a number."""
     wide = _wide(kind)
 
@@ -70,7 +70,7 @@ def writer(kind: Kind[Number]) -> Callable[[Bits, int, Number], None]:
     return write
 
 
-def adder(kind: Kind[int]) -> Callable[[Bits, int, int], int]:
+def adder(kind: ColumnKind[int]) -> Callable[[Bits, int, int], int]:
     """Make a kernel function `f(address, index, value)` that adds; it returns what was there."""
 
     @operation
@@ -86,7 +86,7 @@ def adder(kind: Kind[int]) -> Callable[[Bits, int, int], int]:
     return add
 
 
-def exchanger(kind: Kind[int]) -> Callable[[Bits, int, int], int]:
+def exchanger(kind: ColumnKind[int]) -> Callable[[Bits, int, int], int]:
     """Make a kernel function `f(address, index, value)` that writes; it returns what was there.
 
     What was written before is seen by whoever reads the new number.

@@ -10,13 +10,14 @@ in fewer bits; a kernel reads and writes them as if they had 64:
         board: Annotated[Many[int], np.int8, 64]
         nodes: int
 
-For mypy `Worker` is this class. When it runs it is Numba's type of such a record, for signatures;
-Python holds records that `allocate` makes, whose fields are attributes too. Importing this module
-does not import Numba.
+For mypy `Worker` is this class. When the program runs it is Numba's type of such a record, for
+signatures; Python holds records that `allocate` makes, whose fields are attributes too. Importing
+this module does not import Numba.
 """
 
 import inspect
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -36,7 +37,8 @@ from agent.compiled.bits import U64
 Item = TypeVar("Item")
 Declared = TypeVar("Declared")
 
-_PLAIN: dict[Any, type[np.generic]] = {int: np.int64, float: np.float64, U64: np.uint64}
+# NumPy's types, by those of Python and of Numba.
+_KINDS: dict[Any, Any] = {int: np.int64, float: np.float64, U64: np.uint64}
 
 
 class Many(Generic[Item]):
@@ -63,8 +65,22 @@ def record(declaration: type[Declared]) -> type[Declared]:
     """Make a class that declares the fields of a record Numba's type of it."""
     import numba
 
-    made: type[Declared] = numba.from_dtype(layout(declaration))
+    plain = layout(declaration)
+    attributes = {name: _attribute(name) for name in plain.names or ()}
+    view = type(declaration.__name__, (np.void,), {"__slots__": (), **attributes})
+    dtype = np.dtype((view, plain))
+    made: type[Declared] = numba.from_dtype(dtype)
+    _KINDS[made] = dtype
     return made
+
+
+def _attribute(name: str) -> property:
+    """Make a field of NumPy's records an attribute."""
+
+    def write(record: np.void, value: Any) -> None:
+        record[name] = value
+
+    return property(itemgetter(name), write)
 
 
 def layout(declaration: type, align: bool = True) -> "np.dtype[np.void]":
@@ -82,7 +98,7 @@ def layout(declaration: type, align: bool = True) -> "np.dtype[np.void]":
 
 def _kind(declaration: type, name: str, annotation: Any) -> tuple[Any, ...]:
     """Return NumPy's type of a field, and how many there are of it where they are many."""
-    if hasattr(np.record, name):
+    if hasattr(np.void, name):
         raise TypeError(f"{declaration.__name__}.{name}: NumPy's records have an attribute {name}")
     details: tuple[Any, ...] = ()
     if get_origin(annotation) is Annotated:
@@ -93,7 +109,7 @@ def _kind(declaration: type, name: str, annotation: Any) -> tuple[Any, ...]:
     many = get_origin(annotation) is Many
     if many:
         (annotation,) = get_args(annotation)
-    kind = narrow[0] if narrow else _PLAIN.get(annotation) or getattr(annotation, "dtype", None)
+    kind = narrow[0] if narrow else _KINDS.get(annotation)
     if kind is None or many != bool(counts) or len(counts) + len(narrow) < len(details):
         raise TypeError(f"{declaration.__name__}.{name}: no such field can be in a record")
     return (kind, (counts[0],)) if many else (kind,)
@@ -101,7 +117,7 @@ def _kind(declaration: type, name: str, annotation: Any) -> tuple[Any, ...]:
 
 def dtype_of(declared: type) -> "np.dtype[np.void]":
     """Return NumPy's type of a record."""
-    dtype: np.dtype[np.void] = declared.dtype  # type: ignore[attr-defined]  # Numba's type
+    dtype: np.dtype[np.void] = _KINDS[declared]
     return dtype
 
 
@@ -114,5 +130,5 @@ def offset_of(declared: type, name: str) -> int:
 
 def allocate(declared: type[Declared]) -> tuple[Declared, int]:
     """Return a record of zeros, which owns its memory, and its address."""
-    block: Any = np.zeros(1, dtype_of(declared)).view(np.recarray)
+    block: Any = np.zeros(1, dtype_of(declared))
     return block[0], block.ctypes.data
