@@ -24,15 +24,16 @@ from agent.machine import usable_cores
 from agent.player import PlayerError, describe
 from agent.threads.apart import Apart, Watched
 from agent.threads.latch import Latch, wait_for_any
+from agent.threads.left_behind import LeftBehind
 from agent.threads.task_thread import Job
 
 if TYPE_CHECKING:
     import chess
 
+    from agent.chess.crew_search import CrewSearch
     from agent.chess.endgame import Endgame
     from agent.chess.foreign_tables import GaviotaTables, SyzygyTables
     from agent.chess.own_tables import OwnTables
-    from agent.chess.search import KernelSearch
     from agent.chess.tree_search import FinalChoice, TreeSearch
 
 # Who can be chosen to search, and how Monte Carlo tree search can choose its move.
@@ -116,14 +117,13 @@ class Engine:
         self._settings = Settings()
         self._evaluation = HANDCRAFTED  # in use: the one that is set, unless it rests
         self._given: ChessSearcher | None = None  # to whoever searches now
-        self._left: list[threading.Thread] = []  # were given up in the evaluation that is set
-        self._silent: tuple[int, float] | None = None  # nodes, and since when it is as many
+        self._left = LeftBehind()  # in the evaluation that is set
         kernel = Loading(
             ALPHABETA, "kernel", "playing without it", report, and_then=self._map_tables
         )
         tree = Loading(MCTS, "mcts search", "playing alphabeta", report, after=kernel)
         self._loading = {ALPHABETA: kernel, MCTS: tree}
-        self._searchers: dict[str, KernelSearch] = {}
+        self._searchers: dict[str, CrewSearch] = {}
         self._fallback: ChessSearcher | None = None
         self._seed = 0  # of the choices that levels make in this game
 
@@ -150,7 +150,8 @@ class Engine:
 
         Levels are played by alpha-beta, with which they were measured.
         """
-        self._given = self._silent = None
+        self._given = None
+        self._left.begin()
         self._choose_evaluation()
         level = self._settings.level
         if level is None:
@@ -170,7 +171,7 @@ class Engine:
             return None
         if isinstance(evaluation.python, Watched):
             evaluation.python.give_up()
-        self._left.append(thread)
+        self._left.add(thread)
         self._given = None
         self._searchers = {
             name: made for name, made in self._searchers.items() if made is not searcher
@@ -185,16 +186,12 @@ class Engine:
             return evaluation.python.is_stuck(PYTHON_GRACE)
         if evaluation.jitted is None:
             return False
-        nodes, now = searcher.progress().nodes, time.monotonic()
-        if self._silent is None or self._silent[0] != nodes:
-            self._silent = nodes, now
-        return now - self._silent[1] >= COMPILED_GRACE
+        return self._left.is_silent(searcher.progress().nodes, COMPILED_GRACE)
 
     def _choose_evaluation(self) -> None:
         """Use the evaluation that is set, or the hand-made one while too many calls hang in it."""
-        self._left = [thread for thread in self._left if thread.is_alive()]
         evaluation = self._settings.evaluation
-        if len(self._left) > (MOST_LEFT if evaluation.jitted is None else 0):
+        if self._left.are_more_than(MOST_LEFT if evaluation.jitted is None else 0):
             evaluation = HANDCRAFTED
         if evaluation is self._evaluation:
             return
@@ -217,12 +214,12 @@ class Engine:
                 return searcher
         return self._plain()
 
-    def kernel(self, stop: Latch) -> KernelSearch:
+    def kernel(self, stop: Latch) -> CrewSearch:
         """Wait for the kernel and return it; raise PlayerError if it does not come."""
         self.start()
         wait_for_any(self.ready, stop)
+        self._left.begin()
         self._choose_evaluation()
-        self._silent = None
         self._given = kernel = self._adopt()
         if kernel is None:
             raise PlayerError("this needs the compiled kernel, which is not there")
@@ -262,7 +259,7 @@ class Engine:
             searcher.set_evaluation(evaluation)
         self._settings = replace(self._settings, evaluation=evaluation)
         self._evaluation = evaluation
-        self._left = []
+        self._left.forget()
         if evaluation.python is not None:
             self._tell_threads()
         self._share_threads()
@@ -361,7 +358,7 @@ class Engine:
             if searcher is not None:
                 searcher.new_game()
 
-    def _made(self) -> list[KernelSearch]:
+    def _made(self) -> list[CrewSearch]:
         """Return the kernel's searchers that are in use or were, once they are loaded."""
         for name in (ALPHABETA, self._settings.search):
             self._adopt(name)
@@ -376,7 +373,7 @@ class Engine:
         except Exception as error:  # noqa: BLE001 - whatever a file does, the search goes on
             self._report(f"no endgame tables: {describe(error)}")
 
-    def _adopt(self, name: str = ALPHABETA) -> KernelSearch | None:
+    def _adopt(self, name: str = ALPHABETA) -> CrewSearch | None:
         """Return a searcher of the kernel with the user's settings, once it is loaded."""
         loading = self._loading[name]
         if name not in self._searchers and loading.usable:
@@ -389,7 +386,7 @@ class Engine:
                 self._settle_in(searcher)
         return self._searchers.get(name)
 
-    def _settle_in(self, searcher: KernelSearch) -> None:
+    def _settle_in(self, searcher: CrewSearch) -> None:
         """Set what the user has set before the searcher was there."""
         settings = self._settings
         changes: tuple[Callable[[], None], ...] = (
@@ -405,7 +402,7 @@ class Engine:
             except (MemoryError, EvaluationError) as error:
                 self._report(describe(error))
 
-    def _set_choice(self, searcher: KernelSearch) -> None:
+    def _set_choice(self, searcher: CrewSearch) -> None:
         if searcher is self._searchers.get(MCTS):
             tree = cast("TreeSearch", searcher)
             tree.choice = cast("FinalChoice", self._settings.final_choice)
@@ -463,7 +460,7 @@ def _open(
         raise PlayerError(f"{error}; the tables stay as they were") from None
 
 
-def _try_out(name: str) -> KernelSearch:
+def _try_out(name: str) -> CrewSearch:
     """Make a searcher and search: a first call takes longer than a fast game allows."""
     import chess
 
@@ -475,7 +472,7 @@ def _try_out(name: str) -> KernelSearch:
     return searcher
 
 
-def _make(name: str) -> KernelSearch:
+def _make(name: str) -> CrewSearch:
     if name == MCTS:
         from agent.chess.tree_search import TreeSearch
 

@@ -8,15 +8,16 @@ import chess
 import numpy as np
 
 from agent.chess.handcrafted import handcrafted_function
-from agent.chess.records import NO_SQUARE, Worker, position_dtype, worker_dtype
+from agent.chess.records import NO_SQUARE, Position, Worker
 from agent.compiled.evaluators import CompiledEvaluator, Evaluator, PythonEvaluator
+from agent.compiled.record import dtype_of, offset_of
 from agent.compiled.scores import MAX_EVALUATION
 from agent.compiled.user_evaluation import compile_evaluation, whole_score
 from agent.evaluation import Evaluation
 
-_POSITIONS = worker_dtype.fields["positions"][1]  # type: ignore[index]
-_PositionStruct: Any = np.ctypeslib.as_ctypes_type(position_dtype)  # type: ignore[arg-type]
-_POSITION_SIZE = position_dtype.itemsize
+_POSITIONS = offset_of(Worker, "positions")
+_PositionStruct: Any = np.ctypeslib.as_ctypes_type(dtype_of(Position))  # type: ignore[arg-type]
+_POSITION_SIZE = dtype_of(Position).itemsize
 
 
 def board_at(worker: int, ply: int, chess960: bool = False) -> chess.Board:

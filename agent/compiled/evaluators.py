@@ -4,7 +4,7 @@ import ctypes
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from agent.compiled.user_evaluation import take_exception
+from agent.compiled.user_evaluation import Failing, take_exception
 from agent.evaluation import EvaluationError, failure
 
 _C_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_int64)
@@ -15,7 +15,7 @@ class Evaluator(Protocol):
 
     address: int
 
-    def take_error(self, workers: Iterable[Any]) -> EvaluationError | None:
+    def take_error(self, workers: Iterable[Failing]) -> EvaluationError | None:
         """Return the exception that stopped the search of these workers, if any, and forget it."""
 
 
@@ -27,7 +27,7 @@ class CompiledEvaluator:
         self._function = function  # owns the code
         self.address: int = function.address
 
-    def take_error(self, workers: Iterable[Any]) -> EvaluationError | None:
+    def take_error(self, workers: Iterable[Failing]) -> EvaluationError | None:
         """Return what the function raised first, if anything, and forget it."""
         errors = [error for worker in workers if (error := take_exception(worker))]
         return failure(self._name, errors[0]) if errors else None
@@ -50,7 +50,7 @@ class PythonEvaluator:
         self._callback = _C_TYPE(self._call)  # kept: C holds only its address
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
-    def take_error(self, workers: Iterable[Any]) -> EvaluationError | None:
+    def take_error(self, workers: Iterable[Failing]) -> EvaluationError | None:
         """Return what the function raised, if anything, and forget it."""
         error, self._error = self._error, None
         return error

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, Protocol
 
 import numba
 import numpy as np
@@ -21,7 +21,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from agent.compiled.kernel import c_function
-from agent.compiled.native import EVALUATOR_SIGNATURE, at_address
+from agent.compiled.native import EVALUATOR_SIGNATURE, U64, Bits, at_address
+from agent.compiled.record import offset_of
 from agent.compiled.scores import MAX_EVALUATION
 from agent.evaluation import EvaluationError
 
@@ -42,6 +43,12 @@ def whole_score(value: Any) -> Any:
 
 
 _I64 = ir.IntType(64)
+
+
+class Failing(Protocol):
+    """A record of a kernel that calls an evaluation: a worker."""
+
+    failure: Bits  # address of the exception, 0 for none
 
 
 def compile_evaluation(
@@ -131,7 +138,8 @@ def _guarded(function: Any, record: Any) -> Callable[..., Any]:
 
         return called.return_type(worker, ply), codegen
 
-    return guarded
+    made: Callable[..., Any] = guarded
+    return made
 
 
 def _keep_exception(context: Any, builder: Any, status: Any, worker: Any, record: Any) -> None:
@@ -167,16 +175,16 @@ def _call(builder: Any, name: str, returned: Any, *arguments: Any) -> None:
 def _field(builder: Any, worker: Any, record: Any, name: str) -> Any:
     """Make code that finds a field of 64 bits in a worker."""
     base = builder.bitcast(worker, ir.IntType(8).as_pointer())
-    offset = ir.Constant(_I64, record.offset(name))
+    offset = ir.Constant(_I64, offset_of(record, name))
     return builder.bitcast(builder.gep(base, [offset]), _I64.as_pointer())
 
 
-def take_exception(worker: Any) -> BaseException | None:
+def take_exception(worker: Failing) -> BaseException | None:
     """Return the exception that a compiled evaluation has left with the worker, and forget it."""
-    address = int(worker["failure"])
+    address = int(worker.failure)
     if not address:
         return None
-    worker["failure"] = 0
+    worker.failure = U64(0)
     exception: BaseException = ctypes.cast(address, ctypes.py_object).value
     ctypes.pythonapi.Py_DecRef(ctypes.py_object(exception))  # the worker's own reference
     trace = exception.__traceback__

@@ -6,10 +6,8 @@ minus its distance in plies from the root, all else an evaluation. After `worker
 function returns at once, and what it returns means nothing.
 """
 
-from numba import int64
-
 from agent.compiled.kernel import entry, kernel
-from agent.compiled.native import U64, Bits, call_evaluator, count
+from agent.compiled.native import U64, Bits, call_evaluator, count, int64
 from agent.compiled.scores import INFINITE, MATE, MAX_EVALUATION, NO_EVALUATION
 from agent.compiled.table import (
     EXACT,
@@ -39,10 +37,10 @@ _THREAT = 100  # as much as all columns between the middle and the edge
 
 @kernel
 def _key(worker: Worker, position: Position) -> Bits:
-    """Return a number that no other position of this board has, whose upper bits are spread."""
-    # The lowest free square of each column tells its own disc from the other's.
+    """Return a number that no other position of this board has, with well mixed upper bits."""
+    # In each column the sum has a bit more than discs, and so tells how many there are.
     key = (position.own + position.taken + worker.bottom) * U64(0x9E3779B97F4A7C15)
-    return (key ^ key >> U64(32)) * U64(0xD6E8FEB86659FD93)
+    return (key ^ key >> U64(32) ^ worker.board) * U64(0xD6E8FEB86659FD93)
 
 
 @kernel

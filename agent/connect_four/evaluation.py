@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from numba import float64, int32, int64
+from numba import float64, int32
 
 from agent.compiled.kernel import c_function, kernel
-from agent.compiled.native import EVALUATOR_SIGNATURE, U64, Bits, count
+from agent.compiled.native import EVALUATOR_SIGNATURE, U64, Bits, count, int64
 from agent.compiled.scale import to_score
 from agent.compiled.user_evaluation import checked
 from agent.connect_four.records import Worker, position_at, worker_at

@@ -1,15 +1,14 @@
 """The rules on sets of squares: where discs can be dropped, and where they win."""
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numba import int64
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from agent.compiled.kernel import entry, kernel
-from agent.compiled.native import U64, Bits, first_square
+from agent.compiled.native import U64, Bits, first_square, int64
+from agent.compiled.record import allocate
 from agent.compiled.scale import to_score
 from agent.connect_four.parts import fits
-from agent.connect_four.records import Position, Worker, position_at, worker_dtype
+from agent.connect_four.records import NO_MOVE, Position, Worker, position_at
 
 if TYPE_CHECKING:
     from agent.games.connect_four import ConnectFour
@@ -80,54 +79,46 @@ def _perft(worker: Worker, ply: int, depth: int) -> int:
 
 
 class DiscBoard:
-    """A worker's memory, with a game loaded into it."""
+    """A worker's memory, at an address for C functions, with a game loaded into it."""
 
     def __init__(self) -> None:
-        self._block = np.zeros(1, worker_dtype)
-        self.worker: Any = self._block[0]
+        self.worker, self.address = allocate(Worker)
         self.size = 0, 0
-
-    @property
-    def address(self) -> int:
-        """The worker's address, for C functions."""
-        return self._block.ctypes.data
 
     def load(self, game: "ConnectFour") -> None:
         """Set board and root position; ValueError for a board that is too large."""
         if not fits(game):
             raise ValueError(f"a board of {game.width} by {game.height} has too many squares")
-        worker = self.worker
         if self.size != (game.width, game.height):
             self._resize(game.width, game.height)
-        root = worker["positions"][0]
-        root["own"] = game.discs(game.turn)
-        root["taken"] = game.discs(0) | game.discs(1)
-        root["move"] = 0
+        root = self.worker.positions[0]
+        root.own = U64(game.discs(game.turn))
+        root.taken = U64(game.discs(0) | game.discs(1))
+        root.move = NO_MOVE
 
     def _resize(self, width: int, height: int) -> None:
         worker, self.size = self.worker, (width, height)
         bottom = sum(1 << column * (height + 1) for column in range(width))
-        worker["bottom"] = bottom
-        worker["board"] = bottom * ((1 << height) - 1)
-        worker["stride"] = height + 1
-        worker["centre"] = width - 1
+        worker.bottom = U64(bottom)
+        worker.board = U64(bottom * ((1 << height) - 1))
+        worker.stride = U64(height + 1)
+        worker.centre = width - 1
         lines = sum(
             max(width - right, 0) * max(height - up, 0)
             for right, up in ((0, 3), (3, 0), (3, 3), (3, 3))
         )
         most = 16 * lines + 1
-        worker["shares"][:most] = [to_score(chances / most) for chances in range(most)]
+        worker.shares[:most] = [to_score(chances / most) for chances in range(most)]
 
-    def square(self, move: int) -> int:
-        """Return where the disc comes to rest of a legal move: a column, from 0."""
-        taken, stride = int(self.worker["positions"][0]["taken"]), int(self.worker["stride"])
-        column = ((1 << stride) - 1) << move * stride
-        return (taken + int(self.worker["bottom"])) & int(self.worker["board"]) & column
+    def squares(self, moves: Iterable[int]) -> Bits:
+        """Return where the discs of legal moves come to rest; these are columns, from 0."""
+        worker, stride = self.worker, int(self.worker.stride)
+        columns = sum(((1 << stride) - 1) << move * stride for move in moves)
+        return (worker.positions[0].taken + worker.bottom) & worker.board & U64(columns)
 
     def empty_squares(self) -> int:
         """Return the most plies that the game may still have."""
-        taken = int(self.worker["positions"][0]["taken"])
-        return (int(self.worker["board"]) ^ taken).bit_count()
+        return int(self.worker.board ^ self.worker.positions[0].taken).bit_count()
 
     def perft(self, depth: int) -> int:
         """Count the leaves of the tree of legal moves, `depth` plies deep."""

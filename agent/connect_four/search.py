@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import copysign
 
+from agent.compiled.bits import U64
+from agent.compiled.crew import Crew
 from agent.compiled.evaluators import call
 from agent.compiled.game_follower import GameFollower
 from agent.compiled.scale import to_value
@@ -12,7 +14,7 @@ from agent.compiled.scores import INFINITE, score_of
 from agent.compiled.table_memory import TableMemory
 from agent.connect_four.alphabeta import search
 from agent.connect_four.evaluators import make_evaluator
-from agent.connect_four.records import NO_MOVE
+from agent.connect_four.records import NO_MOVE, Worker
 from agent.connect_four.rules import DiscBoard
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.games.connect_four import ConnectFour
@@ -31,11 +33,11 @@ class ConnectFourSearch:
 
     def __init__(self, megabytes: int = 16, evaluation: Evaluation = HANDCRAFTED) -> None:
         self._table = TableMemory(megabytes)
-        self._board = DiscBoard()
+        self._crew = Crew(DiscBoard, 1)
+        self._board = self._crew.first
         self._follower = GameFollower(ConnectFour())
         self._evaluator = make_evaluator(evaluation, self._game_at, self.stop)
         self._started = 0.0
-        self._stopped = False
 
     @property
     def many_lines(self) -> bool:
@@ -49,21 +51,20 @@ class ConnectFourSearch:
 
     def arm(self) -> None:
         """Allow the next search to run."""
-        self._stopped = False
+        self._crew.arm()
 
     def stop(self) -> None:
         """End the search within a millisecond; none runs until `arm`."""
-        self._stopped = True
-        self._board.worker["stop"] = 1
+        self._crew.stop()
 
     def progress(self) -> Progress[int]:
         """Tell where the running search stands."""
         worker = self._board.worker
-        move = int(worker["root_current"])
+        move = int(worker.root_current)
         return Progress(
-            nodes=int(worker["nodes"]),
+            nodes=int(worker.nodes),
             hashfull=self._table.permille_used(),
-            seldepth=int(worker["seldepth"]),
+            seldepth=int(worker.seldepth),
             move=move - 1 if move else None,
         )
 
@@ -75,7 +76,7 @@ class ConnectFourSearch:
 
     def evaluate(self, position: ConnectFour) -> float:
         """Return the static evaluation, for the mover; raises EvaluationError if that fails."""
-        self._load(position, Limits())
+        self._begin(position, Limits())
         score = call(self._evaluator, self._board.address)
         self._raise_error()
         return to_value(score)
@@ -84,35 +85,32 @@ class ConnectFourSearch:
         self, position: ConnectFour, limits: Limits[int], lines: int = 1, /
     ) -> Iterator[Info[int]]:
         """Search deeper and deeper, until nothing more is to be found; see `Searcher`."""
-        self._load(position, limits)
         self._started = time.perf_counter()
         self._table.age()
-        self._board.worker["generation"] = self._table.generation
+        self._begin(position, limits)
         moves = limits.search_moves or tuple(position.moves())
         try:
             yield from self._levels(moves, limits, min(lines, len(moves)))
         finally:
             self._raise_error()
 
-    def _load(self, position: ConnectFour, limits: Limits[int]) -> None:
-        size = self._board.size
+    def _begin(self, position: ConnectFour, limits: Limits[int]) -> None:
         self._board.load(position)
-        if self._board.size != size:
-            self._table.clear()  # whose keys hold for boards of one size
         self._follower = GameFollower(position)
-        worker = self._board.worker
-        worker["nodes"] = worker["seldepth"] = worker["root_current"] = 0
-        worker["node_limit"] = limits.nodes or _NO_LIMIT
-        worker["evaluate"] = self._evaluator.address
-        worker["table"] = self._table.address
-        worker["table_clusters"] = self._table.clusters
-        worker["stop"] = 0
-        if self._stopped:  # asked while this was being loaded
-            worker["stop"] = 1
+        self._crew.begin(lambda board: self._prepare(board.worker, limits))
+
+    def _prepare(self, worker: Worker, limits: Limits[int]) -> None:
+        worker.nodes = worker.seldepth = worker.root_current = 0
+        worker.node_limit = limits.nodes or _NO_LIMIT
+        worker.evaluate = U64(self._evaluator.address)
+        worker.table = U64(self._table.address)
+        worker.table_clusters = U64(self._table.clusters)
+        worker.generation = self._table.generation
+        worker.stop = 0
 
     def _game_at(self, ply: int) -> ConnectFour:
-        moves = self._board.worker["positions"]["move"][1 : ply + 1]
-        game: ConnectFour = self._follower.at((moves - 1).tolist())
+        line = self._board.worker.positions[1 : ply + 1]
+        game: ConnectFour = self._follower.at(int(position.move) - 1 for position in line)
         return game
 
     def _raise_error(self) -> None:
@@ -131,18 +129,18 @@ class ConnectFourSearch:
             scores: list[int] = []
             for number in range(lines):
                 left = set(moves).difference(info.pv[0] for info in level)
-                before = int(worker["nodes"])
+                before = int(worker.nodes)
                 self._search_line(depth, left, last[number].pv[0] if last else None)
                 default = level[0].pv[0] if level else last[0].pv[0] if last else moves[0]
                 info = self._line(depth, default, before)
-                if worker["stop"]:
+                if worker.stop:
                     if level:
                         info = level[0]
                     if not last or info.pv[0] != last[0].pv[0]:
                         yield replace(info, complete=False)
                     return
                 level.append(info)
-                scores.append(int(worker["best_score"]))
+                scores.append(int(worker.best_score))
             # A line searched later may turn out better than one searched before it.
             order = sorted(range(lines), key=lambda number: -scores[number])
             level = [replace(level[old], multipv=new) for new, old in enumerate(order, 1)]
@@ -155,9 +153,9 @@ class ConnectFourSearch:
     def _search_line(self, depth: int, moves: Iterable[int], first: int | None) -> None:
         """Search some moves of the root; `first` is tried before the others."""
         worker = self._board.worker
-        worker["root_squares"] = sum(map(self._board.square, moves))
-        worker["root_move"] = NO_MOVE if first is None else first + 1
-        worker["frames"][0]["pv_length"] = worker["best_score"] = 0
+        worker.root_squares = self._board.squares(moves)
+        worker.root_move = NO_MOVE if first is None else first + 1
+        worker.frames[0].pv_length = worker.best_score = 0
         search(worker, 0, depth, -INFINITE, INFINITE)
 
     def _line(self, depth: int, default: int, before: int) -> Info[int]:
@@ -166,12 +164,12 @@ class ConnectFourSearch:
         before: nodes of the search before this line.
         """
         worker = self._board.worker
-        frame, nodes = worker["frames"][0], int(worker["nodes"])
-        moves = (frame["pv"][: frame["pv_length"]] - 1).tolist()
-        score, expected = _told(int(worker["best_score"]))
+        frame, nodes = worker.frames[0], int(worker.nodes)
+        moves = [int(move) - 1 for move in frame.pv[: frame.pv_length]]
+        score, expected = _told(int(worker.best_score))
         return Info(
             depth=depth,
-            seldepth=int(worker["seldepth"]),
+            seldepth=int(worker.seldepth),
             score=score,
             pv=tuple(moves) or (default,),
             nodes=nodes,

@@ -13,7 +13,7 @@ from agent.connect_four.search import ConnectFourSearch
 from agent.evaluation import Evaluation, EvaluationError, load
 from agent.games.connect_four import ConnectFour, evaluate
 from agent.limits import Cp, Info, Limits, Mate, Score
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.ending import Ending
 from agent.search.ordering import Ordering
 from agent.search.table import Table
@@ -46,9 +46,11 @@ def plain_search() -> AlphaBeta[int]:
     """Alpha-beta on the plain game, whose values are the kernel's scores."""
     return AlphaBeta(
         lambda game: to_score(evaluate(game)),
-        ending=Ending(win=MATE, step=1),
-        ordering=Ordering(ratings=True),
-        table=Table(100_000),
+        AlphaBetaOptions(
+            ending=Ending(win=MATE, step=1),
+            ordering=Ordering(ratings=True),
+            table=Table(100_000),
+        ),
     )
 
 
@@ -175,10 +177,10 @@ def test_the_same_search_has_the_same_nodes(search: ConnectFourSearch) -> None:
 
 
 def test_boards_of_two_sizes_share_nothing(search: ConnectFourSearch) -> None:
-    before = levels(search, ConnectFour(5, 5), Limits(depth=8))
-    list(search.deepen(ConnectFour(), Limits(depth=8)))
+    alone = levels(search, ConnectFour(5, 5), Limits(depth=8))
+    levels(search, ConnectFour(), Limits(depth=8))
     after = list(search.deepen(ConnectFour(5, 5), Limits(depth=8)))
-    assert [(i.nodes, i.pv) for i in before] == [(i.nodes, i.pv) for i in after]
+    assert [(i.nodes, i.pv) for i in alone] == [(i.nodes, i.pv) for i in after]
 
 
 def test_a_stop_from_another_thread_ends_it_at_once(search: ConnectFourSearch) -> None:
