@@ -24,6 +24,10 @@ wrapped: `U64(1)`. It must not write. It returns a number, whose fraction is dro
 infinity end the search with a message, as every exception does. Values beyond 29,000 centipawns
 count as that, in plain functions too, which return whole numbers.
 
+In another compiled game, as `agent.connect_four`, a plain function takes the plain game and a
+compiled one reads that game's records (`from agent.connect_four.records import position_at`); both
+return a number on any scale.
+
 What an evaluation finds is remembered by position: the clocks, or anything else beside pieces,
 turn, castling rights and en passant, should not matter to it. This module imports neither Numba nor
 NumPy by itself.

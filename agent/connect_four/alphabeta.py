@@ -20,15 +20,15 @@ from agent.compiled.table import (
     save,
     settles,
 )
-from agent.connect_four.records import (
-    NO_MOVE,
-    Frame,
-    Position,
-    Worker,
-    frame_at,
-    position_at,
+from agent.connect_four.records import NO_MOVE, Frame, Position, Worker, frame_at, position_at
+from agent.connect_four.rules import (
+    free_squares,
+    lowest,
+    make,
+    move_to,
+    others_discs,
+    winning_squares,
 )
-from agent.connect_four.rules import free_squares, make, move_to, others_discs, winning_squares
 
 DRAW = 0
 _FIRST = 1 << 20  # outweighs every other rating
@@ -38,7 +38,7 @@ _THREAT = 100  # as much as all columns between the middle and the edge
 @kernel
 def _key(worker: Worker, position: Position) -> Bits:
     """Return a number that no other position of this board has, with well mixed upper bits."""
-    # In each column the sum has a bit more than discs, and so tells how many there are.
+    # Each column of the sum has one bit above its discs, and those of the mover below it.
     key = (position.own + position.taken + worker.bottom) * U64(0x9E3779B97F4A7C15)
     return (key ^ key >> U64(32) ^ worker.board) * U64(0xD6E8FEB86659FD93)
 
@@ -47,15 +47,16 @@ def _key(worker: Worker, position: Position) -> Bits:
 def _rate(worker: Worker, ply: int, depth: int, free: Bits, first: int) -> int:
     """Write the moves to the free squares to the frame, with ratings; return their number.
 
-    first: the move to be tried first. Then those that threaten most, then by the middle.
+    first: the move to be tried first. Then those that threaten most, where that is worth its time,
+    and those nearest the middle.
     """
     frame, own = frame_at(worker, ply), position_at(worker, ply).own
     n = 0
     while free:
-        square = free & (~free + U64(1))
+        square = lowest(free)
         free ^= square
         move = move_to(worker, square)
-        frame.squares[n] = square
+        frame.moves[n], frame.squares[n] = move, square
         frame.ratings[n] = -abs(2 * (move - 1) - worker.centre)
         if depth > 1:
             frame.ratings[n] += _THREAT * count(winning_squares(worker, own | square))
@@ -66,16 +67,16 @@ def _rate(worker: Worker, ply: int, depth: int, free: Bits, first: int) -> int:
 
 
 @kernel
-def _pick(frame: Frame, number: int, n: int) -> Bits:
-    """Bring the best rated of the `n` moves from `number` on to this place, and return it."""
+def _pick(frame: Frame, number: int, n: int) -> None:
+    """Bring the best rated of the `n` moves from `number` on to this place."""
     best = number
     for i in range(number + 1, n):
         if frame.ratings[i] > frame.ratings[best]:
             best = i
-    square, rating = frame.squares[best], frame.ratings[best]
-    frame.squares[best], frame.ratings[best] = frame.squares[number], frame.ratings[number]
-    frame.squares[number], frame.ratings[number] = square, rating
-    return square
+    move, square, rating = frame.moves[best], frame.squares[best], frame.ratings[best]
+    frame.moves[best], frame.moves[number] = frame.moves[number], move
+    frame.squares[best], frame.squares[number] = frame.squares[number], square
+    frame.ratings[best], frame.ratings[number] = frame.ratings[number], rating
 
 
 @kernel
@@ -121,7 +122,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
         return MATE - ply - 1
     threats = free & winning_squares(worker, others_discs(position))
     if threats and depth > 1:
-        free = threats & (~threats + U64(1))
+        free = lowest(threats)
 
     # 4. Transposition table; the root may not have all its moves.
     key, first = U64(0), worker.root_move
@@ -136,9 +137,9 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int) -> int:
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
     n = _rate(worker, ply, depth, free, first)
     for number in range(n):
-        square = _pick(frame, number, n)
-        move = move_to(worker, square)
-        make(worker, ply, square)
+        _pick(frame, number, n)
+        move = frame.moves[number]
+        make(worker, ply, move, frame.squares[number])
         if ply == 0:
             worker.root_current = move
         score = best

@@ -31,7 +31,8 @@ class Position:
 class Frame:
     """What the search keeps of the node at a ply."""
 
-    squares: Annotated[Many[Bits], COLUMNS]  # its moves, by where the disc comes to rest
+    moves: Annotated[Many[int], COLUMNS]
+    squares: Annotated[Many[Bits], COLUMNS]  # where the disc of each comes to rest
     ratings: Annotated[Many[int], COLUMNS]
     pv_length: int
     pv: Annotated[Many[int], np.int8, SQUARES]

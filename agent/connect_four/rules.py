@@ -22,6 +22,12 @@ def free_squares(worker: Worker, position: Position) -> Bits:
 
 
 @kernel
+def lowest(squares: Bits) -> Bits:
+    """Return the lowest of some squares, as a set."""
+    return squares & (~squares + U64(1))
+
+
+@kernel
 def others_discs(position: Position) -> Bits:
     """Return the discs of the side that is not to move."""
     return position.own ^ position.taken
@@ -52,12 +58,12 @@ def move_to(worker: Worker, square: Bits) -> int:
 
 
 @kernel
-def make(worker: Worker, ply: int, square: Bits) -> None:
-    """Write the position after a disc on a free square to the next ply."""
+def make(worker: Worker, ply: int, move: int, square: Bits) -> None:
+    """Write the position after a move, whose disc comes to rest on a square, to the next ply."""
     position, child = position_at(worker, ply), position_at(worker, ply + 1)
     child.own = others_discs(position)
     child.taken = position.taken | square
-    child.move = move_to(worker, square)
+    child.move = move
 
 
 @entry(int64(Worker, int64, int64))
@@ -70,9 +76,9 @@ def _perft(worker: Worker, ply: int, depth: int) -> int:
     wins = free & winning_squares(worker, position.own)
     leaves = 0
     while free:
-        square = free & (~free + U64(1))
+        square = lowest(free)
         free ^= square
-        make(worker, ply, square)
+        make(worker, ply, move_to(worker, square), square)
         if depth == 1 or not wins & square:
             leaves += _perft(worker, ply + 1, depth - 1)
     return leaves

@@ -35,7 +35,8 @@ class ConnectFourSearch:
         self._table = TableMemory(megabytes)
         self._crew = Crew(DiscBoard, 1)
         self._board = self._crew.first
-        self._follower = GameFollower(ConnectFour())
+        self._position = ConnectFour()
+        self._follower: GameFollower[int] | None = None
         self._evaluator = make_evaluator(evaluation, self._game_at, self.stop)
         self._started = 0.0
 
@@ -96,7 +97,7 @@ class ConnectFourSearch:
 
     def _begin(self, position: ConnectFour, limits: Limits[int]) -> None:
         self._board.load(position)
-        self._follower = GameFollower(position)
+        self._position, self._follower = position, None
         self._crew.begin(lambda board: self._prepare(board.worker, limits))
 
     def _prepare(self, worker: Worker, limits: Limits[int]) -> None:
@@ -109,6 +110,8 @@ class ConnectFourSearch:
         worker.stop = 0
 
     def _game_at(self, ply: int) -> ConnectFour:
+        if self._follower is None:
+            self._follower = GameFollower(self._position)
         line = self._board.worker.positions[1 : ply + 1]
         game: ConnectFour = self._follower.at(int(position.move) - 1 for position in line)
         return game
