@@ -36,7 +36,7 @@ from math import isfinite
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from agent import user_code
+from agent.border import user_code
 
 if TYPE_CHECKING:
     import chess
@@ -48,7 +48,7 @@ _LENT = {
     "agent.chess.records": (
         "WHITE BLACK PAWN KNIGHT BISHOP ROOK QUEEN KING EMPTY NO_SQUARE position_at"
     ),
-    "agent.chess.native": "U64 count first_square last_square",
+    "agent.compiled.native": "U64 count first_square last_square",
     "agent.chess.attacks": (
         "bit has attackers is_attacked king_square pawn_attacks piece_attacks"
         " bishop_attacks rook_attacks between line"

@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from agent.apart import Apart
 from agent.clock import Clock
 from agent.evaluation import EvaluationError
 from agent.lag import Lag, follows, lag_between
-from agent.latch import Latch, wait_for_any
 from agent.limits import Cp, Info, Limits, Mate, Progress, Result
-from agent.worker import Job, Worker
+from agent.threads.apart import Apart
+from agent.threads.latch import Latch, wait_for_any
+from agent.threads.task_thread import Job, TaskThread
 
 if TYPE_CHECKING:
     import chess
@@ -119,7 +119,7 @@ class PlayerError(Exception):
     """What was asked for cannot be done; the message says why."""
 
 
-class Player(Worker):
+class Player(TaskThread):
     """Plays and does other lengthy work, one thing at a time, in a thread of its own.
 
     overhead: seconds between a result and the clock that times it. patient: use the time that is

@@ -16,7 +16,6 @@ from typing import Any, Generic, TypeVar
 
 from agent.game import Chance, Game, Simulated
 from agent.games.tree import Tree
-from agent.latch import Latch
 from agent.player import describe
 from agent.search import configuration
 from agent.search.configuration import Configuration
@@ -24,6 +23,7 @@ from agent.search.counts import SearchStopped
 from agent.search.ending import OUTRANKING, Ending
 from agent.search.mcts import UCT, Node
 from agent.search.search import Search
+from agent.threads.latch import Latch
 
 Move = TypeVar("Move")
 

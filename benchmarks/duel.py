@@ -27,7 +27,7 @@ from queue import SimpleQueue
 import chess
 from report import parser, show
 
-from agent.cores import usable_cores
+from agent.machine import usable_cores
 from tournament.statistics import strength
 
 REPOSITORY = Path(__file__).parent.parent

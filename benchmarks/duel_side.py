@@ -17,11 +17,11 @@ import numpy as np
 from agent.chess.evaluators import make_evaluator
 from agent.chess.position import advance
 from agent.chess.records import Worker
-from agent.chess.rules import Game
-from agent.chess.search import Table
+from agent.chess.rules import KernelBoard
 from agent.chess.selfplay import _outcome, _Play, _play_dtype, _think
+from agent.compiled.kernel import entry
+from agent.compiled.table_memory import TableMemory
 from agent.evaluation import HANDCRAFTED
-from agent.kernel import entry
 
 REQUEST, REPLY = struct.Struct("<i100s"), struct.Struct("<iii")
 BEGIN = -1
@@ -44,9 +44,9 @@ def main(nodes: int) -> None:
     """Serve until standard input ends."""
     play = np.zeros(1, _play_dtype)[0]
     play["nodes"] = nodes
-    table = Table(2 + nodes // TABLE_NODES)
+    table = TableMemory(2 + nodes // TABLE_NODES)
     evaluator = make_evaluator(HANDCRAFTED, False, lambda: None)
-    game = Game()
+    game = KernelBoard()
     reply = REPLY.pack(0, 0, 0)
     while True:
         sys.stdout.buffer.write(reply)
@@ -57,7 +57,7 @@ def main(nodes: int) -> None:
         number, text = REQUEST.unpack(request)
         if number == BEGIN:
             table.clear()
-            game = Game()
+            game = KernelBoard()
             game.load(chess.Board(text.rstrip(b"\0").decode()))
             game.worker["selective"] = 1
             game.worker["evaluate"] = evaluator.address

@@ -25,7 +25,7 @@ import chess.syzygy
 from report import parser, show
 
 from agent.chess.endgame import Endgame
-from agent.chess.ending_index import Ending, ending_named
+from agent.chess.ending_index import EndingKind, ending_named
 from agent.chess.own_tables import OwnTables
 from agent.chess.search import KernelSearch
 from agent.limits import Limits
@@ -35,7 +35,7 @@ ENDINGS = ("KBNK", "KQKR", "KBBK")
 DEPTH = 8  # where the tables leave a choice
 
 
-def positions(ending: Ending, chance: random.Random) -> Iterator[chess.Board]:
+def positions(ending: EndingKind, chance: random.Random) -> Iterator[chess.Board]:
     """Yield random legal positions of an ending, for ever."""
     pieces = [chess.Piece(chess.KING, True), chess.Piece(chess.KING, False)] + [
         chess.Piece((code - 1) % 5 + 1, code < 6) for code in ending.codes

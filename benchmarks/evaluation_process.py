@@ -116,12 +116,12 @@ def main() -> int:
     if options.serve:
         serve(*options.serve)
 
-    from agent.apart import Watched
     from agent.chess import evaluators
     from agent.chess.records import position_dtype, worker_dtype
     from agent.chess.search import KernelSearch
     from agent.evaluation import Evaluation
     from agent.limits import Limits
+    from agent.threads.apart import Watched
 
     assert LAYOUT.size == position_dtype.itemsize
     positions = worker_dtype.fields["positions"][1]  # type: ignore[index]

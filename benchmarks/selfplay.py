@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from agent.cores import usable_cores
+from agent.machine import usable_cores
 
 
 def command(path: Path, positions: int, arguments: argparse.Namespace) -> list[str]:

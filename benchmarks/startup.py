@@ -56,7 +56,7 @@ def cold_times() -> tuple[float, float, float, float]:
         uciok, readyok = answer_times(KEMPELEN, environment)
     times = []
     for command in (
-        [sys.executable, "-c", "from agent import warming; warming.load()"],
+        [sys.executable, "-c", "from agent.compiled import warming; warming.load('alphabeta')"],
         [*KEMPELEN[:-1], "warmup"],
     ):
         with tempfile.TemporaryDirectory() as folder:

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from report import KEMPELEN, parser, show
 
-from agent.cores import usable_cores
+from agent.machine import usable_cores
 from kempelen import __version__
 from kempelen.console import warm_up
 from kempelen.display import Display

@@ -21,7 +21,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Search; the last line is `N nodes M nps`."""
     warm_up()
-    from agent import bench
+    from agent.chess import bench
 
     depth = arguments.depth or bench.DEPTH
     nodes, seconds = 0, 0.0

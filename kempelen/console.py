@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from agent.plain_text import plain_lines
+from agent.border.plain_text import plain_lines
 
 Item = TypeVar("Item")
 
@@ -71,8 +71,8 @@ def warm_up(*parts: str) -> None:
 
     Where they must be compiled, say so and show how far that is.
     """
-    from agent import warming
-    from agent.parts import ALPHABETA
+    from agent.chess.parts import ALPHABETA
+    from agent.compiled import warming
 
     wanted = parts or (ALPHABETA,)
     if all(warming.is_warm(part) for part in wanted):
@@ -88,7 +88,7 @@ def _compile_with_bar(parts: tuple[str, ...]) -> None:
     from rich.console import Console
     from rich.progress import Progress
 
-    from agent import warming
+    from agent.compiled import warming
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("compiling the kernel, once", total=None)

@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from agent.plain_text import plain, plain_lines
+from agent.border.plain_text import plain, plain_lines
 from kempelen.bracket import bracket_table
 from kempelen.console import complain
 from kempelen.plain_table import Table

@@ -12,8 +12,8 @@ from typing import Any
 import chess
 from rich.console import Console
 
-from agent.cores import usable_cores
 from agent.limits import Mate, Score
+from agent.machine import usable_cores
 from kempelen.console import complain, progress, warm_up
 from kempelen.match import ENGINE_HELP, engine_entries, parse_entries
 from kempelen.numbers import positive

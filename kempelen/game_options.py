@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from inspect import signature
 from typing import Any
 
-from agent import yaml_text
+from agent.border import yaml_text
 from agent.games.catalogue import Kind
 
 

@@ -35,7 +35,7 @@ def run(arguments: Namespace) -> int:
         print(f"kempelen perft: {error}", file=sys.stderr)
         return 2
     warm_up()
-    from agent.perft import divide
+    from agent.chess.perft import divide
 
     began = time.perf_counter()
     moves = divide(board, arguments.depth, Event())

@@ -6,7 +6,7 @@ from rich import table
 from rich.console import RenderableType
 from rich.text import Text
 
-from agent.plain_text import plain
+from agent.border.plain_text import plain
 
 
 class Table(table.Table):

@@ -11,7 +11,7 @@ from typing import TextIO
 import chess.pgn
 from rich.console import Console
 
-from agent.files import open_text
+from agent.border.files import open_text
 from kempelen.console import complain
 from kempelen.plain_table import Table
 from tournament.ratings import Meeting, Rating, rate

@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.cores import usable_cores
-from agent.parts import ALPHABETA, SELFPLAY
+from agent.chess.parts import ALPHABETA, SELFPLAY
+from agent.machine import usable_cores
 from kempelen import __version__
 from kempelen.console import complain, progress, warm_up
 from kempelen.numbers import positive
@@ -26,7 +26,7 @@ CHECKED_GAMES = 20
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    from agent.selfplay import Rules
+    from agent.chess.selfplay_rules import Rules
 
     rules = Rules()
     parser.add_argument("file", type=Path, help="begin it, or go on with it")
@@ -94,8 +94,8 @@ def _count(text: str) -> int:
 
 
 def _plan(arguments: Namespace) -> Plan:
+    from agent.chess.selfplay_rules import Rules
     from agent.evaluation import load
-    from agent.selfplay import Rules
     from tournament import openings
     from tournament.settings import OpeningSettings
     from training.selfplay import Plan

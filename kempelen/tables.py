@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.cores import usable_cores
+from agent.machine import usable_cores
 from kempelen.console import complain, warm_up
 from kempelen.numbers import positive
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from agent import yaml_text
+from agent.border import yaml_text
 from kempelen.console import complain
 from kempelen.running import configure_run, run_tournament
 from tournament import words

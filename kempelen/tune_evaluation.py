@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.parts import ALPHABETA, TRACING
+from agent.chess.parts import ALPHABETA, TRACING
 from kempelen.console import progress, warm_up
 from kempelen.numbers import positive, share
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    from agent.parts import PARTS
+    from agent.compiled.parts import PARTS
 
     parser.add_argument(
         "parts",
@@ -27,7 +27,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def _part(text: str) -> str:
-    from agent.parts import PARTS
+    from agent.compiled.parts import PARTS
 
     if text not in PARTS:
         raise ArgumentTypeError(f"there is no part {text!r}, only {', '.join(PARTS)}")
@@ -36,8 +36,8 @@ def _part(text: str) -> str:
 
 def run(arguments: Namespace) -> int:
     """Compile what is not in the cache, and say how long it took; 1 if it cannot be kept."""
-    from agent import kernel, warming
-    from agent.parts import PARTS
+    from agent.compiled import kernel, warming
+    from agent.compiled.parts import PARTS
 
     began = time.perf_counter()
     parts = arguments.parts or list(PARTS)
@@ -54,6 +54,6 @@ def run(arguments: Namespace) -> int:
 
 
 def _all_warm(parts: list[str]) -> bool:
-    from agent import warming
+    from agent.compiled import warming
 
     return all(map(warming.is_warm, parts))

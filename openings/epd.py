@@ -16,7 +16,7 @@ from typing import Any
 import chess
 from chess.polyglot import zobrist_hash
 
-from agent.files import lines, open_file
+from agent.border.files import lines, open_file
 from openings.polyglot import BookError, Entry, pack
 from openings.repertoire import DEFAULT_WEIGHT
 

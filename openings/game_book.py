@@ -13,11 +13,11 @@ from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from agent import yaml_text
+from agent.border import yaml_text
+from agent.border.plain_text import plain_name
 from agent.game import Game, Symmetric, Written, find_move
 from agent.games.catalogue import Kind
 from agent.limits import Cp, Info, Limits
-from agent.plain_text import plain_name
 from agent.player import Advisor
 from openings.advisor import WEIGHTED, choose, in_game
 from openings.polyglot import BookError

@@ -22,7 +22,7 @@ from typing import BinaryIO
 import chess
 from chess.polyglot import zobrist_hash
 
-from agent.files import lines, open_file
+from agent.border.files import lines, open_file
 from openings.polyglot import BookError, Entry, Statistics, pack, scaled
 
 # Points of White, doubled so that they are whole numbers.

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import chess
 from chess.polyglot import zobrist_hash
 
-from agent.files import read_text
+from agent.border.files import read_text
 from openings.polyglot import BookError, replacing
 
 SUFFIX = ".names"

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import chess
 import chess.polyglot
 
-from agent.files import require_regular
+from agent.border.files import require_regular
 
 MOST_WEIGHT = 0xFFFF
 # A foreign file is recognised by keys that do not ascend: so many places are looked at.

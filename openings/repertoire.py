@@ -27,7 +27,7 @@ import chess
 import yaml
 from chess.polyglot import zobrist_hash
 
-from agent.files import read_text
+from agent.border.files import read_text
 from openings.names import Name
 from openings.polyglot import BookError, Entry, pack
 

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from agent.chess.ending_index import Ending, all_endings, ending_named
+from agent.border.files import write_atomically
+from agent.chess.ending_index import EndingKind, all_endings, ending_named
 from agent.chess.ending_tables import (
     SUFFIX,
     Bytes,
@@ -29,7 +30,6 @@ from agent.chess.ending_tables import (
     unpack,
 )
 from agent.chess.own_tables import OwnTables
-from agent.files import write_atomically
 
 DATA_VARIABLE = "KEMPELEN_DATA_DIR"
 
@@ -51,7 +51,7 @@ def table_folder() -> Path:
     return Path(base).expanduser() / "tables"
 
 
-def table_path(folder: Path, ending: Ending) -> Path:
+def table_path(folder: Path, ending: EndingKind) -> Path:
     """Return where the table of an ending is kept."""
     return folder / (ending.name + SUFFIX)
 
@@ -97,7 +97,7 @@ def open_own_tables(report: Callable[[str], None]) -> OwnTables:
     return OwnTables(tables)
 
 
-def pack(ending: Ending, folder: Path, target: Path) -> Path:
+def pack(ending: EndingKind, folder: Path, target: Path) -> Path:
     """Write a compressed copy of a table, as the package ships it, into the folder `target`."""
     content = map_file(table_path(folder, ending)).tobytes()
     path = target / (ending.name + _COMPRESSED)
@@ -105,7 +105,7 @@ def pack(ending: Ending, folder: Path, target: Path) -> Path:
     return path
 
 
-def plan(names: Iterable[str]) -> list[Ending]:
+def plan(names: Iterable[str]) -> list[EndingKind]:
     """Return the named endings, or all, and all that they lead to, those first.
 
     Raises ValueError for what is not the name of a table.
@@ -120,7 +120,7 @@ def plan(names: Iterable[str]) -> list[Ending]:
     return [ending for ending in endings if ending.name in wanted]
 
 
-def load_intact(path: Path) -> tuple[Ending, Bytes]:
+def load_intact(path: Path) -> tuple[EndingKind, Bytes]:
     """Map a table and compare it with its checksum; raise TableError if anything is wrong."""
     content = map_file(path)
     ending, data = unpack(content, str(path))
@@ -133,7 +133,7 @@ def load_intact(path: Path) -> tuple[Ending, Bytes]:
 class Built:
     """One table that is whole now. kept: it was there before. problem: why it was built anew."""
 
-    ending: Ending
+    ending: EndingKind
     path: Path
     kept: bool
     problem: str = ""
@@ -146,7 +146,7 @@ class Build:
     """
 
     def __init__(
-        self, endings: list[Ending], folder: Path, threads: int, watch: Watch | None = None
+        self, endings: list[EndingKind], folder: Path, threads: int, watch: Watch | None = None
     ) -> None:
         self._waiting = {ending.name: ending for ending in endings}
         self._folder = folder
@@ -180,8 +180,8 @@ class Build:
             finally:
                 self._stop.set()
 
-    def _build(self, pool: ThreadPoolExecutor) -> Iterator[Ending]:
-        running: dict[Future[Path], Ending] = {}
+    def _build(self, pool: ThreadPoolExecutor) -> Iterator[EndingKind]:
+        running: dict[Future[Path], EndingKind] = {}
         while self._waiting or running:
             for ending in self._ready(len(running)):
                 running[pool.submit(self._analyse, ending)] = self._waiting.pop(ending.name)
@@ -191,7 +191,7 @@ class Build:
                 self._add(ending, future.result())
                 yield ending
 
-    def _ready(self, running: int) -> list[Ending]:
+    def _ready(self, running: int) -> list[EndingKind]:
         """Return endings whose successors are all there, as many as there are idle threads."""
         ready = [
             ending
@@ -203,14 +203,14 @@ class Build:
         ]
         return ready[: self._threads - running]
 
-    def _add(self, ending: Ending, path: Path) -> None:
+    def _add(self, ending: EndingKind, path: Path) -> None:
         found, data = load_intact(path)
         if found.name != ending.name:
             raise TableError(f"{path} holds {found.name}; delete it")
         self._tables.add(found, data)
         self._waiting.pop(ending.name, None)
 
-    def _analyse(self, ending: Ending) -> Path:
+    def _analyse(self, ending: EndingKind) -> Path:
         from agent.chess.retrograde import Analysis  # compiles when it is imported
 
         analysis = Analysis(ending, self._tables)
@@ -257,7 +257,7 @@ class Statistics:
     longest_loss: int | None
 
 
-def statistics(ending: Ending, data: Bytes) -> Iterator[Statistics]:
+def statistics(ending: EndingKind, data: Bytes) -> Iterator[Statistics]:
     """Count what is in a table, for the stronger and for the weaker side to move."""
     split = ending.name.index("K", 1)
     strong, weak = ending.name[:split], ending.name[split:]

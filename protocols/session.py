@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Protocol
 
-from agent.files import open_log
+from agent.border.files import open_log
 
 # Longer lines are dropped, so that endless noise cannot fill the memory.
 LONGEST_LINE = 4 << 20

@@ -24,11 +24,11 @@ import numba
 import numpy as np
 
 from agent.chess.moves import ALL, generate
-from agent.chess.native import U64
 from agent.chess.position import make
 from agent.chess.records import Worker, frame_at, position_at
-from agent.chess.rules import Game
+from agent.chess.rules import KernelBoard
 from agent.chess.search import KernelSearch
+from agent.compiled.native import U64
 from agent.limits import Limits, Mate
 
 LENGTHS = range(2, 6)
@@ -103,7 +103,7 @@ class Prover:
     """Proves mates by looking at everything."""
 
     def __init__(self) -> None:
-        self._game = Game()
+        self._game = KernelBoard()
         self._table = np.zeros(1 << TABLE_BITS, np.uint64)
 
     def prove(self, board: chess.Board) -> tuple[int, list[chess.Move]] | None:

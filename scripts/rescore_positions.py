@@ -21,8 +21,8 @@ import chess
 import chess.engine
 import numpy as np
 
-from agent.cores import usable_cores
-from agent.packed import board_of
+from agent.chess.packed import board_of
+from agent.machine import usable_cores
 from kempelen.cli import INTERRUPTED
 from kempelen.console import progress
 from kempelen.numbers import positive

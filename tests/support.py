@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from agent import kernel
+from agent.compiled import kernel
 from agent.games import catalogue
 
 ROOT = Path(kernel.__file__).parents[1]

@@ -9,9 +9,9 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
+from agent.border.plain_text import plain
 from agent.game import CHANCE, find_move
 from agent.games.go import COLUMNS
-from agent.plain_text import plain
 from tournament.board_game import new_game
 from tournament.records import GameRecord, to_pgn
 from tournament.rules import Termination

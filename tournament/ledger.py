@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from agent.locking import lock
+from agent.border.locking import lock
 from tournament.records import GameRecord
 from tournament.schedule import PairKey
 from tournament.settings import Settings, refuse_changes

@@ -17,8 +17,8 @@ from pathlib import Path
 import chess
 import chess.pgn
 
-from agent.files import read_text
-from agent.plain_text import plain
+from agent.border.files import read_text
+from agent.border.plain_text import plain
 from openings import starts
 from openings.polyglot import BookError
 from tournament.board_game import new_game, random_opening, read_openings

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import chess
 import chess.pgn
 
-from agent.plain_text import plain
+from agent.border.plain_text import plain
 from tournament.rules import Termination
 from tournament.schedule import PairKey
 

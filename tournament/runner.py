@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from agent.cores import usable_cores
+from agent.machine import usable_cores
 from protocols.mqtt.link import BrokerLostError, Tell
 from tournament.adjudication import Adjudicator
 from tournament.events import (

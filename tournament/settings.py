@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from agent.plain_text import plain_name
+from agent.border.plain_text import plain_name
 from tournament.values import SettingsError, decode, differences, encode
 
 

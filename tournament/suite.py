@@ -14,7 +14,7 @@ from pathlib import Path
 
 import chess
 
-from agent.files import read_text
+from agent.border.files import read_text
 from agent.limits import Mate, Score
 from protocols.client.engine import EngineOptionError
 from protocols.client.process import EngineError, EngineNotFoundError

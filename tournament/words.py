@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from agent import yaml_text
+from agent.border import yaml_text
 
 _TYPES = ("bool", "int", "float", "timestamp")
 

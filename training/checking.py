@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent.kernel import sources_digest
+from agent.chess.packed import board_of
+from agent.chess.selfplay_rules import Rules
+from agent.compiled.sources import sources_digest
 from agent.limits import Cp, Limits
-from agent.packed import board_of
-from agent.selfplay import Rules
 from training.positions import Dataset, KnownPositions, Packed
 from training.selfplay import Plan, player_of
 

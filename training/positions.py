@@ -30,9 +30,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from agent.files import open_file, require_regular
-from agent.locking import lock
-from agent.packed import PACKED_BYTES, packed_dtype
+from agent.border.files import open_file, require_regular
+from agent.border.locking import lock
+from agent.chess.packed import PACKED_BYTES, packed_dtype
 
 Packed = npt.NDArray[np.void]
 Indices = npt.NDArray[np.int64]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import chess
 
+from agent.chess.selfplay_rules import OpeningsError, Rules
+from agent.compiled.sources import sources_digest
 from agent.evaluation import EvaluationError, load
-from agent.kernel import sources_digest
-from agent.selfplay import OpeningsError, Rules
 from training.positions import Damage, Writer
 from training.workers import games
 

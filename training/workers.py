@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from agent.packed import packed_dtype
+from agent.chess.packed import packed_dtype
 from training.positions import Packed
 
 Task = TypeVar("Task")

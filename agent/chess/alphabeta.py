@@ -15,7 +15,6 @@ from agent.chess.correction import corrected, learn
 from agent.chess.ending_tables import NO_SCORE
 from agent.chess.exchange import VALUES, wins_exchange
 from agent.chess.moves import is_noisy, to_square
-from agent.chess.native import U64
 from agent.chess.node import DRAW, evaluate, evaluation_once, extend_pv, score_unsearched, visit
 from agent.chess.ordering import (
     MAX_HISTORY,
@@ -90,22 +89,20 @@ from agent.chess.position import make, make_null
 from agent.chess.quiescence import quiescence
 from agent.chess.records import (
     EMPTY,
-    INFINITE,
     KING,
-    MATE,
-    MATE_BOUND,
-    NO_EVALUATION,
     NO_MOVE,
     NOTHING_MOVED,
     PAWN,
-    Bits,
     Position,
     Worker,
     frame_at,
     position_at,
 )
 from agent.chess.repetition import can_repeat
-from agent.chess.table import (
+from agent.compiled.kernel import entry, kernel
+from agent.compiled.native import U64, Bits
+from agent.compiled.scores import INFINITE, MATE, MATE_BOUND, NO_EVALUATION
+from agent.compiled.table import (
     EXACT,
     LOWER,
     UPPER,
@@ -118,7 +115,6 @@ from agent.chess.table import (
     save,
     settles,
 )
-from agent.kernel import entry, kernel
 
 
 @kernel

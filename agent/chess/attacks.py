@@ -9,9 +9,9 @@ from agent.chess.geometry import (
     pawn_attack_table,
     slider_attacks,
 )
-from agent.chess.native import U64, count, first_square
-from agent.chess.records import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, Bits, Position
-from agent.kernel import kernel
+from agent.chess.records import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, Position
+from agent.compiled.kernel import kernel
+from agent.compiled.native import U64, Bits, count, first_square
 
 
 @kernel

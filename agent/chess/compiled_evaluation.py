@@ -22,9 +22,10 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from agent.chess.handcrafted import EVALUATOR_SIGNATURE
-from agent.chess.records import MAX_EVALUATION, Worker, worker_at
+from agent.chess.records import Worker, worker_at
+from agent.compiled.kernel import c_function
+from agent.compiled.scores import MAX_EVALUATION
 from agent.evaluation import EvaluationError
-from agent.kernel import c_function
 
 # Python's errors in place of NumPy's silence.
 _CHECKED = numba.njit(

@@ -6,7 +6,6 @@ better or worse than evaluated, the evaluation of the next such position is shif
 
 import numba
 
-from agent.chess.native import U64
 from agent.chess.ordering import moved_before
 from agent.chess.parameters import (
     correction_line,
@@ -15,16 +14,10 @@ from agent.chess.parameters import (
     correction_piece,
     correction_rate,
 )
-from agent.chess.records import (
-    CORRECTIONS,
-    MAX_EVALUATION,
-    MOVED,
-    Bits,
-    Position,
-    Worker,
-    position_at,
-)
-from agent.kernel import kernel
+from agent.chess.records import CORRECTIONS, MOVED, Position, Worker, position_at
+from agent.compiled.kernel import kernel
+from agent.compiled.native import U64, Bits
+from agent.compiled.scores import MAX_EVALUATION
 
 _MASK = U64(CORRECTIONS - 1)
 _MAX_ENTRY = 1024

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.geometry import KING as KING_TABLE
-from agent.chess.native import outside_table
 from agent.chess.records import BISHOP, BLACK, KNIGHT, PAWN, QUEEN, WHITE
-from agent.kernel import kernel
+from agent.compiled.kernel import kernel
+from agent.compiled.native import outside_table
 
 MAX_PIECES = 4
 CODES = 11  # 0 for no piece, else 1 + kind + 5 * side
@@ -37,7 +37,7 @@ _RADIX1, _RADIX2, _SIZE = 8, 16, 24
 Kinds = tuple[int, ...]
 
 
-class Ending:
+class EndingKind:
     """What pieces there are besides the kings: kinds of the stronger and of the weaker side.
 
     Both are in descending order. size: number of entries for each side to move.
@@ -73,10 +73,10 @@ class Ending:
         """Whether a pawn may capture en passant."""
         return PAWN in self.strong and PAWN in self.weak
 
-    def successors(self) -> Iterator["Ending"]:
+    def successors(self) -> Iterator["EndingKind"]:
         """List the endings that a capture or a promotion leads to, drawn ones too."""
         sides = (self.strong, self.weak)
-        found: dict[str, Ending] = {}
+        found: dict[str, EndingKind] = {}
         for side in (0, 1):
             own, other = sides[side], sides[1 - side]
             promoted = [(*_without(own, PAWN), kind) for kind in range(1, QUEEN + 1) if PAWN in own]
@@ -104,16 +104,16 @@ def _radix(code: int) -> int:
     return 48 if (code - 1) % 5 == PAWN else 64
 
 
-def ending_of(one: Kinds, other: Kinds) -> Ending:
+def ending_of(one: Kinds, other: Kinds) -> EndingKind:
     """Return the ending with these pieces besides the kings, whichever side has them."""
     pair = sorted(
         (tuple(sorted(kinds, reverse=True)) for kinds in (one, other)),
         key=lambda kinds: (len(kinds), kinds),
     )
-    return Ending(pair[1], pair[0])
+    return EndingKind(pair[1], pair[0])
 
 
-def ending_named(name: str) -> Ending:
+def ending_named(name: str) -> EndingKind:
     """Return the ending of a name such as KRKP; raise ValueError if there is no such table."""
     white, _, black = name.upper().removeprefix("K").partition("K")
     if name[:1].upper() == "K" and "K" in name[1:].upper() and set(white + black) <= set(_LETTERS):
@@ -124,7 +124,7 @@ def ending_named(name: str) -> Ending:
     raise ValueError(f"{name} is not an ending of three or four pieces that can be won, like KRKP")
 
 
-def all_endings() -> list[Ending]:
+def all_endings() -> list[EndingKind]:
     """Return the endings that have tables, each after those that it leads to."""
     kinds = range(PAWN, QUEEN + 1)
     found = [ending_of((kind,), ()) for kind in kinds]

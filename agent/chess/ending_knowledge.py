@@ -10,10 +10,10 @@ Source of the rules: the endgame manuals' common stock (Averbakh, 'Comprehensive
 
 from agent.chess.attacks import bit, is_single, king_square, pawn_attacks
 from agent.chess.exchange import VALUES
-from agent.chess.native import count, first_square
-from agent.chess.records import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, Bits, Position
+from agent.chess.records import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, Position
 from agent.chess.squares import DARK, FILE_A, FILE_H, WEST, distance
-from agent.kernel import kernel
+from agent.compiled.kernel import kernel
+from agent.compiled.native import Bits, count, first_square
 
 FULL_SCALE = 64  # all of the plus counts
 

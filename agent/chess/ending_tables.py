@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from agent.border.files import require_regular
 from agent.chess.ending_index import (
     CODES,
     FLIP,
@@ -25,7 +26,7 @@ from agent.chess.ending_index import (
     NEVER_MATE,
     SIGNATURES,
     SWAP,
-    Ending,
+    EndingKind,
     all_endings,
     ending_named,
     ending_of,
@@ -33,20 +34,10 @@ from agent.chess.ending_index import (
     layout_of,
     layout_size,
 )
-from agent.chess.native import U64, count, first_square, load, load_byte
-from agent.chess.records import (
-    FIFTY_MOVES,
-    KING,
-    MATE,
-    NO_SQUARE,
-    PAWN,
-    QUEEN,
-    Bits,
-    Position,
-    Worker,
-)
-from agent.files import require_regular
-from agent.kernel import kernel
+from agent.chess.records import FIFTY_MOVES, KING, NO_SQUARE, PAWN, QUEEN, Position, Worker
+from agent.compiled.kernel import kernel
+from agent.compiled.native import U64, Bits, count, first_square, load, load_byte
+from agent.compiled.scores import MATE
 
 SUFFIX = ".dtm"
 DRAWN, BROKEN = 0, 255
@@ -73,7 +64,7 @@ def pack_header(name: str, data: Bytes) -> bytes:
     return _HEADER.pack(_MAGIC, _VERSION, name.encode(), len(data), digest)
 
 
-def unpack(content: Bytes, place: str) -> tuple[Ending, Bytes]:
+def unpack(content: Bytes, place: str) -> tuple[EndingKind, Bytes]:
     """Return the ending and the values in a file's content; raise TableError if it has others.
 
     The checksum is left to `is_intact`.
@@ -140,7 +131,7 @@ class Tables:
     def __contains__(self, name: str) -> bool:
         return name in self._data
 
-    def add(self, ending: Ending, data: Bytes) -> None:
+    def add(self, ending: EndingKind, data: Bytes) -> None:
         """Take in the values of an ending, instead of those it had."""
         self._data[ending.name] = data
         self._enter(ending, data.ctypes.data)
@@ -181,7 +172,7 @@ class Tables:
                 self._data.pop(name, None)
                 yield f"{path} is damaged; delete it and build it anew"
 
-    def _enter(self, ending: Ending, address: int) -> None:
+    def _enter(self, ending: EndingKind, address: int) -> None:
         """Enter an ending under every signature that it goes by: colours and order may change."""
         pair = (*ending.codes, 0, 0)[:2]
         turned = [(code + 4) % 10 + 1 if code else 0 for code in pair]

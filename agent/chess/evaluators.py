@@ -10,7 +10,8 @@ import numpy as np
 
 from agent.chess.compiled_evaluation import compile_evaluation, take_exception
 from agent.chess.handcrafted import handcrafted_function
-from agent.chess.records import MAX_EVALUATION, NO_SQUARE, position_dtype, worker_dtype
+from agent.chess.records import NO_SQUARE, position_dtype, worker_dtype
+from agent.compiled.scores import MAX_EVALUATION
 from agent.evaluation import Evaluation, EvaluationError, failure
 
 _C_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_int64)

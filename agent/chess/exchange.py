@@ -2,7 +2,6 @@
 
 from agent.chess.attacks import attackers, bishop_attacks, bit, rook_attacks
 from agent.chess.moves import from_square, promotion_kind, to_square
-from agent.chess.native import U64
 from agent.chess.records import (
     BISHOP,
     CASTLING,
@@ -15,7 +14,8 @@ from agent.chess.records import (
     ROOK,
     Position,
 )
-from agent.kernel import kernel
+from agent.compiled.kernel import kernel
+from agent.compiled.native import U64
 
 VALUES = (100, 320, 330, 500, 950, 10000, 0)  # centipawns, by kind; nothing for an empty square
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from chess.polyglot import POLYGLOT_RANDOM_ARRAY
 
-from agent.chess.native import U64, outside_table
+from agent.compiled.native import U64, outside_table
 
 Table = npt.NDArray[np.uint64]
 

@@ -26,7 +26,6 @@ from agent.chess.attacks import (
 from agent.chess.ending_knowledge import DIFFICULT, FULL_SCALE, is_known, scale, worth_of_win
 from agent.chess.geometry import king_attacks, knight_attacks
 from agent.chess.moves import find_pinned
-from agent.chess.native import U64, count, first_square
 from agent.chess.pawn_structure import structure
 from agent.chess.records import (
     BISHOP,
@@ -35,7 +34,6 @@ from agent.chess.records import (
     PAWN,
     QUEEN,
     ROOK,
-    Bits,
     Position,
     Worker,
     position_at,
@@ -53,7 +51,8 @@ from agent.chess.squares import (
     wing_of,
 )
 from agent.chess.terms import PLACES, placed, term, view_of
-from agent.kernel import c_function, kernel
+from agent.compiled.kernel import c_function, kernel
+from agent.compiled.native import U64, Bits, count, first_square
 
 
 class Reach(NamedTuple):

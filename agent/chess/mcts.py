@@ -36,9 +36,6 @@ from agent.chess.position import make
 from agent.chess.quiescence import quiescence
 from agent.chess.records import (
     FLAG,
-    INFINITE,
-    MATE_BOUND,
-    MAX_PLY,
     NO_MOVE,
     PAWN,
     PROMOTION,
@@ -48,7 +45,9 @@ from agent.chess.records import (
     position_at,
 )
 from agent.chess.squares import EVERYWHERE
-from agent.chess.tree import (
+from agent.compiled.kernel import entry, kernel
+from agent.compiled.scores import INFINITE, MATE_BOUND, MAX_PLY
+from agent.compiled.tree import (
     DRAWN,
     EXHAUSTED,
     FULL,
@@ -76,7 +75,6 @@ from agent.chess.tree import (
     untried_prior,
     visits_of,
 )
-from agent.kernel import entry, kernel
 
 _int64 = numba.int64
 

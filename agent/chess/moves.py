@@ -16,7 +16,6 @@ from agent.chess.attacks import (
     piece_attacks,
 )
 from agent.chess.geometry import bishop_rays, king_attacks, rook_rays
-from agent.chess.native import U64, count, first_square
 from agent.chess.records import (
     BISHOP,
     CASTLING,
@@ -29,12 +28,12 @@ from agent.chess.records import (
     PROMOTION,
     QUEEN,
     ROOK,
-    Bits,
     Frame,
     Position,
 )
 from agent.chess.squares import EVERYWHERE, FILE_A, FILE_H
-from agent.kernel import kernel
+from agent.compiled.kernel import kernel
+from agent.compiled.native import U64, Bits, count, first_square
 
 # What to generate. Noisy moves are captures and promotions to a queen, quiet ones all others.
 NOISY, QUIET, ALL = 1, 2, 3

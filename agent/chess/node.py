@@ -4,22 +4,13 @@ import numba
 
 from agent.chess.ending_tables import NO_SCORE, is_small, table_score
 from agent.chess.moves import ALL, generate
-from agent.chess.native import U64, call_evaluator
 from agent.chess.position import is_insufficient, is_repetition
-from agent.chess.records import (
-    EVALUATIONS,
-    FIFTY_MOVES,
-    MAX_EVALUATION,
-    MAX_PLY,
-    NO_EVALUATION,
-    Bits,
-    Worker,
-    frame_at,
-    position_at,
-)
+from agent.chess.records import EVALUATIONS, FIFTY_MOVES, Worker, frame_at, position_at
 from agent.chess.squares import EVERYWHERE
-from agent.chess.table import data_evaluation, signed_16
-from agent.kernel import kernel
+from agent.compiled.kernel import kernel
+from agent.compiled.native import U64, Bits, call_evaluator
+from agent.compiled.scores import MAX_EVALUATION, MAX_PLY, NO_EVALUATION
+from agent.compiled.table import data_evaluation, signed_16
 
 DRAW = 0  # centipawns
 _PLACE = U64(EVALUATIONS - 1)

@@ -21,7 +21,6 @@ from agent.chess.moves import (
     promotion_kind,
     to_square,
 )
-from agent.chess.native import U64
 from agent.chess.parameters import (
     check_order,
     continuation_one,
@@ -54,7 +53,8 @@ from agent.chess.records import (
     position_at,
 )
 from agent.chess.squares import EVERYWHERE, beside, up
-from agent.kernel import kernel
+from agent.compiled.kernel import kernel
+from agent.compiled.native import U64
 
 # Stages of picking; quiescence ends after WINNING.
 TABLE_MOVE, START_NOISY, WINNING, START_QUIET, QUIETS, LOSING = range(6)

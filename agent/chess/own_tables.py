@@ -15,9 +15,9 @@ from agent.chess.ending_tables import (
 from agent.chess.moves import ALL, generate
 from agent.chess.position import make
 from agent.chess.records import NO_SQUARE, Worker, frame_at, position_at
-from agent.chess.rules import Game
+from agent.chess.rules import KernelBoard
 from agent.chess.squares import EVERYWHERE
-from agent.kernel import entry
+from agent.compiled.kernel import entry
 
 _int64 = numba.int64
 
@@ -60,7 +60,7 @@ class OwnTables:
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
-        self._game = Game()
+        self._game = KernelBoard()
         self._game.worker["tables"] = tables.address
 
     def value(self, board: chess.Board) -> int | None:

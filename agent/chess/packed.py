@@ -1,68 +1,50 @@
-"""Packing positions into 32 bytes (see agent.packed) in the kernel, and back."""
+"""A position with its label in 32 bytes, as files of training positions hold it.
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+The pieces stand in the order of their squares, four bits each: the kind (0 for a pawn, to 5), plus
+8 for Black. A rook that may castle has the kind 6, so that castling rights, those of Chess960 too,
+need no room.
+"""
 
-import numba
+from typing import Any
 
-from agent.chess.attacks import bit, has
-from agent.chess.native import U64, first_square
-from agent.chess.position import refresh
-from agent.chess.records import ROOK, Position
-from agent.kernel import kernel
-from agent.packed import BLACK_PIECE, BLACK_TO_MOVE, CASTLING_ROOK, packed_dtype
+import chess
+import numpy as np
 
-_FOUR_BITS = U64(15)
+PACKED_BYTES = 32
+CASTLING_ROOK = 6
+BLACK_PIECE = 8
+BLACK_TO_MOVE = 128
 
-packed_type = numba.from_dtype(packed_dtype)
-if TYPE_CHECKING:
-    Packed: TypeAlias = Any
-else:
-    Packed = packed_type
-
-
-@kernel
-def pack(packed: Packed, position: Position) -> None:
-    """Write a position of at most 32 pieces; the label stays as it was."""
-    occupied = position.sides[0] | position.sides[1]
-    packed.occupied = occupied
-    packed.pieces[0] = packed.pieces[1] = U64(0)
-    number = 0
-    while occupied:
-        square = first_square(occupied)
-        piece = position.board[square]
-        if piece == ROOK and has(position.castling, square):
-            piece = CASTLING_ROOK
-        if has(position.sides[1], square):
-            piece += BLACK_PIECE
-        packed.pieces[number >> 4] |= U64(piece) << U64(4 * (number & 15))
-        number += 1
-        occupied &= occupied - U64(1)
-    packed.state = position.en_passant + BLACK_TO_MOVE * position.turn
-    packed.halfmoves = min(position.halfmoves, 255)
-    packed.fullmoves = position.fullmoves
+packed_dtype = np.dtype(
+    [
+        ("occupied", np.uint64),
+        ("pieces", np.uint64, (2,)),  # the first sixteen, the others; the first in the lowest bits
+        ("state", np.uint8),  # en passant square, 64 if there is none; 128 more with Black to move
+        ("halfmoves", np.uint8),
+        ("fullmoves", np.uint16),
+        ("score", np.int16),  # of the search, in centipawns for the side to move
+        ("result", np.int8),  # of the game for the side to move: 1, 0 or -1
+        ("depth", np.uint8),  # plies that the search completed
+    ]
+)
 
 
-@kernel
-def unpack(packed: Packed, position: Position) -> None:
-    """Set the position that `packed` holds."""
-    for kind in range(6):
-        position.kinds[kind] = U64(0)
-    position.sides[0] = position.sides[1] = position.castling = U64(0)
-    occupied = packed.occupied
-    number = 0
-    while occupied:
-        square = first_square(occupied)
-        piece = numba.int64(packed.pieces[number >> 4] >> U64(4 * (number & 15)) & _FOUR_BITS)
+def board_of(packed: Any) -> chess.Board:
+    """Make a board of one packed position; castling is as in Chess960 only where it must be."""
+    board = chess.Board(None)
+    for number, square in enumerate(chess.scan_forward(int(packed["occupied"]))):
+        piece = int(packed["pieces"][number >> 4]) >> 4 * (number & 15) & 15
         kind = piece & 7
         if kind == CASTLING_ROOK:
-            kind = ROOK
-            position.castling |= bit(square)
-        position.kinds[kind] |= bit(square)
-        position.sides[1 if piece >= BLACK_PIECE else 0] |= bit(square)
-        number += 1
-        occupied &= occupied - U64(1)
-    position.turn = 1 if packed.state >= BLACK_TO_MOVE else 0
-    position.en_passant = packed.state & (BLACK_TO_MOVE - 1)
-    position.halfmoves = position.reversible = packed.halfmoves
-    position.fullmoves = packed.fullmoves
-    refresh(position)
+            kind = chess.ROOK - 1
+            board.castling_rights |= chess.BB_SQUARES[square]
+        board.set_piece_at(square, chess.Piece(kind + 1, piece < BLACK_PIECE))
+    state = int(packed["state"])
+    board.turn = state < BLACK_TO_MOVE
+    target = state & (BLACK_TO_MOVE - 1)
+    board.ep_square = None if target == 64 else target
+    board.halfmove_clock = int(packed["halfmoves"])
+    board.fullmove_number = int(packed["fullmoves"])
+    if board.castling_rights != board.clean_castling_rights():
+        board.chess960 = True
+    return board

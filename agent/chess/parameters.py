@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agent.chess.native import outside_number, outside_table
-from agent.kernel import kernel
+from agent.compiled.kernel import kernel
+from agent.compiled.native import outside_number, outside_table
 
 _CAPACITY = 128
 _VALUES = np.zeros(_CAPACITY, np.int64)

@@ -9,19 +9,12 @@ from typing import Any, NamedTuple
 import numba
 
 from agent.chess.attacks import king_square
-from agent.chess.native import U64, count, first_square, last_square
 from agent.chess.position import piece_key
-from agent.chess.records import (
-    KING,
-    PAWN,
-    STRUCTURE_WORDS,
-    STRUCTURES,
-    Bits,
-    Position,
-)
+from agent.chess.records import KING, PAWN, STRUCTURE_WORDS, STRUCTURES, Position
 from agent.chess.squares import FILE_A, RANKS, beside, distance, fill_up, up, wing_of
 from agent.chess.terms import PLACES, king_placed, placed, term, view_of
-from agent.kernel import kernel
+from agent.compiled.kernel import kernel
+from agent.compiled.native import U64, Bits, count, first_square, last_square
 
 
 class Structure(NamedTuple):

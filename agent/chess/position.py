@@ -10,7 +10,6 @@ from agent.chess.moves import (
     promotion_kind,
     to_square,
 )
-from agent.chess.native import U64, count, first_square
 from agent.chess.records import (
     BISHOP,
     CASTLING,
@@ -26,15 +25,15 @@ from agent.chess.records import (
     PROMOTION,
     QUEEN,
     ROOK,
-    Bits,
     Position,
     Worker,
     copy_position,
     position_at,
 )
 from agent.chess.squares import DARK
-from agent.chess.table import fetch_early
-from agent.kernel import kernel
+from agent.compiled.kernel import kernel
+from agent.compiled.native import U64, Bits, count, first_square
+from agent.compiled.table import fetch_early
 
 # Where each part of Polyglot's list of random numbers begins.
 _CASTLING_KEYS, _EN_PASSANT_KEYS, TURN_KEY = 768, 772, 780

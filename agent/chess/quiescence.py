@@ -10,13 +10,15 @@ from agent.chess.correction import corrected
 from agent.chess.ending_tables import NO_SCORE
 from agent.chess.exchange import VALUES
 from agent.chess.moves import to_square
-from agent.chess.native import U64
 from agent.chess.node import evaluation_once, extend_pv, score_unsearched, visit
 from agent.chess.ordering import moved_index, next_move, start_picking
 from agent.chess.parameters import quiescence_margin
 from agent.chess.position import make
-from agent.chess.records import FLAG, MATE, NO_EVALUATION, NO_MOVE, Worker, frame_at, position_at
-from agent.chess.table import (
+from agent.chess.records import FLAG, NO_MOVE, Worker, frame_at, position_at
+from agent.compiled.kernel import entry
+from agent.compiled.native import U64
+from agent.compiled.scores import MATE, NO_EVALUATION
+from agent.compiled.table import (
     LOWER,
     UPPER,
     data_move,
@@ -26,7 +28,6 @@ from agent.chess.table import (
     save,
     settles,
 )
-from agent.kernel import entry
 
 
 @entry(int64(Worker, int64, int64, int64))

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numba
 import numpy as np
 
-from agent.chess.native import U64, at_address, copier, element
+from agent.compiled.native import U64, at_address, copier, element
+from agent.compiled.scores import MAX_PLY
 
 WHITE, BLACK = 0, 1
 PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, EMPTY = range(7)
@@ -30,15 +31,8 @@ FLAG = 3 << 14
 PROMOTION, EN_PASSANT, CASTLING = 1 << 14, 2 << 14, 3 << 14
 
 FIFTY_MOVES = 100  # plies without a capture or pawn move: a draw
-MAX_PLY = 128  # plies from the root that a search can reach
 MAX_MOVES = 448  # 218 is the most in a legal position; made-up ones with 16 queens have more
 MAX_PAST = 256  # game positions kept for repetition
-
-MATE = 32000  # minus the ply of the mate
-MATE_BOUND = MATE - 2 * MAX_PLY  # scores beyond are mates
-INFINITE = MATE + 1
-MAX_EVALUATION = 29000  # evaluations are clamped to this
-NO_EVALUATION = -INFINITE
 
 position_dtype = np.dtype(
     [
@@ -135,9 +129,8 @@ if TYPE_CHECKING:  # a record's fields are known to Numba alone
     Position: TypeAlias = Any
     Frame: TypeAlias = Any
     Worker: TypeAlias = Any
-    Bits: TypeAlias = Any
 else:
-    Position, Frame, Worker, Bits = _position, _frame, _worker, numba.uint64
+    Position, Frame, Worker = _position, _frame, _worker
 
 position_at = element(_worker, "positions", _position)
 frame_at = element(_worker, "frames", _frame)

@@ -8,11 +8,11 @@ import numpy as np
 
 from agent.chess.attacks import between, has
 from agent.chess.geometry import BISHOP_RAYS, KING, KNIGHT, ROOK_RAYS, ZOBRIST
-from agent.chess.native import U64, outside_table
 from agent.chess.position import TURN_KEY
 from agent.chess.records import KNIGHT as KNIGHT_KIND
-from agent.chess.records import Bits, Worker, position_at
-from agent.kernel import kernel
+from agent.chess.records import Worker, position_at
+from agent.compiled.kernel import kernel
+from agent.compiled.native import U64, Bits, outside_table
 
 _SLOTS = 1 << 13
 _MASK = U64(_SLOTS - 1)

@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.attacks import bit, has, pawn_attacks, piece_attacks
-from agent.chess.ending_index import Ending, index_of, layout_of, squares_at
+from agent.chess.ending_index import EndingKind, index_of, layout_of, squares_at
 from agent.chess.ending_tables import BROKEN, DRAWN, Tables, table_value
 from agent.chess.geometry import king_attacks
-from agent.chess.native import U64, first_square, load_byte, store_byte
-from agent.chess.records import KING, KNIGHT, PAWN, QUEEN, Bits
-from agent.kernel import entry, kernel
+from agent.chess.records import KING, KNIGHT, PAWN, QUEEN
+from agent.compiled.kernel import entry, kernel
+from agent.compiled.native import U64, Bits, first_square, load_byte, store_byte
 
 _int64 = numba.int64
 _NEVER = 1 << 30  # greater than every value
@@ -410,7 +410,7 @@ class Analysis:
     tables: must hold all endings that this one leads to.
     """
 
-    def __init__(self, ending: Ending, tables: Tables) -> None:
+    def __init__(self, ending: EndingKind, tables: Tables) -> None:
         self.ending = ending
         self.values: npt.NDArray[np.uint8] = np.zeros(2 * ending.size, dtype=np.uint8)
         self._tables = tables

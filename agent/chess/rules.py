@@ -21,7 +21,7 @@ from agent.chess.records import (
     worker_dtype,
 )
 from agent.chess.squares import EVERYWHERE
-from agent.kernel import entry
+from agent.compiled.kernel import entry
 
 _TERMINATIONS = (
     None,
@@ -81,7 +81,7 @@ def _perft(worker: Worker, ply: int, depth: int) -> int:
     return leaves
 
 
-class Game:
+class KernelBoard:
     """A worker's memory, with a game loaded into it from a `chess.Board`."""
 
     def __init__(self) -> None:
@@ -173,6 +173,6 @@ class Game:
 
 def perft(board: chess.Board, depth: int) -> int:
     """Count the positions reached by `depth` legal moves."""
-    game = Game()
+    game = KernelBoard()
     game.load(board)
     return game.perft(depth)

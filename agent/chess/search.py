@@ -5,8 +5,6 @@ answer is there at any time; each level orders the next. Each call of the kernel
 around the last score (aspiration), widened on the side where it proves too narrow.
 """
 
-import math
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -14,16 +12,15 @@ from dataclasses import replace
 from typing import Any
 
 import chess
-import numpy as np
 
 from agent.chess.alphabeta import search_root
 from agent.chess.endgame import Endgame
 from agent.chess.evaluators import Evaluator, call, make_evaluator
-from agent.chess.records import INFINITE, MATE, MATE_BOUND, MAX_PLY
-from agent.chess.rules import Game
-from agent.chess.table import CLUSTER_BYTES, ENTRY_BYTES, GENERATIONS
+from agent.chess.rules import KernelBoard
+from agent.compiled.scores import INFINITE, MATE_BOUND, MAX_PLY, score_of
+from agent.compiled.table_memory import TableMemory
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
-from agent.limits import Cp, Info, Limits, Mate, Progress, Score
+from agent.limits import Info, Limits, Mate, Progress
 
 MAX_DEPTH = MAX_PLY - 1
 _NO_LIMIT = 1 << 62
@@ -37,54 +34,6 @@ _ASPIRATION_LIMIT = 600  # centipawns: a window missed by more is opened whole
 _HELPED_DEPTH = 5
 # Threads are not worth starting for fewer nodes each: what they search comes off the main thread's.
 _NODES_A_THREAD = 10_000
-
-
-class Table:
-    """The memory of a transposition table, shared by all workers."""
-
-    def __init__(self, megabytes: int) -> None:
-        self.megabytes = megabytes
-        self.clusters = megabytes * (1 << 20) // CLUSTER_BYTES
-        self._allocate()
-
-    def _allocate(self) -> None:
-        """Take zeroed memory, which the system hands out page by page as it is first used."""
-        size = (self.clusters + 1) * CLUSTER_BYTES
-        try:
-            if size > physical_memory():
-                raise MemoryError
-            self._memory = np.zeros(size, np.uint8)
-        except MemoryError:
-            reason = f"no memory for a table of {self.megabytes} MB; choose a smaller Hash"
-            raise MemoryError(reason) from None
-        self.generation = 0
-        # A cluster is one cache line, so it begins at a multiple of its size.
-        self.address = -(-self._memory.ctypes.data // CLUSTER_BYTES) * CLUSTER_BYTES
-        start = self.address - self._memory.ctypes.data
-        self._words = self._memory[start : start + self.clusters * CLUSTER_BYTES].view(np.uint64)
-
-    def clear(self) -> None:
-        """Forget everything."""
-        del self._words, self._memory  # given back before as much is taken again
-        self._allocate()
-
-    def age(self) -> None:
-        """Begin a new search: entries of earlier ones give way."""
-        self.generation = (self.generation + 1) % GENERATIONS
-
-    def permille_used(self) -> int:
-        """Return how much of a sample of 1,000 entries this search has written, in permille."""
-        sample = self._words[: 1000 * ENTRY_BYTES // 8 : ENTRY_BYTES // 8]
-        current = np.uint64(self.generation)
-        return int(np.count_nonzero((sample != 0) & (sample >> np.uint64(58) == current)))
-
-
-def physical_memory() -> float:
-    """Return the machine's memory in bytes, infinite where the system does not tell."""
-    try:
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, ValueError, OSError):
-        return math.inf
 
 
 class KernelSearch:
@@ -102,8 +51,8 @@ class KernelSearch:
         *,
         selective: bool = True,
     ) -> None:
-        self._table = Table(megabytes)
-        self._games = [Game() for _ in range(threads)]
+        self._table = TableMemory(megabytes)
+        self._games = [KernelBoard() for _ in range(threads)]
         self._at_work = self._games[:1]
         self._helpers: list[threading.Thread] = []
         self._evaluation = evaluation
@@ -118,7 +67,7 @@ class KernelSearch:
 
     def resize(self, megabytes: int) -> None:
         """Replace the table by an empty one; raises MemoryError, and keeps it, for want of room."""
-        self._table = Table(megabytes)
+        self._table = TableMemory(megabytes)
 
     def clear(self) -> None:
         """Empty the table."""
@@ -126,7 +75,9 @@ class KernelSearch:
 
     def set_threads(self, threads: int) -> None:
         """Search with so many threads."""
-        self._games = self._games[:threads] + [Game() for _ in range(threads - len(self._games))]
+        self._games = self._games[:threads] + [
+            KernelBoard() for _ in range(threads - len(self._games))
+        ]
 
     def set_evaluation(self, evaluation: Evaluation) -> None:
         """Evaluate with another function; what was learned with the last one is forgotten.
@@ -147,7 +98,7 @@ class KernelSearch:
         self._table.clear()
         self._games[0].forget()
         # New ones have forgotten too, and sooner.
-        self._games[1:] = [Game() for _ in self._games[1:]]
+        self._games[1:] = [KernelBoard() for _ in self._games[1:]]
 
     # From any thread.
 
@@ -252,7 +203,7 @@ class KernelSearch:
         if error is not None:
             raise error
 
-    def _load(self, game: Game, board: chess.Board, limits: Limits[chess.Move]) -> None:
+    def _load(self, game: KernelBoard, board: chess.Board, limits: Limits[chess.Move]) -> None:
         game.load(board)
         worker = game.worker
         moves = game.legal_moves()
@@ -361,7 +312,9 @@ class KernelSearch:
         for helper in self._helpers:
             helper.start()
 
-    def _employ(self, games: list[Game], board: chess.Board, limits: Limits[chess.Move]) -> None:
+    def _employ(
+        self, games: list[KernelBoard], board: chess.Board, limits: Limits[chess.Move]
+    ) -> None:
         """Load more workers for this search."""
         for game in games:
             self._load(game, board, limits)
@@ -369,7 +322,7 @@ class KernelSearch:
         if self._stopped:  # asked while they were being loaded
             self.stop()
 
-    def _help(self, game: Game, index: int) -> None:
+    def _help(self, game: KernelBoard, index: int) -> None:
         """Deepen beside the main thread, for the table's sake; every other helper a ply ahead."""
         score = 0
         for depth in range(1 + index % 2, MAX_DEPTH + 1):
@@ -378,13 +331,13 @@ class KernelSearch:
                 self._heed(game)
                 return
 
-    def _heed(self, game: Game) -> None:
+    def _heed(self, game: KernelBoard) -> None:
         """End the search of all threads where the user's evaluation has failed in one."""
         if game.worker["failure"]:
             self.stop()
 
 
-def _root_moves(game: Game) -> list[int]:
+def _root_moves(game: KernelBoard) -> list[int]:
     worker = game.worker
     return worker["root_moves"][: worker["root_count"]].tolist()
 
@@ -408,12 +361,3 @@ def _aspirate(worker: Any, depth: int, last_score: int) -> int:
             beta = INFINITE if open_whole else score + width
         else:
             return score
-
-
-def score_of(value: int) -> Score:
-    """Turn a kernel score into centipawns or moves to mate."""
-    if value >= MATE_BOUND:
-        return Mate((MATE - value + 1) // 2)
-    if value <= -MATE_BOUND:
-        return Mate(-((MATE + value) // 2))
-    return Cp(value)

@@ -17,26 +17,19 @@ import numpy.typing as npt
 from agent.chess.alphabeta import search_root
 from agent.chess.evaluators import make_evaluator
 from agent.chess.moves import ALL, generate, is_noisy
-from agent.chess.native import U64, multiply_high
-from agent.chess.packed import pack, packed_type
+from agent.chess.packed import BLACK_TO_MOVE, packed_dtype
+from agent.chess.packing import pack, packed_type
 from agent.chess.position import advance, is_insufficient, is_repetition
-from agent.chess.records import (
-    FIFTY_MOVES,
-    INFINITE,
-    MATE_BOUND,
-    MAX_PLY,
-    Worker,
-    frame_at,
-    position_at,
-)
-from agent.chess.rules import Game
-from agent.chess.search import Table
+from agent.chess.records import FIFTY_MOVES, Worker, frame_at, position_at
+from agent.chess.rules import KernelBoard
+from agent.chess.selfplay_rules import OpeningsError, Rules
 from agent.chess.squares import EVERYWHERE
-from agent.chess.table import GENERATIONS
+from agent.compiled.kernel import entry, kernel
+from agent.compiled.native import U64, multiply_high
+from agent.compiled.scores import INFINITE, MATE_BOUND, MAX_PLY
+from agent.compiled.table import GENERATIONS
+from agent.compiled.table_memory import TableMemory
 from agent.evaluation import HANDCRAFTED, Evaluation
-from agent.kernel import entry, kernel
-from agent.packed import BLACK_TO_MOVE, packed_dtype
-from agent.selfplay import OpeningsError, Rules
 
 _int64 = numba.int64
 _HARD_LIMIT = 20  # times the soft limit of nodes
@@ -212,8 +205,8 @@ class SelfPlay:
         self._rules = rules
         self._seed = seed
         self._openings = openings or (chess.Board(),)
-        self._table = Table(rules.hash)
-        self._game = Game()
+        self._table = TableMemory(rules.hash)
+        self._game = KernelBoard()
         self._evaluator = make_evaluator(evaluation, False, self._stop)
         self._kept = np.zeros(rules.max_plies, packed_dtype)
         self._play = np.zeros(1, _play_dtype)[0]
@@ -247,7 +240,7 @@ class SelfPlay:
     def _prepare(self, opening: chess.Board) -> None:
         """Forget all earlier games, so that each follows from its number alone."""
         self._table.clear()
-        self._game = Game()
+        self._game = KernelBoard()
         self._game.load(opening)
         worker = self._game.worker
         worker["selective"] = 1

@@ -1,8 +1,7 @@
 """Sets of squares, moved and spread; distances between squares."""
 
-from agent.chess.native import U64
-from agent.chess.records import Bits
-from agent.kernel import kernel
+from agent.compiled.kernel import kernel
+from agent.compiled.native import U64, Bits
 
 EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
 FILE_A = U64(0x0101010101010101)

@@ -15,7 +15,7 @@ import numpy as np
 from agent.chess.attacks import king_square
 from agent.chess.records import Position
 from agent.chess.weights import WEIGHTS
-from agent.kernel import kernel
+from agent.compiled.kernel import kernel
 
 # Each term's weights lie one after the other, in the order of `WEIGHTS`.
 PLACES: dict[str, int] = {}

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from agent.chess.ending_knowledge import FULL_SCALE
 from agent.chess.handcrafted import FULL_PHASE, judge
-from agent.chess.packed import packed_type, unpack
+from agent.chess.packing import packed_type, unpack
 from agent.chess.records import Position, position_dtype
 from agent.chess.terms import TERMS
-from agent.kernel import entry
+from agent.compiled.kernel import entry
 
 _POSITION = numba.from_dtype(position_dtype)
 _int64 = numba.int64

@@ -17,11 +17,11 @@ import chess
 import numpy as np
 
 from agent.chess.mcts import DEEPEST, UNIT, open_root, play_out
-from agent.chess.pool import Pool
-from agent.chess.records import MATE_BOUND, MAX_EVALUATION
-from agent.chess.rules import Game
-from agent.chess.search import MAX_DEPTH, KernelSearch, score_of
-from agent.chess.tree import FULL, GROWING, NO_NODE, ROOT, SOLVED
+from agent.chess.rules import KernelBoard
+from agent.chess.search import MAX_DEPTH, KernelSearch
+from agent.compiled.node_pool import NodePool
+from agent.compiled.scores import MATE_BOUND, MAX_EVALUATION, score_of
+from agent.compiled.tree import FULL, GROWING, NO_NODE, ROOT, SOLVED
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.limits import Info, Limits, Mate, Progress
 
@@ -62,8 +62,8 @@ class TreeSearch(KernelSearch):
         self._restricted = False
 
     @staticmethod
-    def _make_pool(megabytes: int) -> Pool:
-        pool = Pool(megabytes)
+    def _make_pool(megabytes: int) -> NodePool:
+        pool = NodePool(megabytes)
         pool.tree["exploration"] = EXPLORATION
         pool.tree["caution"] = CAUTION
         return pool
@@ -144,7 +144,7 @@ class TreeSearch(KernelSearch):
                 return child
         return NO_NODE
 
-    def _load(self, game: Game, board: chess.Board, limits: Limits[chess.Move]) -> None:
+    def _load(self, game: KernelBoard, board: chess.Board, limits: Limits[chess.Move]) -> None:
         """Load a worker; the nodes of quiescence search, which it counts, are not limited."""
         super()._load(game, board, replace(limits, nodes=None))
 
@@ -192,7 +192,7 @@ class TreeSearch(KernelSearch):
                 return
             pool.make_room()
 
-    def _play_out(self, game: Game) -> None:
+    def _play_out(self, game: KernelBoard) -> None:
         play_out(game.worker, self._pool.tree, np.zeros(DEEPEST + 2, np.int64))
         self._heed(game)
 

@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any
 
 import agent.games
-from agent import user_code
+from agent.border import user_code
 from agent.evaluation import EvaluationError, failure, finite, load
 from agent.game import Game, Written
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import chess
 
-from agent.chess.board_game import BoardGame
-from agent.chess.board_game import evaluate as evaluate_board
+from agent.chess.plain_game import PlainGame
+from agent.chess.plain_game import evaluate as evaluate_board
 from agent.game import MoveClass
 
 # The clock is part of a position's key only where a search can reach its end.
@@ -19,7 +19,7 @@ KEPT_PLIES = 60
 MOST = 30_000
 
 
-class Chess(BoardGame):
+class Chess(PlainGame):
     """A chess position and its game, to be played to the end."""
 
     def __init__(self, fen: str = chess.STARTING_FEN) -> None:

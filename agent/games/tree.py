@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator
 from os import PathLike
 from typing import Any, TypeAlias
 
-from agent import yaml_text
+from agent.border import yaml_text
 
 Node: TypeAlias = "float | list[Node]"
 

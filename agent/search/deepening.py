@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 import chess
 
-from agent.chess.board_game import BoardGame, evaluate
+from agent.chess.plain_game import PlainGame, evaluate
 from agent.game import Game
 from agent.limits import Cp, Info, Limits, Mate, Progress, Score
 from agent.search.alpha_beta import AlphaBeta
@@ -27,7 +27,7 @@ MAX_DEPTH = 100
 
 
 @dataclass(slots=True)
-class Level(Generic[Move]):
+class Iteration(Generic[Move]):
     """What one level found: its lines as (value, variation), best first.
 
     complete: all moves were searched. nodes: spent on this level, on each move of the first
@@ -54,7 +54,7 @@ class Deepening(Generic[Move]):
 
     def levels(
         self, game: Game[Move], moves: Sequence[Move], depth: int, lines: int = 1
-    ) -> Iterator[Level[Move]]:
+    ) -> Iterator[Iteration[Move]]:
         """Search the moves given 1, 2, ... `depth` plies deep and yield each level.
 
         Each level has the `lines` best moves, fewer if there are fewer. A level that was
@@ -62,7 +62,7 @@ class Deepening(Generic[Move]):
         """
         moves = list(moves)
         for level_depth in range(1, depth + 1):
-            level = Level[Move](level_depth)
+            level = Iteration[Move](level_depth)
             try:
                 self._search_level(game, moves, level, lines)
             except SearchStopped:
@@ -77,7 +77,7 @@ class Deepening(Generic[Move]):
             yield self._reported(level)
 
     def _search_level(
-        self, game: Game[Move], moves: list[Move], level: Level[Move], lines: int
+        self, game: Game[Move], moves: list[Move], level: Iteration[Move], lines: int
     ) -> None:
         """Find the best line, then the best of the other moves, and so on."""
         if self.search.ordering is not None:
@@ -88,7 +88,7 @@ class Deepening(Generic[Move]):
             rest.remove(level.lines[-1][1][0])
         level.lines.sort(key=lambda line: line[0], reverse=True)
 
-    def _search_line(self, game: Game[Move], moves: list[Move], level: Level[Move]) -> None:
+    def _search_line(self, game: Game[Move], moves: list[Move], level: Iteration[Move]) -> None:
         """Add the best line of these moves to the level, bettering it as the search goes on."""
         first_line = not level.lines
         best = -inf
@@ -110,7 +110,7 @@ class Deepening(Generic[Move]):
                     level.lines[-1] = line
                 best = -found.value
 
-    def _reported(self, level: Level[Move]) -> Level[Move]:
+    def _reported(self, level: Iteration[Move]) -> Iteration[Move]:
         """Make a level's values those that are told to others."""
         level.lines = [(self.search.reported(value), line) for value, line in level.lines]
         return level
@@ -132,7 +132,7 @@ class PlainSearch:
         evaluation = evaluation or evaluate
 
         def value(game: Game[chess.Move]) -> float:
-            assert isinstance(game, BoardGame)
+            assert isinstance(game, PlainGame)
             return max(-self.MOST, min(self.MOST, evaluation(game.board)))
 
         self._evaluation = value
@@ -173,13 +173,13 @@ class PlainSearch:
         Obeys depth, nodes, mate and search_moves; time is the caller's. Yields at least once. A
         last, incomplete level is yielded if it found a better line. There must be a legal move.
         """
-        game = BoardGame(board)
+        game = PlainGame(board)
         self._search.forget_counts()
         self._search.node_limit = inf if limits.nodes is None else limits.nodes
         moves = self._ordering.sort(game, game.moves(), 0)
         if limits.search_moves:
             moves = [move for move in moves if move in limits.search_moves] or moves
-        last: Level[chess.Move] | None = None
+        last: Iteration[chess.Move] | None = None
         depth = MAX_DEPTH if limits.depth is None else max(1, limits.depth)
         for level in self._deepening.levels(game, moves, depth, lines):
             if level.complete or last is None or level.lines[0] != last.lines[0]:
@@ -188,10 +188,10 @@ class PlainSearch:
             if limits.mate is not None and mates_within(last.lines[0][0], limits.mate):
                 return
         if last is None:
-            at_once = Level(1, [(self._evaluation(game), (moves[0],))])
+            at_once = Iteration(1, [(self._evaluation(game), (moves[0],))])
             yield from self._infos(at_once)
 
-    def _infos(self, level: Level[chess.Move]) -> Iterator[Info[chess.Move]]:
+    def _infos(self, level: Iteration[chess.Move]) -> Iterator[Info[chess.Move]]:
         counts = self._search.counts
         for number, (value, variation) in enumerate(level.lines, 1):
             yield Info(

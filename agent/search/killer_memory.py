@@ -10,7 +10,7 @@ from os import PathLike, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from agent.files import read_text
+from agent.border.files import read_text
 
 Move = TypeVar("Move")
 

@@ -101,7 +101,7 @@ class Listed(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Bounded(Event):
+class Narrowed(Event):
     """B* knows that the node's value lies between two bounds, closer ones than before."""
 
     lower: float
@@ -336,7 +336,7 @@ class _ObservedBStar(_Observed[Move]):
                 self._told[node.label] = bounds
                 maximises = len(node.label) % 2 == 0
                 lower, upper = (-bounds[1], -bounds[0]) if maximises else bounds
-                self.tell(Bounded(node.label, maximises, lower, upper))
+                self.tell(Narrowed(node.label, maximises, lower, upper))
 
 
 class _ObservedUCT(_Observed[Move]):

@@ -12,12 +12,12 @@ from agent.games.tree import Tree
 from agent.search.cursor import Label
 from agent.search.observing import (
     BegunAnew,
-    Bounded,
     Counted,
     CutOff,
     Entered,
     Evaluated,
     Event,
+    Narrowed,
     PlayedOut,
     Returned,
     Visited,
@@ -140,7 +140,7 @@ class _Notes:
                     self.remembered.add(label)
                 if label not in self.leaves:
                     self.value[label] = self._returned(label, event.value)
-            case Bounded() if label not in self.leaves:
+            case Narrowed() if label not in self.leaves:
                 lower, upper = number(event.lower, self._say), number(event.upper, self._say)
                 self.value[label] = f"[{lower}, {upper}]"
             case Counted():

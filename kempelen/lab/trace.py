@@ -22,12 +22,12 @@ from agent.search.ending import utility
 from agent.search.mcts import UCT
 from agent.search.observing import (
     BegunAnew,
-    Bounded,
     CutOff,
     Entered,
     Evaluated,
     Event,
     Listed,
+    Narrowed,
     PlayedOut,
     Returned,
     observed,
@@ -167,7 +167,7 @@ def step(event: Event, say: words.Say) -> str:
         case Returned():
             memory = f" {say('from memory')}" if event.remembered else ""
             return f"{say('return')} {number(event.value, say=say)}{memory}"
-        case Bounded():
+        case Narrowed():
             lower, upper = number(event.lower, say=say), number(event.upper, say=say)
             return f"{say('bounds')} [{lower}, {upper}]"
         case PlayedOut():

@@ -9,8 +9,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from agent.border.plain_text import plain, plain_name
 from agent.limits import SideClock
-from agent.plain_text import plain, plain_name
 from protocols.client.engine import Engine, EngineOptionError, State
 from protocols.client.process import WORDS_LIMIT, EngineError
 from protocols.client.uci import Answer, InfoCallback, SearchRequest

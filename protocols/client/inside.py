@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import deque
 
-from agent.plain_text import plain
+from agent.border.plain_text import plain
 from protocols.client.process import LINE_LIMIT, EngineDiedError, IoLog
 from protocols.uci.protocol import Uci
 

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from agent.plain_text import plain
+from agent.border.plain_text import plain
 from protocols.client.arrivals import CHUNK, Arrivals
 
 LINE_LIMIT = 64 * 1024

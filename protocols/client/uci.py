@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from agent.border.plain_text import plain, plain_name
 from agent.limits import Cp, Info, Mate, Score, SideClock
-from agent.plain_text import plain, plain_name
 from protocols.client.engine import Engine, EngineOptionError, State, flag
 
 # Live reports are for people: more often than this, an engine's lines are not even parsed.

@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 import chess
 import chess.engine
 
+from agent.border.plain_text import plain, plain_name
 from agent.limits import Cp, Info, Mate
-from agent.plain_text import plain, plain_name
 from protocols.client.engine import (
     Conversation,
     Engine,

@@ -20,10 +20,10 @@ from agent.game import CHANCE, Chance, Game
 from agent.games import catalogue
 from agent.games.go import Go
 from agent.lag import Lag
-from agent.latch import wait_for_any
 from agent.limits import Limits
 from agent.player import describe
-from agent.worker import Job, Worker
+from agent.threads.latch import wait_for_any
+from agent.threads.task_thread import Job, TaskThread
 from protocols.gtp.boards import GameBoard, score_text, winner_text
 from protocols.gtp.clocks import UNLIMITED, SideTime, TimeSystem, from_time_settings
 from protocols.gtp.go_board import GoBoard
@@ -115,7 +115,7 @@ class Gtp:
         self._call = Call("", "", ())
         self._job: Job | None = None
         self._room = threading.Semaphore(MOST_WAITING)
-        self._worker = Worker(lambda error: report(describe(error)), "gtp")
+        self._worker = TaskThread(lambda error: report(describe(error)), "gtp")
         self._make_thinker()
 
     def handle_line(self, line: str) -> Iterator[str]:

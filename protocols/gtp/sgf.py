@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.files import read_bytes
+from agent.border.files import read_bytes
 
 LARGEST_FILE = 4 << 20
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from agent.files import read_text
+from agent.border.files import read_text
 
 USER = "KEMPELEN_MQTT_USER"
 PASSWORD = "KEMPELEN_MQTT_PASSWORD"

@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from agent.chess.engine import FINAL_CHOICES, SEARCHES, Engine
+from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO
 from agent.clock import allot
-from agent.engine import FINAL_CHOICES, SEARCHES, Engine
 from agent.evaluation import check
-from agent.levels import FULL, LEAST_ELO, MOST_ELO
 from agent.limits import Info, Limits, Progress, Result, SideClock
 from agent.player import Player, PlayerError, describe
-from agent.worker import Job
+from agent.threads.task_thread import Job
 from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
 from protocols.uci.options import Option, find
 from protocols.uci.position import CurrentPosition, read_move
 from protocols.uci.text import info_line, progress_line, result_line, say, score_text, speed
 from protocols.uci.values import (
-    Go,
+    GoCommand,
     Position,
     SetOption,
     UciError,
@@ -188,7 +188,7 @@ class Uci:
         self._position.set(position, self.chess960)
         yield from ()
 
-    def _go(self, go: Go) -> Replies:
+    def _go(self, go: GoCommand) -> Replies:
         board = self._position.recent()
         problems = list(go.problems)
         if "perft" in go.numbers:
@@ -249,7 +249,7 @@ class Uci:
 
     def _run_bench(self, job: Job, depth: int | None) -> None:
         self.engine.kernel(job.stop)
-        from agent.bench import DEPTH, run
+        from agent.chess.bench import DEPTH, run
 
         nodes, seconds = 0, 0.0
         for number, info in enumerate(run(depth or DEPTH, job.stop), 1):
@@ -259,7 +259,7 @@ class Uci:
 
     def _perft(self, job: Job, board: chess.Board, depth: int) -> None:
         self.engine.kernel(job.stop)
-        from agent.perft import divide
+        from agent.chess.perft import divide
 
         stop = Event()
         job.stop.then(stop.set)
@@ -331,7 +331,7 @@ def _split(line: str) -> tuple[str, str]:
     return "", ""
 
 
-def _limits(go: Go, board: chess.Board, problems: list[str]) -> Limits[chess.Move]:
+def _limits(go: GoCommand, board: chess.Board, problems: list[str]) -> Limits[chess.Move]:
     """Return what a `go` means on this board; add to the problems what it cannot mean."""
     numbers = go.numbers
     mine, other = ("w", "b") if board.turn else ("b", "w")

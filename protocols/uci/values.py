@@ -31,7 +31,7 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
-class Go:
+class GoCommand:
     """`go ...`: numbers by keyword, in UCI's units (milliseconds), never negative.
 
     problems: what could not be read, and what is done instead.
@@ -99,7 +99,7 @@ def parse_position(text: str) -> Position:
     raise UciError("expected: position startpos|fen FEN [moves MOVE ...]")
 
 
-def parse_go(text: str) -> Go:
+def parse_go(text: str) -> GoCommand:
     """Parse limits. One that cannot be read counts as the least, so that the answer comes soon."""
     words = text.lower().split()
     numbers: dict[str, int] = {}
@@ -126,7 +126,7 @@ def parse_go(text: str) -> Go:
             switches.add(word)
         else:
             problems.append(f"go does not know {shorten(word)}")
-    return Go(
+    return GoCommand(
         numbers, "infinite" in switches, "ponder" in switches, tuple(search_moves), brief(problems)
     )
 

@@ -8,7 +8,6 @@ from agent.games import catalogue
 from agent.games.go import Go
 from agent.games.pig import Pig
 from agent.games.tic_tac_toe import TicTacToe
-from agent.latch import Latch
 from agent.search.catalogue import algorithms
 from agent.thinker import (
     MCTS,
@@ -19,6 +18,7 @@ from agent.thinker import (
     draw_event,
     make_search,
 )
+from agent.threads.latch import Latch
 
 
 def thinker(game, name, game_name):

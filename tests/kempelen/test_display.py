@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from agent.plain_text import plain, plain_name
+from agent.border.plain_text import plain, plain_name
 from kempelen.console import complain
 from kempelen.display import view
 from kempelen.plain_table import Table

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from agent import files
+from agent.border import files
+from agent.border.user_code import load_module
 from agent.games.go import Go
 from agent.games.tree import read_tree
 from agent.search.killer_memory import KillerMemory
-from agent.user_code import load_module
 from kempelen import cli
 from openings import epd, game_book, games, names, polyglot, repertoire
 from protocols.gtp.sgf import read as read_sgf

@@ -7,7 +7,7 @@ import sys
 
 import chess.pgn
 
-from agent.kernel import CACHE_VARIABLE, cache_folder
+from agent.compiled.kernel import CACHE_VARIABLE, cache_folder
 from tests.support import program
 
 PROGRAMS = "xvfb-run xboard polyglot".split()  # noqa: SIM905

@@ -10,7 +10,7 @@ import chess.gaviota
 import numpy as np
 import pytest
 
-from agent.chess.ending_index import Ending, all_endings, ending_named
+from agent.chess.ending_index import EndingKind, all_endings, ending_named
 from agent.chess.ending_tables import BROKEN, DRAWN, TableError, Tables, unpack
 from agent.chess.own_tables import OwnTables
 from openings.tables import (
@@ -29,7 +29,7 @@ GAVIOTA = "/usr/share/gaviotatb/gtb4"
 RANDOM_POSITIONS = 100_000
 
 
-def positions(ending: Ending, squares: Iterator[tuple[int, ...]]) -> Iterator[chess.Board]:
+def positions(ending: EndingKind, squares: Iterator[tuple[int, ...]]) -> Iterator[chess.Board]:
     """The legal positions with the ending's pieces on those squares, kings first."""
     pieces = [chess.Piece(chess.KING, True), chess.Piece(chess.KING, False)] + [
         chess.Piece((code - 1) % 5 + 1, code < 6) for code in ending.codes
@@ -45,7 +45,7 @@ def positions(ending: Ending, squares: Iterator[tuple[int, ...]]) -> Iterator[ch
                 yield board
 
 
-def random_positions(ending: Ending, number: int, seed: int) -> Iterator[chess.Board]:
+def random_positions(ending: EndingKind, number: int, seed: int) -> Iterator[chess.Board]:
     rng = random.Random(seed)
     count = 2 + len(ending.codes)
 
@@ -57,7 +57,7 @@ def random_positions(ending: Ending, number: int, seed: int) -> Iterator[chess.B
         yield board
 
 
-def all_squares(ending: Ending) -> Iterator[tuple[int, ...]]:
+def all_squares(ending: EndingKind) -> Iterator[tuple[int, ...]]:
     """Every place of three pieces, the symmetric ones once."""
     for white in range(64):
         if white & 7 > 3 or (not ending.with_pawns and white >> 3 > white & 7):
@@ -72,7 +72,7 @@ def test_three_pieces_are_as_gaviota_has_them(endgame_tables: Tables, name: str)
     if not Path(GAVIOTA).is_dir():
         unavailable(f"no Gaviota tables in {GAVIOTA}: run scripts/install-debian-packages")
     kinds = tuple("PNBRQ".index(letter) for letter in name[1:-1])
-    ending = Ending(kinds, ())
+    ending = EndingKind(kinds, ())
     own = OwnTables(endgame_tables)
     compared = 0
     with chess.gaviota.PythonTablebase() as gaviota:

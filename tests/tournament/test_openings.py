@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from agent.border.yaml_text import YamlError, load
 from agent.games import catalogue
 from agent.games.tree import read_tree
-from agent.yaml_text import YamlError, load
 from kempelen.cli import main
 from kempelen.tournament import settings_from
 from openings import game_book

@@ -9,7 +9,7 @@ import chess.pgn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.plain_text import plain
+from agent.border.plain_text import plain
 from kempelen.cli import main
 from tests.support import ANY_TEXT, unavailable
 from tournament.formats import to_json, to_sgf, to_text

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.selfplay import Rules
+from agent.chess.selfplay_rules import Rules
 from training.checking import check
 from training.positions import Dataset
 from training.selfplay import Plan, generate

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.packed import board_of
-from agent.selfplay import Rules
+from agent.chess.packed import board_of
+from agent.chess.selfplay_rules import Rules
 from training import checking
 from training.positions import ALL, TRAINING, VALIDATION, Dataset, PositionsError
 from training.selfplay import Plan, Progress, generate, player_of
@@ -68,7 +68,7 @@ def test_several_processes_make_the_same_file(played: Path, tmp_path: Path) -> N
 def test_killed_at_random_and_resumed_the_file_is_the_same(played: Path, tmp_path: Path) -> None:
     path = tmp_path / "killed"
     code = (
-        "import sys; from pathlib import Path; from agent.selfplay import Rules\n"
+        "import sys; from pathlib import Path; from agent.chess.selfplay_rules import Rules\n"
         "from training.selfplay import *\n"
         "if __name__ == '__main__':\n"
         f"    plan = Plan({RULES!r}, seed=3)\n"
@@ -229,7 +229,8 @@ def test_the_command(tmp_path: Path) -> None:
 
 def test_nothing_that_plays_imports_it() -> None:
     code = (
-        "import sys; from agent import warming; warming.load(); import agent.engine\n"
+        "import sys; from agent.compiled import warming; warming.load('alphabeta')\n"
+        "import agent.chess.engine\n"
         "assert 'agent.chess.selfplay' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

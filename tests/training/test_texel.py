@@ -11,11 +11,11 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from agent.chess import weights as weights_module
+from agent.chess.packed import board_of
+from agent.chess.selfplay_rules import Rules
 from agent.chess.terms import PLACES
 from agent.chess.tracing import trace
 from agent.chess.weights import WEIGHTS
-from agent.packed import board_of
-from agent.selfplay import Rules
 from kempelen.cli import main
 from training import texel
 from training.positions import TRAINING, VALIDATION, Dataset

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from agent.chess import compiled_evaluation
+from agent.chess.levels import Level, WeakSearch
 from agent.chess.search import KernelSearch
 from agent.chess.selfplay import SelfPlay
+from agent.chess.selfplay_rules import Rules
 from agent.chess.tree_search import TreeSearch
 from agent.evaluation import HANDCRAFTED, EvaluationError, load
-from agent.levels import Level, WeakSearch
 from agent.limits import Cp, Info, Limits
-from agent.selfplay import Rules
 
 SOURCE = """
 import numpy as np

@@ -8,7 +8,7 @@ import pytest
 
 from agent.chess.exchange import VALUES, wins_exchange
 from agent.chess.records import Worker, position_at
-from agent.chess.rules import Game
+from agent.chess.rules import KernelBoard
 
 
 @numba.njit(numba.boolean(Worker, numba.int64, numba.int64))
@@ -56,7 +56,7 @@ def recapture(board: chess.Board, target: int, side: chess.Color) -> int:
 @pytest.mark.parametrize("seed", range(5))
 def test_random_positions(seed: int) -> None:
     rng = random.Random(seed)
-    game = Game()
+    game = KernelBoard()
     compared = 0
     board = chess.Board()
     while compared < 2000:

@@ -14,9 +14,10 @@ from agent.chess.ordering import (
     reward,
     start_picking,
 )
-from agent.chess.records import INFINITE, MAX_MOVES, NO_MOVE, Worker, frame_at, position_at
-from agent.chess.rules import Game
-from agent.chess.search import Table
+from agent.chess.records import MAX_MOVES, NO_MOVE, Worker, frame_at, position_at
+from agent.chess.rules import KernelBoard
+from agent.compiled.scores import INFINITE
+from agent.compiled.table_memory import TableMemory
 from agent.evaluation import HANDCRAFTED
 
 DEPTH = 6
@@ -58,7 +59,7 @@ class Node:
     """A position whose moves are picked, with its histories empty."""
 
     def __init__(self) -> None:
-        self._game = Game()
+        self._game = KernelBoard()
         self._game.load(chess.Board(CAPTURES))
         self.worker = self._game.worker
         self.worker["selective"] = 1
@@ -69,7 +70,7 @@ class Node:
     def search(self, excluded: int) -> list[int]:
         """Search all moves but one, pruning none; return those that were noted as tried."""
         self.worker["selective"] = 0
-        table, evaluator = Table(1), make_evaluator(HANDCRAFTED, False, lambda: None)
+        table, evaluator = TableMemory(1), make_evaluator(HANDCRAFTED, False, lambda: None)
         self.worker["table"], self.worker["table_clusters"] = table.address, table.clusters
         self.worker["evaluate"] = evaluator.address
         self.worker["node_limit"] = 1_000_000
@@ -85,7 +86,7 @@ class Node:
 
 def test_good_captures_come_first_and_losing_ones_last() -> None:
     order = Node().pick()
-    names = [Game().move(move).uci() for move in (order[0], order[-1])]
+    names = [KernelBoard().move(move).uci() for move in (order[0], order[-1])]
     assert names == ["f3e5", "b1b6"]
     assert sorted(order) == sorted(Node().legal_moves())
 

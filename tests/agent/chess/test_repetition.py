@@ -8,8 +8,8 @@ import pytest
 from agent.chess.position import encode, make
 from agent.chess.records import Worker, position_at
 from agent.chess.repetition import can_repeat
-from agent.chess.rules import Game
-from agent.kernel import entry
+from agent.chess.rules import KernelBoard
+from agent.compiled.kernel import entry
 
 
 @entry(numba.boolean(Worker, numba.types.Array(numba.int32, 1, "C")))
@@ -53,7 +53,7 @@ def test_it_sees_every_move_that_repeats_and_no_other(seed):
         if not quiet:
             break
         board.push(chance.choice(back if back and chance.random() < 0.6 else quiet))
-        game = Game()
+        game = KernelBoard()
         game.load(chess.Board(start))
         moves = [m.from_square | m.to_square << 6 for m in board.move_stack]
         found = _can_repeat_after(game.worker, np.array(moves, dtype=np.int32))

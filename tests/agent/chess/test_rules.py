@@ -7,7 +7,7 @@ import chess
 import chess.polyglot
 import pytest
 
-from agent.chess.rules import Game, perft
+from agent.chess.rules import KernelBoard, perft
 
 CASES = [
     [field.strip() for field in line.split("|")]
@@ -84,7 +84,7 @@ def terminations(board: chess.Board) -> set[chess.Termination]:
 def test_random_positions_equal_the_chess_package(seed: int, pytestconfig: pytest.Config) -> None:
     """Compare moves, keys and results, `--positions` of them over all seeds."""
     rng = random.Random(seed)
-    game = Game()
+    game = KernelBoard()
     board = random_position(rng, False)
     for _ in range(pytestconfig.getoption("positions") // 20):
         moves = list(board.legal_moves)
@@ -111,7 +111,7 @@ def test_a_long_game_is_loaded_whole() -> None:
     board = chess.Board("4k3/8/8/8/8/8/4P3/4K2R w - - 0 1")
     for text in ("e1d1", "e8d8", "d1e1", "d8e8") * 80:
         board.push_uci(text)
-    game = Game()
+    game = KernelBoard()
     game.load(board)
     assert game.outcome() is chess.Termination.FIFTY_MOVES
     board.push_uci("e2e4")
@@ -127,7 +127,7 @@ def test_a_null_move_in_the_game_ends_repetition() -> None:
     board = chess.Board()
     for text in ("g1f3", "g8f6", "f3g1", "f6g8", "0000", "g8f6", "g1f3", "f6g8", "f3g1"):
         board.push(chess.Move.from_uci(text))
-    game = Game()
+    game = KernelBoard()
     game.load(board)
     assert game.outcome() is None
     assert sorted(map(str, map(game.move, game.legal_moves()))) == sorted(
@@ -137,6 +137,6 @@ def test_a_null_move_in_the_game_ends_repetition() -> None:
 
 def test_positions_with_many_queens_fit() -> None:
     board = chess.Board("QQQQ4/QQQQ4/QQQQ4/QQQ5/8/8/8/K6k w - - 0 1")
-    game = Game()
+    game = KernelBoard()
     game.load(board)
     assert len(game.legal_moves()) == board.legal_moves.count()

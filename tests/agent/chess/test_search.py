@@ -7,7 +7,7 @@ import time
 import chess
 import pytest
 
-from agent.chess.board_game import BoardGame
+from agent.chess.plain_game import PlainGame
 from agent.chess.search import KernelSearch
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.game import Game
@@ -65,7 +65,7 @@ def test_unpruned_search_equals_plain_alpha_beta(evaluation: Evaluation, depth: 
     static = KernelSearch(megabytes=1, evaluation=evaluation)
 
     def evaluate(game: Game[chess.Move]) -> float:
-        assert isinstance(game, BoardGame)
+        assert isinstance(game, PlainGame)
         return static.evaluate(game.board)
 
     oracle = AlphaBeta[chess.Move](
@@ -77,7 +77,7 @@ def test_unpruned_search_equals_plain_alpha_beta(evaluation: Evaluation, depth: 
     number = 40 if depth < 3 else 6
     for board in random_games(depth, number):
         found = last_info(search, board, Limits(depth=depth))
-        assert found.score == score(oracle.search(BoardGame(board), depth).value), board.fen()
+        assert found.score == score(oracle.search(PlainGame(board), depth).value), board.fen()
 
 
 @pytest.mark.parametrize(

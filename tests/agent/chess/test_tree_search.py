@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from agent.chess.mcts import _expand, _go_to
-from agent.chess.pool import Pool
 from agent.chess.records import Worker
-from agent.chess.rules import Game
+from agent.chess.rules import KernelBoard
 from agent.chess.search import KernelSearch
-from agent.chess.tree import EXHAUSTED, FULL, NODE_BYTES, ROOT, Tree, add_child, enter
 from agent.chess.tree_search import FIRST_PLAYOUTS, TreeSearch
+from agent.compiled.node_pool import NodePool
+from agent.compiled.tree import EXHAUSTED, FULL, NODE_BYTES, ROOT, Tree, add_child, enter
 from agent.evaluation import Evaluation, EvaluationError
 from agent.limits import Cp, Info, Limits, Mate
 
@@ -28,7 +28,7 @@ def last_info(
     return list(search.deepen(board, limits))[-1]
 
 
-def pool_of(search: TreeSearch) -> Pool:
+def pool_of(search: TreeSearch) -> NodePool:
     return search._pool
 
 
@@ -214,7 +214,7 @@ def expand_after(worker, tree, path, move):  # type: ignore[no-untyped-def]
 
 @pytest.mark.parametrize(("move", "plies"), [("a1a8", 1), ("a1b1", 2)])
 def test_a_mate_that_is_not_yet_proven_gets_no_child(move: str, plies: int) -> None:
-    game, pool = Game(), Pool(1)
+    game, pool = KernelBoard(), NodePool(1)
     game.load(chess.Board("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"))
     numbers = {game.move(number).uci(): number for number in game.legal_moves()}
     path = np.zeros(8, np.int64)

@@ -4,8 +4,8 @@ from random import Random
 import chess
 import pytest
 
-from agent.chess.board_game import BoardGame
-from agent.chess.board_game import evaluate as evaluate_board
+from agent.chess.plain_game import PlainGame
+from agent.chess.plain_game import evaluate as evaluate_board
 from agent.games import tic_tac_toe, tree
 from agent.games.random_tree import RandomTree
 from agent.games.tic_tac_toe import TicTacToe
@@ -141,15 +141,15 @@ def chess_search(**options):
     ],
 )
 def test_ends_of_chess(fen, depth, value):
-    assert chess_search().search(BoardGame(chess.Board(fen)), depth).value == value
+    assert chess_search().search(PlainGame(chess.Board(fen)), depth).value == value
 
 
 def test_in_check_a_leaf_may_not_stand_pat():
     # Black is a queen up, but in check, and every move out of it loses the queen.
     board = chess.Board("k6r/8/8/8/8/8/1q6/R3K3 b - - 0 1")
-    assert BoardGame(board).forced()
+    assert PlainGame(board).forced()
     search = chess_search()
-    search.search(BoardGame(board), 0)
+    search.search(PlainGame(board), 0)
     assert search.counts.leaves > 0
     assert search.counts.seldepth >= 1
 
@@ -163,13 +163,13 @@ def test_orderings_do_not_change_a_chess_value():
             chess_search(),
             chess_search(ordering=Ordering(ratings=True, killers=True, history=True)),
         )
-        game = BoardGame(chess.Board(fen))
+        game = PlainGame(chess.Board(fen))
         assert ordered.search(game, 3).value == plain.search(game, 3).value
         assert ordered.counts.nodes < plain.counts.nodes
 
 
 def test_mate_values_in_the_table_are_relative_to_the_position():
-    game = BoardGame(chess.Board("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1"))
+    game = PlainGame(chess.Board("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1"))
     table = Table()
     for depth in (2, 3, 4, 5):
         value = chess_search(table=table).search(game, depth).value
@@ -178,13 +178,13 @@ def test_mate_values_in_the_table_are_relative_to_the_position():
 
 def test_node_limit_is_kept_and_the_game_restored():
     board = chess.Board()
-    game = BoardGame(board)
+    game = PlainGame(board)
     search = chess_search(node_limit=500)
     with pytest.raises(SearchStopped):
         search.search(game, 5)
     assert search.counts.nodes == 500
     assert game.board == board
-    assert game.key() == BoardGame(board).key()
+    assert game.key() == PlainGame(board).key()
 
 
 def test_stop_ends_the_search():

@@ -1,6 +1,6 @@
 import chess
 
-from agent.chess.board_game import BoardGame, evaluate
+from agent.chess.plain_game import PlainGame, evaluate
 from agent.games import catalogue as games
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.ending import Ending
@@ -19,7 +19,7 @@ def search(kind, fen, depth, **window):
         continuation=True,
         ordering=Ordering(ratings=True),
     )
-    game = BoardGame(chess.Board(fen))
+    game = PlainGame(chess.Board(fen))
     value = found.search(game, depth, **window).value
     assert game.board.fen() == chess.Board(fen).fen()
     return value, found.counts.nodes
@@ -38,9 +38,9 @@ def test_finds_mates():
 
 
 def test_no_pass_in_check_nor_with_pawns_alone():
-    assert BoardGame(chess.Board(QUIET)).may_pass()
-    assert not BoardGame(chess.Board("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1")).may_pass()
-    assert not BoardGame(chess.Board("4k3/8/8/8/8/8/4r3/R3K3 w - - 0 1")).may_pass()
+    assert PlainGame(chess.Board(QUIET)).may_pass()
+    assert not PlainGame(chess.Board("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1")).may_pass()
+    assert not PlainGame(chess.Board("4k3/8/8/8/8/8/4r3/R3K3 w - - 0 1")).may_pass()
 
 
 def test_a_game_without_passing_is_searched_as_ever():

@@ -17,11 +17,11 @@ from agent.search.mcts import UCT
 from agent.search.mtd import MTD
 from agent.search.observing import (
     BegunAnew,
-    Bounded,
     Counted,
     CutOff,
     Entered,
     Evaluated,
+    Narrowed,
     PlayedOut,
     Returned,
     Visited,
@@ -164,7 +164,7 @@ def test_sss_star_tells_the_values_at_the_end():
 def test_b_star_tells_every_change_of_a_bound():
     _, found, events = watch(BStar, RandomTree(3, 3, seed=1), 3)
     last = {}
-    for event in of(Bounded, events):
+    for event in of(Narrowed, events):
         lower, upper = last.get(event.label, (-inf, inf))
         assert lower <= event.lower <= event.upper <= upper
         last[event.label] = event.lower, event.upper

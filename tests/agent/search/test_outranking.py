@@ -14,7 +14,6 @@ from agent.games.othello import Othello
 from agent.games.pig import Pig
 from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tree import Tree
-from agent.latch import Latch
 from agent.search import configuration
 from agent.search.alpha_beta import AlphaBeta, Beyond
 from agent.search.catalogue import algorithm, algorithms
@@ -26,6 +25,7 @@ from agent.search.minimax import Minimax
 from agent.search.ordering import Ordering
 from agent.search.table import Table
 from agent.thinker import Plan, Thinker, make_search
+from agent.threads.latch import Latch
 
 GAMES = {
     "tic-tac-toe": TicTacToe,

@@ -10,7 +10,7 @@ FOLDERS = ("agent/search", "agent/games", "kempelen/lab")
 FILES = (
     "agent/evaluation.py",
     "agent/game.py",
-    "agent/user_code.py",
+    "agent/border/user_code.py",
     "kempelen/game_arguments.py",
     "kempelen/game_options.py",
     "kempelen/numbers.py",

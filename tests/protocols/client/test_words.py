@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.plain_text import NAME_LENGTH, plain
+from agent.border.plain_text import NAME_LENGTH, plain
 from protocols.client.gtp import GtpEngine
 from protocols.client.process import EngineDiedError, EngineError, EngineProcess, IoLog
 from protocols.client.uci import EngineOptionError, SearchRequest, UciEngine

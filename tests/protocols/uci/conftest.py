@@ -6,7 +6,7 @@ import threading
 import chess
 import pytest
 
-from agent.engine import Engine
+from agent.chess.engine import Engine
 from agent.limits import Cp, Info, Progress
 from agent.player import PlayerError
 from protocols.uci.protocol import Uci

@@ -5,7 +5,7 @@ import time
 import chess
 import pytest
 
-from agent.engine import Engine
+from agent.chess.engine import Engine
 from protocols.uci import protocol
 from protocols.uci.protocol import COMMANDS, OPTIONS
 

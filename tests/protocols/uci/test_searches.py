@@ -5,7 +5,7 @@ import time
 import chess
 import pytest
 
-from agent.engine import SEARCHES, Engine
+from agent.chess.engine import SEARCHES, Engine
 
 MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R5K w - - 0 1"
 CHECKMATE = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"

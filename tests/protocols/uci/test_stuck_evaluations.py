@@ -7,8 +7,8 @@ import time
 import chess
 import pytest
 
-from agent import engine as engine_module
-from agent.engine import SEARCHES, Engine
+from agent.chess import engine as engine_module
+from agent.chess.engine import SEARCHES, Engine
 
 PATIENCE = 20.0
 # What an answer in time takes at most on a busy machine; a search that is not given up takes more.

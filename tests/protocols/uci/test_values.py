@@ -3,7 +3,7 @@ import pytest
 from protocols.uci.values import (
     MOST,
     MOST_SEARCH_MOVES,
-    Go,
+    GoCommand,
     Position,
     SetOption,
     UciError,
@@ -55,20 +55,20 @@ def test_no_position(text):
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("", Go()),
+        ("", GoCommand()),
         (
             "wtime 1 btime 2 winc 3 binc 4 movestogo 5",
-            Go({"wtime": 1, "btime": 2, "winc": 3, "binc": 4, "movestogo": 5}),
+            GoCommand({"wtime": 1, "btime": 2, "winc": 3, "binc": 4, "movestogo": 5}),
         ),
-        ("infinite", Go(infinite=True)),
-        ("ponder movetime 100.7", Go({"movetime": 100}, ponder=True)),
+        ("infinite", GoCommand(infinite=True)),
+        ("ponder movetime 100.7", GoCommand({"movetime": 100}, ponder=True)),
         (
             "searchmoves e2e4 d2d4 depth 3",
-            Go({"depth": 3}, search_moves=("e2e4", "d2d4")),
+            GoCommand({"depth": 3}, search_moves=("e2e4", "d2d4")),
         ),
-        ("wtime -50", Go({"wtime": 0})),
-        ("nodes 99999999999999999999999", Go({"nodes": MOST})),
-        ("nodes " + "9" * 5000, Go({"nodes": MOST})),
+        ("wtime -50", GoCommand({"wtime": 0})),
+        ("nodes 99999999999999999999999", GoCommand({"nodes": MOST})),
+        ("nodes " + "9" * 5000, GoCommand({"nodes": MOST})),
     ],
 )
 def test_go(text, value):

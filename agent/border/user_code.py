@@ -1,0 +1,86 @@
+"""Objects of the user's own code, by the words `module:name` or `FILE.py:name`."""
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from agent.border.files import read_bytes
+
+
+class UserCodeError(ValueError):
+    """What was named cannot be loaded; the message names it and what is wrong."""
+
+
+def split(spec: str, noun: str) -> tuple[str, str]:
+    """Split `place:name` and return both; `noun` is what an error calls the thing named."""
+    place, colon, name = spec.strip().rpartition(":")
+    if not colon or not place or not name.isidentifier():
+        raise UserCodeError(f"{noun} {spec.strip()!r} is not 'module:name' or 'FILE.py:name'")
+    return place, name
+
+
+def check(place: str, noun: str) -> None:
+    """Raise UserCodeError if a file cannot be read; a module is not looked for."""
+    if place.endswith(".py"):
+        _read_file(Path(place), noun)
+
+
+def load_module(place: str, noun: str) -> ModuleType:
+    """Import a module, or run a file whose name ends in .py, anew in either case.
+
+    Raises UserCodeError, with the line of the user's file, if that fails.
+    """
+    return _load_file(Path(place), noun) if place.endswith(".py") else _import(place, noun)
+
+
+def describe(error: BaseException) -> str:
+    """Say what happened, and on which line of the user's file."""
+    trace = error.__traceback__
+    place = ""
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith("<") and file != __file__:
+            place = f" ({Path(file).name}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    return f"{type(error).__name__}: {error}{place}"
+
+
+def _read_file(path: Path, noun: str) -> tuple[Path, bytes]:
+    path = path.expanduser().resolve()
+    try:
+        return path, read_bytes(path)
+    except FileNotFoundError:
+        raise UserCodeError(f"{noun} file {path} does not exist") from None
+    except OSError as error:
+        raise UserCodeError(f"{noun} file {path} cannot be read: {error.strerror}") from None
+
+
+def _load_file(path: Path, noun: str) -> ModuleType:
+    path, source = _read_file(path, noun)
+    if str(path.parent) not in sys.path:  # so that it finds its neighbours, as a script would
+        sys.path.append(str(path.parent))
+    name = f"kempelen_{noun}_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UserCodeError(f"{noun} file {path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        # Not through the loader's bytecode cache, which misses edits within one second.
+        exec(compile(source, str(path), "exec"), vars(module))
+    except (Exception, SystemExit) as error:
+        raise UserCodeError(f"{noun} file {path} failed: {describe(error)}") from error
+    return module
+
+
+def _import(name: str, noun: str) -> ModuleType:
+    if "" not in sys.path and "." not in sys.path:  # an installed command lacks it
+        sys.path.append("")
+    importlib.invalidate_caches()
+    known = sys.modules.get(name)
+    try:
+        return importlib.reload(known) if known else importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        raise UserCodeError(f"{noun} module {name} failed: {describe(error)}") from error

@@ -1,0 +1,62 @@
+"""YAML that users write: read whole, or refused with a message, whatever it holds."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from agent.border.files import read_text
+
+if TYPE_CHECKING:
+    from yaml import SafeLoader
+
+# So many values a file may hold, each counted as often as it is referred to.
+MOST_VALUES = 2_000_000
+
+
+class YamlError(ValueError):
+    """Text that cannot be used; the message says why, and where."""
+
+
+def load(text: str, loader: type[SafeLoader] | None = None) -> Any:
+    """Return what a document holds, as a loader sees it. Raises YamlError."""
+    import yaml
+
+    try:
+        found = yaml.load(text, loader or yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = "" if mark is None else f" (line {mark.line + 1}, column {mark.column + 1})"
+        raise YamlError(f"{error.problem or error.context}{place}") from None
+    except yaml.YAMLError as error:
+        raise YamlError(str(error)) from None
+    except RecursionError:
+        raise YamlError("it is nested too deeply") from None
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
+        # A tag or a date that is none, such as `!!int x` or 2024-99-99.
+        raise YamlError(f"a value is not what it is marked as: {error}") from None
+    _check_size(found)
+    return found
+
+
+def read(path: str | PathLike[str], loader: type[SafeLoader] | None = None) -> Any:
+    """Return what a file holds. Raises YamlError, and OSError where there is no such file."""
+    try:
+        text = read_text(path)
+    except UnicodeDecodeError:
+        raise YamlError("it is not UTF-8 text") from None
+    return load(text, loader)
+
+
+def _check_size(found: Any) -> None:
+    """Refuse what refers to itself, or by references to more than memory holds."""
+    count, waiting = 0, [found]
+    while waiting:
+        node = waiting.pop()
+        count += 1
+        if count > MOST_VALUES:
+            raise YamlError(f"it holds itself, or more than {MOST_VALUES} values")
+        if isinstance(node, dict):
+            waiting.extend(node.values())
+        elif isinstance(node, list | set | tuple):
+            waiting.extend(node)

@@ -1,0 +1,226 @@
+"""Chess as a `Game`: an adapter of the `chess` package's Board, and a plain evaluation.
+
+This is the plain counterpart of the compiled kernel: it says what the kernel's search should
+find, and plays while the kernel is being compiled.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from functools import lru_cache
+
+import chess
+
+# Middlegame and endgame worth of each piece, and its share in the phase of the game.
+MATERIAL = {
+    chess.PAWN: (85, 115),
+    chess.KNIGHT: (325, 290),
+    chess.BISHOP: (345, 310),
+    chess.ROOK: (480, 540),
+    chess.QUEEN: (1000, 960),
+    chess.KING: (0, 0),
+}
+PHASE = {chess.KNIGHT: 1, chess.BISHOP: 1, chess.ROOK: 2, chess.QUEEN: 4}
+FULL_PHASE = 24
+PROMOTED_RANK = {chess.WHITE: chess.BB_RANK_8, chess.BLACK: chess.BB_RANK_1}
+
+
+class PlainGame:
+    """A chess position, its search tree below, and its game before it.
+
+    Draws are those of an engine, below the root only: a position that was seen since the root
+    (root included) or twice before it, fifty moves without mate, insufficient material. Player
+    0 is White. `board` is a copy of the board given, without its moves.
+    """
+
+    def __init__(self, board: chess.Board) -> None:
+        self.board = board.copy(stack=False)
+        self._before = Counter(_keys_before(board))
+        self._keys: list[Hashable] = [position_key(self.board)]
+        self._legal: list[chess.Move] | None = None
+
+    @property
+    def turn(self) -> int:
+        """The side to move: 0 White, 1 Black."""
+        return 0 if self.board.turn else 1
+
+    def moves(self) -> list[chess.Move]:
+        """All legal moves, in the board's own notation; none after mate or stalemate."""
+        if self._legal is None:
+            self._legal = list(self.board.generate_legal_moves())
+        return self._legal
+
+    def play(self, move: chess.Move) -> None:
+        """Make a legal move."""
+        self.board.push(move)
+        self._keys.append(position_key(self.board))
+        self._legal = None
+
+    def undo(self) -> None:
+        """Take the last move back."""
+        self.board.pop()
+        self._keys.pop()
+        self._legal = None
+
+    def outcome(self) -> float | None:
+        """Return 1 if White has won, -1 if Black has, 0 for a draw, None if the game goes on."""
+        if self._repeats() or self._lacks_material():
+            return 0
+        if not self.moves():
+            if not self.board.is_check():
+                return 0
+            return -1 if self.board.turn else 1
+        return 0 if self._fifty_moves() else None
+
+    def key(self) -> Hashable:
+        """Return what the rule of repetition compares: placement, side to move and rights."""
+        return self._keys[-1]
+
+    def rating(self, move: chess.Move) -> float:
+        """Rate captures by the victim, then by the lightest capturer; promotions by the gain."""
+        board = self.board
+        gain = 0
+        if move.promotion is not None:
+            gain = MATERIAL[move.promotion][0] - MATERIAL[chess.QUEEN][0] // 2
+        victim = board.piece_type_at(move.to_square)
+        if victim is None and board.is_en_passant(move):
+            victim = chess.PAWN
+        if victim is None or board.is_castling(move):
+            return gain
+        capturer = board.piece_type_at(move.from_square) or chess.PAWN
+        return gain + 10 * MATERIAL[victim][0] - capturer
+
+    def forced(self) -> bool:
+        """Tell whether the side to move is in check."""
+        return self.board.is_check()
+
+    def noisy(self) -> Iterator[chess.Move]:
+        """Generate all captures, and promotions to a queen."""
+        board = self.board
+        yield from board.generate_legal_captures()
+        pawns = board.pawns & board.occupied_co[board.turn]
+        empty = PROMOTED_RANK[board.turn] & ~board.occupied
+        for move in board.generate_legal_moves(pawns, empty):
+            if move.promotion == chess.QUEEN:
+                yield move
+
+    def may_pass(self) -> bool:
+        """Tell whether the side to move has a piece besides king and pawns, and is not in check."""
+        board = self.board
+        pieces = board.occupied_co[board.turn] & ~(board.pawns | board.kings)
+        return bool(pieces) and not board.is_check()
+
+    def pass_turn(self) -> None:
+        """Let the side to move pass."""
+        self.play(chess.Move.null())
+
+    def settled(self) -> float | None:
+        """Return 0 for a draw that is known without looking for moves; not for use in check."""
+        return 0 if self._repeats() or self._lacks_material() or self._fifty_moves() else None
+
+    def _below_root(self) -> bool:
+        return len(self._keys) > 1
+
+    def _repeats(self) -> bool:
+        key = self._keys[-1]
+        reversible = min(self.board.halfmove_clock, len(self._keys) - 1)
+        if reversible and key in self._keys[-1 - reversible : -1]:
+            return True
+        return self._below_root() and self._before.get(key, 0) >= 2
+
+    def _lacks_material(self) -> bool:
+        return self._below_root() and self.board.is_insufficient_material()
+
+    def _fifty_moves(self) -> bool:
+        return self._below_root() and self.board.halfmove_clock >= 100
+
+
+def position_key(board: chess.Board) -> Hashable:
+    """Return what makes two positions the same for repetition; en passant only where legal."""
+    white, black = board.occupied_co[chess.WHITE], board.occupied_co[chess.BLACK]
+    return (
+        white,
+        black,
+        board.pawns,
+        board.knights,
+        board.bishops,
+        board.rooks,
+        board.queens,
+        board.turn,
+        board.clean_castling_rights(),
+        board.ep_square if board.ep_square and board.has_legal_en_passant() else 0,
+    )
+
+
+def _keys_before(board: chess.Board) -> Iterable[Hashable]:
+    """Generate the keys of the game's positions that could still come back."""
+    board = board.copy()
+    for _ in range(min(board.halfmove_clock, len(board.move_stack))):
+        board.pop()
+        yield position_key(board)
+
+
+def evaluate(board: chess.Board) -> int:
+    """Return material and placement in centipawns for the side to move, tapered by the phase."""
+    middlegame = endgame = phase = 0
+    white = board.occupied_co[chess.WHITE]
+    for piece, squares in (
+        (chess.PAWN, board.pawns),
+        (chess.KNIGHT, board.knights),
+        (chess.BISHOP, board.bishops),
+        (chess.ROOK, board.rooks),
+        (chess.QUEEN, board.queens),
+        (chess.KING, board.kings),
+    ):
+        ours, theirs = squares & white, squares & ~white
+        our_middlegame, our_endgame, our_phase = _placement(piece, ours)
+        their_middlegame, their_endgame, their_phase = _placement(piece, _mirror(theirs))
+        middlegame += our_middlegame - their_middlegame
+        endgame += our_endgame - their_endgame
+        phase += our_phase + their_phase
+    phase = min(phase, FULL_PHASE)
+    value = int((middlegame * phase + endgame * (FULL_PHASE - phase)) / FULL_PHASE)
+    return value if board.turn else -value
+
+
+def _mirror(squares: int) -> int:
+    """Turn a set of squares upside down, so that Black's pieces are seen as White's."""
+    return int.from_bytes(squares.to_bytes(8, "little"), "big")
+
+
+@lru_cache(maxsize=1 << 15)
+def _placement(piece: int, squares: int) -> tuple[int, int, int]:
+    """Return middlegame, endgame and phase of White's pieces of one kind on these squares.
+
+    One move changes the squares of one or two kinds of pieces: the others are found again.
+    """
+    count = chess.popcount(squares)
+    middlegame, endgame = (count * worth for worth in MATERIAL[piece])
+    for square in chess.scan_forward(squares):
+        middlegame_bonus, endgame_bonus = _PLACE[piece][square]
+        middlegame += middlegame_bonus
+        endgame += endgame_bonus
+    return middlegame, endgame, count * PHASE.get(piece, 0)
+
+
+def _place(piece: int, square: int) -> tuple[int, int]:
+    """Return the middlegame and endgame bonus of a white piece on a square."""
+    file, rank = chess.square_file(square), chess.square_rank(square)
+    file_centre = min(file, 7 - file)  # 0 on the edge, 3 in the centre
+    centre = file_centre + min(rank, 7 - rank)  # 0 in the corner, 6 in the centre
+    if piece == chess.PAWN:
+        step = rank - 1
+        early_centre = 9 * max(0, file_centre - 1) * min(step, 2)
+        return early_centre + 2 * step * step - 4, 4 * step * step - 5
+    if piece == chess.KNIGHT:
+        return 9 * centre - 32 - (8 if rank == 0 else 0), 6 * centre - 22
+    if piece == chess.BISHOP:
+        return 4 * centre - 12 - (9 if rank == 0 else 0), 3 * centre - 9
+    if piece == chess.ROOK:
+        return 4 * file_centre + (16 if rank == 6 else 0) - 6, (8 if rank == 6 else 0)
+    if piece == chess.QUEEN:
+        return 2 * centre - (5 if rank > 3 else 6), 5 * centre - 15
+    sheltered = 24 if rank == 0 and file_centre <= 1 else 0
+    return sheltered - 14 * rank - 8 * file_centre * (rank < 2), 9 * centre - 27
+
+
+_PLACE = {piece: [_place(piece, square) for square in chess.SQUARES] for piece in chess.PIECE_TYPES}

@@ -1,0 +1,123 @@
+"""The memory of a tree, for Python callers."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agent.compiled.tree import (
+    COLUMNS,
+    DRAWN,
+    GROWING,
+    NO_NODE,
+    NODE_BYTES,
+    ONE,
+    PLAYOUTS,
+    ROOT,
+    UNKNOWN,
+    USED,
+    clear,
+    keep,
+    threshold,
+    tree_dtype,
+)
+from agent.machine import physical_memory
+
+
+class NodePool:
+    """A tree of so many megabytes, empty at first; not to be read while threads make it grow.
+
+    Raises MemoryError if there is no room.
+    """
+
+    def __init__(self, megabytes: int) -> None:
+        capacity = megabytes * (1 << 20) // NODE_BYTES
+        try:
+            if capacity * NODE_BYTES > physical_memory():
+                raise MemoryError
+            self.columns: dict[str, npt.NDArray[Any]] = {
+                name: np.zeros(capacity, kind) for name, kind in COLUMNS.items()
+            }
+        except MemoryError:
+            reason = f"no memory for a tree of {megabytes} MB; choose a smaller Hash"
+            raise MemoryError(reason) from None
+        self._counters = np.zeros(2, np.int64)
+        self._block = np.zeros(1, tree_dtype)
+        self.tree: Any = self._block[0]
+        for name, column in self.columns.items():
+            self.tree[name] = column.ctypes.data
+        self.tree["counters"] = self._counters.ctypes.data
+        self.tree["capacity"] = capacity
+        self.clear()
+
+    @property
+    def playouts(self) -> int:
+        """Playouts made or begun since this was last set."""
+        return int(self._counters[PLAYOUTS])
+
+    @playouts.setter
+    def playouts(self, number: int) -> None:
+        self._counters[PLAYOUTS] = number
+
+    @property
+    def state(self) -> int:
+        """GROWING, FULL or SOLVED."""
+        return int(self.tree["state"])
+
+    def clear(self) -> None:
+        """Leave only a new root."""
+        clear(self.tree)
+        self.tree["state"] = GROWING
+
+    def descend(self, root: int) -> None:
+        """Make a node the root and drop what does not hang below it."""
+        keep(self.tree, root, 0)
+        # What quiescence search proved of it comes without the moves.
+        self.columns["proven"][ROOT] = UNKNOWN
+
+    def make_room(self) -> None:
+        """Drop what was visited least, until half the pool is free."""
+        keep(self.tree, ROOT, threshold(self.tree, int(self.tree["capacity"]) // 2 - ROOT - 1))
+        self.tree["state"] = GROWING
+
+    def permille_used(self) -> int:
+        """Return how full the pool is, in permille."""
+        return int(self._counters[USED]) * 1000 // int(self.tree["capacity"])
+
+    def children(self, node: int) -> list[int]:
+        """Return the children of a node, the oldest first."""
+        firsts, siblings = self.columns["firsts"], self.columns["siblings"]
+        found = []
+        child = int(firsts[node])
+        while child != NO_NODE:
+            found.append(child)
+            child = int(siblings[child])
+        return found[::-1]
+
+    def move(self, node: int) -> int:
+        """Return the kernel's number of the move that leads to a node."""
+        return int(self.columns["moves"][node])
+
+    def visits(self, node: int) -> int:
+        """Return the visits of a node."""
+        return int(self.columns["visits"][node])
+
+    def mean(self, node: int) -> float:
+        """Return the mean value, for the side that moved there, of a node that has visits."""
+        return float(self.columns["totals"][node]) / (ONE * self.visits(node))
+
+    def prior(self, node: int) -> float:
+        """Return the prior of the move that leads to a node."""
+        return float(self.columns["priors"][node])
+
+    def proof(self, node: int) -> int | None:
+        """Return what is proven of a node, as a score for the side that moved there, if anything.
+
+        Plies to a mate are counted from before that move; 0 is a draw.
+        """
+        proof = int(self.columns["proven"][node])
+        if proof == UNKNOWN:
+            return None
+        if proof == DRAWN:
+            return 0
+        return 1 - proof if proof > 0 else -proof - 1

@@ -1,0 +1,167 @@
+"""Parts of the kernel on their way into a process: from the cache, or compiled into it.
+
+Of several processes that find a part missing one compiles it, which holds the cache's lock; the
+others wait for it and load. A lock ends with its process, so that where that dies another goes on
+from what it left. Where there can be no lock, each compiles for itself.
+
+Importing this module imports neither Numba nor NumPy.
+"""
+
+import contextlib
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from typing import IO
+
+from agent.compiled import cache
+from agent.compiled.kernel import cache_folder
+from agent.compiled.parts import AFTERWARDS, APART, PARTS
+from agent.machine import usable_cores
+
+Report = Callable[[str, int, int], None]
+
+# How often a process looks whether another has compiled what it waits for, and after how long it
+# takes that other to be stuck, in seconds.
+GLANCE = 0.1
+PATIENCE = 900.0
+
+
+def _mark(part: str) -> str:
+    """Return the name of the file that says that all of a part is in the cache."""
+    return f"complete-{part}"
+
+
+def is_warm(part: str) -> bool:
+    """Tell whether a whole part of the kernel is in the cache, and may be taken from it."""
+    return cache.holds(cache_folder(), _mark(part))
+
+
+def problem() -> str | None:
+    """Say why what is compiled cannot be kept, and the remedy; None if it can."""
+    return cache.problem(cache_folder())
+
+
+def load(part: str) -> None:
+    """Import a part of the kernel: from the cache in a moment, else compiling for a while.
+
+    What is there afterwards stays; to look through it for garbage would take a tenth of a second,
+    at a time when a clock may run.
+    """
+    warm_up(None, (part,))
+    gc.freeze()
+
+
+def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
+    """Import, and where needed compile, parts of the kernel, and mark them complete in the cache.
+
+    Where there are cores for it, a second process compiles what stands apart meanwhile. Where
+    another process compiles, that is waited for.
+
+    report: called with the name of the stage that begins, stages done, and their number; at the
+    end with an empty name.
+    """
+    modules = [module for part in parts for module in PARTS[part]]
+    modules.sort(key=lambda module: module in APART + AFTERWARDS)
+    with _turn(parts) as cold:
+        missing = [module for part in cold for module in PARTS[part]]
+        _import(modules, missing, report)
+        for part in cold:
+            with contextlib.suppress(OSError):
+                cache.write(cache_folder(), _mark(part), b"")
+    if report:
+        report("", len(modules), len(modules))
+
+
+@contextlib.contextmanager
+def _turn(parts: Sequence[str]) -> Iterator[list[str]]:
+    """Give the parts that are to be compiled here, now that no other process compiles any."""
+    held = _wait_for_turn(parts)
+    try:
+        yield [part for part in parts if not is_warm(part)]
+    finally:
+        if held is not None:
+            held.close()
+
+
+def _wait_for_turn(parts: Sequence[str]) -> IO[bytes] | None:
+    """Return the lock to compile under; None where nothing is to be compiled, or no lock is."""
+    deadline = time.monotonic() + PATIENCE
+    while not all(map(is_warm, parts)):
+        try:
+            return cache.lock(cache_folder())
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                break
+            time.sleep(GLANCE)
+        except OSError:
+            break
+    return None
+
+
+def _import(modules: Sequence[str], missing: Sequence[str], report: Report | None) -> None:
+    """Import modules, of which those that are missing in the cache are compiled."""
+    with _compiling_beside(missing) as wait:
+        for done, module in enumerate(modules):
+            if report:
+                report(module, done, len(modules))
+            if module in APART:
+                wait()
+            import_module(module)
+
+
+@contextlib.contextmanager
+def _compiling_beside(modules: Sequence[str]) -> Iterator[Callable[[], object]]:
+    """Compile those of the modules that stand apart beside the rest; yield what waits for it.
+
+    If that fails, they are not in the cache, and are compiled where they are imported.
+    """
+    apart = [module for module in modules if module in APART]
+    child = None
+    if 0 < len(apart) < len(modules) and usable_cores() > 1 and not problem():
+        with contextlib.suppress(OSError):
+            child = _start_child(apart)
+    if child is None:
+        yield lambda: None
+        return
+    with child:
+        yield child.wait
+
+
+def compile_in_child(part: str) -> subprocess.Popen[bytes]:
+    """Start a process that fills the cache, at low priority; it ends when this one does."""
+    return _start_child((part,))
+
+
+def _start_child(names: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start a process that loads parts or imports modules, and ends with this one at the latest."""
+    code = (
+        f"import sys; sys.path[:] = {sys.path!r}; from agent.compiled.warming import _main; _main()"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *names],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _main() -> None:
+    """Be such a child: its standard input ends when the parent does."""
+
+    def end_with_parent() -> None:
+        os.read(0, 1)  # holds no lock that the interpreter's own end would wait for
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    for name in sys.argv[1:]:
+        if name in PARTS:
+            if hasattr(os, "nice"):
+                os.nice(5)
+            load(name)
+        else:
+            import_module(name)

@@ -1,0 +1,65 @@
+"""What this process may use of the machine: cores and memory."""
+
+import os
+from collections.abc import Iterator
+from math import inf
+from pathlib import Path
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may keep busy, of all that the machine has.
+
+    A container may see more cores than its quota of processor time pays for. Threads beyond that
+    would use it up early in each period, and all of them stand still for the rest.
+    """
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    return max(int(min(cores, quota())), 1)
+
+
+def quota(root: Path = Path("/")) -> float:
+    """Return how many cores' time the control groups of this process leave it (Linux).
+
+    root: where the system's files are.
+    """
+    return min((_quota_of(folder) for folder in _control_groups(root)), default=inf)
+
+
+def _control_groups(root: Path) -> Iterator[Path]:
+    """Generate the folders of the groups that may limit this process, versions 1 and 2."""
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        mounts = ("cpu", controllers) if controllers else ("", "unified")
+        for mount in dict.fromkeys(mounts):
+            top = root / "sys/fs/cgroup" / mount
+            group = top / path.lstrip("/")
+            # In a container the path may be that of the host, where only the top is to be seen.
+            yield from (up for up in (group, *group.parents) if up.is_relative_to(top))
+
+
+def _quota_of(folder: Path) -> float:
+    for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
+        try:
+            words = " ".join((folder / name).read_text() for name in names).split()
+            allowed, period = map(int, words[:2])
+        except (OSError, ValueError):  # no such group, or "max", which is no limit
+            continue
+        if allowed > 0 and period > 0:
+            return allowed / period
+    return inf
+
+
+def physical_memory() -> float:
+    """Return the machine's memory in bytes, infinite where the system does not tell."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return inf

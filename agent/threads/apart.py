@@ -1,0 +1,99 @@
+"""A user's code in a thread apart, so that whoever waits for it can give it up.
+
+The thread is in the engine's own process, where a call of a Python function costs little; in a
+process apart each call would cost two switches between processes, and most of the speed wherever
+the cores have other work. So what gives up the interpreter now and then, as loops and sleeps do,
+can be given up; what ends the process, or holds the interpreter, cannot.
+
+A thread that was given up is left behind. If it is in Python code, an exception ends it; asleep,
+it ends when it wakes. Nothing that it uses may be used again, except what only it has changed.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from agent.threads.latch import Latch, wait_for_any
+
+Returned = TypeVar("Returned")
+
+
+class GivenUp(BaseException):
+    """Nobody waits for this thread any more; no user's `except Exception` is to catch it."""
+
+
+class Apart(Generic[Returned]):
+    """A call in a thread of its own, which begins at once."""
+
+    def __init__(self, work: Callable[[], Returned], name: str) -> None:
+        self.over = Latch()
+        self._work = work
+        self._error: BaseException | None = None
+        self._returned: list[Returned] = []
+        self.thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self.thread.start()
+
+    def wait(self, *others: Latch, timeout: float | None = None) -> bool:
+        """Wait until it is over, another latch is set, or time is up; return whether it is over.
+
+        The thread itself is not joined: on a busy machine it takes its time to end.
+        """
+        wait_for_any(self.over, *others, timeout=timeout)
+        return self.over.is_set()
+
+    def result(self) -> Returned:
+        """Return what it returned, or raise what it raised; it must be over."""
+        if self._error is not None:
+            raise self._error
+        return self._returned[0]
+
+    def give_up(self) -> None:
+        """Break its code off, where that is Python."""
+        if self.thread.ident is not None:
+            _break_off(self.thread.ident)
+
+    def _run(self) -> None:
+        try:
+            self._returned.append(self._work())
+        except BaseException as error:  # noqa: BLE001 - a user's code may raise anything
+            self._error = error
+        finally:
+            self.over.set()
+
+
+class Watched:
+    """A user's function that can be told to be stuck, and broken off, from another thread."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._began: dict[int, float] = {}  # when the calls that have not returned began, by thread
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the function."""
+        thread = threading.get_ident()
+        self._began[thread] = time.monotonic()
+        try:
+            return self._function(*arguments)
+        finally:
+            self._began.pop(thread, None)
+
+    def is_stuck(self, seconds: float) -> bool:
+        """Tell whether a call has not returned for so long."""
+        began = list(self._began.values())
+        return bool(began) and time.monotonic() - min(began) >= seconds
+
+    def give_up(self) -> None:
+        """Break off all calls that have not returned, and forget them."""
+        left, self._began = list(self._began), {}
+        for thread in left:
+            _break_off(thread)
+
+
+def _break_off(thread: int) -> None:
+    """Raise GivenUp in a thread as soon as it runs Python code."""
+    import ctypes  # not at start-up, which it would lengthen
+
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(GivenUp))

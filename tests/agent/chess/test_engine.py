@@ -1,0 +1,390 @@
+"""Who searches while the kernel is loaded, compiled or missing: with a kernel made for the test."""
+
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import chess
+import pytest
+
+from agent.chess import engine as engine_module
+from agent.chess.engine import Engine
+from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO, Level, WeakSearch, skill_of
+from agent.clock import Clock
+from agent.compiled import warming
+from agent.evaluation import HANDCRAFTED, EvaluationError
+from agent.limits import Limits, SideClock
+from agent.player import PlayerError
+from agent.search.deepening import PlainSearch
+from agent.threads.latch import Latch
+from agent.threads.task_thread import Job
+
+PATIENCE = 20.0
+BLITZ = Limits(clock=SideClock(60.0))
+
+
+class FakeKernel:
+    """Remembers what it is told."""
+
+    def __init__(self):
+        self.calls = []
+
+    def deepen(self, board, limits, lines=1):
+        self.calls.append("deepen")
+        return iter(())
+
+    def arm(self):
+        pass
+
+    def new_game(self):
+        self.calls.append("new_game")
+
+    def clear(self):
+        self.calls.append("clear")
+
+    def resize(self, megabytes):
+        if megabytes > 1024:
+            raise MemoryError("no memory")
+        self.calls.append(("resize", megabytes))
+
+    def set_threads(self, threads):
+        self.calls.append(("set_threads", threads))
+
+    def set_evaluation(self, evaluation):
+        if evaluation.name.endswith("wrong"):
+            raise EvaluationError("does not compile")
+        self.calls.append(("set_evaluation", evaluation.name))
+
+
+class FakeTree(FakeKernel):
+    """Another search."""
+
+    choice = "visits"
+
+
+class Child:
+    """A compiler that ends when told to, or when killed."""
+
+    def __init__(self):
+        self.ended = threading.Event()
+        self.killed = False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        assert self.ended.is_set()
+
+    def wait(self):
+        assert self.ended.wait(PATIENCE)
+
+    def kill(self):
+        self.killed = True
+        self.ended.set()
+
+
+@pytest.fixture
+def situation(monkeypatch):
+    """The kernel's situation: warm, until the test says otherwise."""
+    now = SimpleNamespace(
+        warm=True, cold_parts=(), child=Child(), gate=threading.Event(), error=None, children=0
+    )
+    now.gate.set()
+
+    def load(part):
+        assert now.gate.wait(PATIENCE)
+        if now.error:
+            raise now.error
+
+    def compile_in_child(part):
+        now.children += 1
+        return now.child
+
+    monkeypatch.setattr(engine_module, "usable_cores", lambda: 8)
+    monkeypatch.setattr(warming, "is_warm", lambda part: now.warm and part not in now.cold_parts)
+    monkeypatch.setattr(warming, "load", load)
+    monkeypatch.setattr(warming, "compile_in_child", compile_in_child)
+    fake = SimpleNamespace(KernelSearch=FakeKernel)
+    monkeypatch.setitem(sys.modules, "agent.chess.search", fake)
+    fake = SimpleNamespace(TreeSearch=FakeTree)
+    monkeypatch.setitem(sys.modules, "agent.chess.tree_search", fake)
+    return now
+
+
+@pytest.fixture
+def engine(situation):
+    reports = []
+    made = Engine(reports.append)
+    made.reports = reports
+    yield made
+    situation.gate.set()
+    assert made.close(PATIENCE)
+
+
+def searcher(engine, limits, stop=None):
+    return engine.searcher(Clock(limits), stop or Latch())
+
+
+@pytest.mark.parametrize("limits", [BLITZ, Limits(depth=3), Limits(infinite=True)])
+def test_a_warm_kernel_searches_everything(engine, limits):
+    assert isinstance(searcher(engine, limits), FakeKernel)
+    assert engine.reports == []
+
+
+def test_it_is_tried_out_and_then_as_new(engine):
+    kernel = engine.kernel(Latch())
+    assert kernel.calls[:2] == ["deepen", "new_game"]
+
+
+def test_settings_made_before_the_kernel_is_there_are_taken_over(engine, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("def evaluate(board):\n    return 0\n")
+    engine.set_megabytes(64)
+    engine.set_threads(3)
+    engine.set_evaluation(f"{path}:evaluate")
+    kernel = engine.kernel(Latch())
+    assert kernel.calls[2:] == [
+        ("resize", 64),
+        ("set_threads", 1),
+        ("set_evaluation", f"{path}:evaluate"),
+    ]
+
+
+def test_settings_that_turn_out_wrong_are_reported_and_the_kernel_plays(engine, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("def wrong(board):\n    return 0\n")
+    engine.set_megabytes(2048)
+    engine.set_evaluation(f"{path}:wrong")
+    kernel = engine.kernel(Latch())
+    assert engine.reports == ["no memory", "does not compile"]
+    assert kernel.calls[2:] == [("set_threads", 1)]
+
+
+def test_settings_reach_a_kernel_that_is_there(engine):
+    kernel = engine.kernel(Latch())
+    del kernel.calls[:]
+    engine.set_megabytes(8)
+    engine.set_threads(2)
+    engine.set_evaluation("handcrafted")
+    engine.clear()
+    engine.new_game()
+    assert kernel.calls == [
+        ("resize", 8),
+        ("set_threads", 2),
+        ("set_evaluation", HANDCRAFTED.name),
+        ("set_threads", 2),
+        "clear",
+        "new_game",
+    ]
+    with pytest.raises(MemoryError):
+        engine.set_megabytes(65536)
+
+
+@pytest.mark.parametrize("spec", ["nonsense", "missing.py:f", "x" * 5000 + ".py:f", "no_module:f"])
+def test_an_evaluation_that_is_not_there_changes_nothing(engine, spec):
+    kernel = engine.kernel(Latch())
+    before = list(kernel.calls)
+    with pytest.raises((EvaluationError, PlayerError)):
+        engine.set_evaluation(spec)
+    assert kernel.calls == before
+
+
+def test_cold_only_a_game_on_a_clock_is_played_without_the_kernel(engine, situation):
+    situation.warm = False
+    for limits in (BLITZ, Limits(movetime=1.0), Limits(clock=SideClock(60.0), ponder=True)):
+        assert isinstance(searcher(engine, limits), PlainSearch)
+    assert "compiling" in engine.reports[0]
+    found = []
+    waiting = threading.Thread(target=lambda: found.append(searcher(engine, Limits(depth=3))))
+    waiting.start()
+    waiting.join(0.1)
+    assert waiting.is_alive()
+    situation.child.ended.set()
+    waiting.join(PATIENCE)
+    assert isinstance(found[0], FakeKernel)
+    assert isinstance(searcher(engine, BLITZ), FakeKernel)
+    assert situation.children == 1
+
+
+def test_a_search_that_waits_for_the_kernel_can_be_stopped(engine, situation):
+    situation.warm = False
+    stop = Latch()
+    timer = threading.Timer(0.05, stop.set)
+    timer.start()
+    assert isinstance(searcher(engine, Limits(infinite=True), stop), PlainSearch)
+    timer.join()
+    with pytest.raises(PlayerError, match="kernel"):
+        engine.kernel(stop)
+
+
+def test_warm_a_clock_waits_for_the_kernel_but_not_too_long(engine, situation):
+    situation.gate.clear()
+    assert isinstance(searcher(engine, Limits(clock=SideClock(0.5))), PlainSearch)
+    situation.gate.set()
+    assert isinstance(searcher(engine, BLITZ), FakeKernel)
+
+
+def test_readiness_waits_for_the_kernel_or_for_the_next_request(engine, situation, monkeypatch):
+    situation.gate.clear()
+    job = Job(lambda job: None, lengthy=False)
+    timer = threading.Timer(0.05, job.overtaken.set)
+    timer.start()
+    engine.settle(job)
+    assert not engine.ready.is_set()
+    timer.join()
+    monkeypatch.setattr("agent.chess.engine.PATIENCE", 0.01)
+    time.sleep(0.02)
+    engine.settle(Job(lambda job: None, lengthy=False))
+    assert not engine.ready.is_set()
+    monkeypatch.setattr("agent.chess.engine.PATIENCE", PATIENCE)
+    situation.gate.set()
+    engine.settle(Job(lambda job: None, lengthy=False))
+    assert engine.ready.is_set()
+
+
+def test_without_a_kernel_everything_is_searched_without_it(engine, situation):
+    situation.error = ImportError("no numba here")
+    assert isinstance(searcher(engine, Limits(depth=1)), PlainSearch)
+    assert "no numba here" in engine.reports[0]
+    with pytest.raises(PlayerError, match="kernel"):
+        engine.kernel(Latch())
+
+
+def test_the_fallback_evaluates_as_the_user_wishes(engine, situation, tmp_path):
+    situation.warm = False
+    path = tmp_path / "mine.py"
+    path.write_text("def evaluate(board):\n    raise ValueError('mine was called')\n")
+    engine.set_evaluation(f"{path}:evaluate")
+    plain = searcher(engine, BLITZ)
+    plain.arm()
+    with pytest.raises(Exception, match="mine was called"):
+        list(plain.deepen(chess.Board(), Limits(depth=1)))
+
+
+def test_the_search_that_is_chosen_searches_and_has_the_memory(engine):
+    kernel = engine.kernel(Latch())
+    engine.set_megabytes(64)
+    engine.set_final_choice("value")
+    engine.set_search("mcts")
+    tree = searcher(engine, Limits(depth=3))
+    assert isinstance(tree, FakeTree)
+    assert tree.choice == "value"
+    assert [call for call in tree.calls if call[0] == "resize"][-1] == ("resize", 64)
+    assert kernel.calls[-1] == ("resize", 1)
+    engine.set_final_choice("bound")
+    assert tree.choice == "bound"
+    engine.new_game()
+    assert tree.calls[-1] == kernel.calls[-1] == "new_game"
+    with pytest.raises(MemoryError):
+        engine.set_megabytes(2048)
+    engine.set_search("alphabeta")
+    assert searcher(engine, BLITZ) is kernel
+    assert kernel.calls[-1] == ("resize", 64)
+    assert tree.calls[-1] == ("resize", 1)
+
+
+def test_a_level_is_played_by_alphabeta(engine):
+    engine.set_search("mcts")
+    assert isinstance(searcher(engine, Limits(depth=3)), FakeTree)
+    engine.set_level(skill=5)
+    weak = searcher(engine, Limits(depth=3))
+    assert isinstance(weak, WeakSearch)
+    assert weak._level == Level(5)
+    engine.set_level(limit=True)
+    assert searcher(engine, BLITZ)._level == Level(skill_of(LEAST_ELO))
+    engine.set_level(elo=MOST_ELO)
+    assert isinstance(searcher(engine, BLITZ), FakeTree)
+    engine.set_level(limit=False)
+    assert searcher(engine, BLITZ)._level == Level(5)
+
+
+def test_a_level_is_played_by_one_thread(engine):
+    kernel = engine.kernel(Latch())
+    del kernel.calls[:]
+    engine.set_threads(3)
+    engine.set_level(skill=5)
+    engine.set_threads(4)
+    engine.set_level(skill=int(FULL))
+    assert kernel.calls == [("set_threads", threads) for threads in (3, 1, 1, 4)]
+
+
+def test_no_more_threads_search_than_there_are_cores(engine):
+    kernel = engine.kernel(Latch())
+    del kernel.calls[:]
+    for threads in (8, 9, 256, 1):
+        engine.set_threads(threads)
+    assert kernel.calls == [("set_threads", threads) for threads in (8, 8, 8, 1)]
+    assert engine.reports == [
+        f"{threads} threads are more than the cores: 8 search" for threads in (9, 256)
+    ]
+
+
+def test_an_evaluation_in_python_is_asked_by_one_thread(engine, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("def evaluate(board):\n    return 0\n")
+    kernel = engine.kernel(Latch())
+    engine.set_threads(3)
+    engine.set_evaluation(f"{path}:evaluate")
+    engine.set_threads(4)
+    assert engine.reports == ["the evaluation is plain Python: one thread searches"] * 2
+    assert kernel.calls[-1] == ("set_threads", 1)
+    engine.set_evaluation("handcrafted")
+    assert kernel.calls[-1] == ("set_threads", 4)
+    assert len(engine.reports) == 2
+
+
+def test_each_game_of_a_level_is_another(engine):
+    engine.set_level(skill=5)
+    seeds = set()
+    for _ in range(5):
+        engine.new_game()
+        seeds.add(searcher(engine, BLITZ)._seed)
+    assert len(seeds) == 5
+
+
+def test_nothing_of_another_search_is_loaded_before_it_is_chosen(engine, situation):
+    situation.cold_parts = ("mcts",)
+    assert isinstance(searcher(engine, BLITZ), FakeKernel)
+    engine.new_game()
+    engine.clear()
+    assert engine.reports == []
+    assert situation.children == 0
+
+
+def test_alphabeta_plays_on_the_clock_while_another_search_is_compiled(engine, situation):
+    situation.cold_parts = ("mcts",)
+    engine.set_search("mcts")
+    assert not isinstance(searcher(engine, BLITZ), FakeTree)
+    assert isinstance(searcher(engine, BLITZ), FakeKernel)
+    assert engine.reports == ["compiling the mcts search, once: a minute or so; playing alphabeta"]
+    situation.child.ended.set()
+    assert isinstance(searcher(engine, Limits(depth=3)), FakeTree)
+    assert engine.reports[1:] == ["the mcts search is compiled"]
+    assert situation.children == 1
+
+
+def test_a_search_that_cannot_be_loaded_is_reported_and_alphabeta_plays(
+    engine, situation, monkeypatch
+):
+    def fail():
+        raise ImportError("not this one")
+
+    monkeypatch.setattr(sys.modules["agent.chess.tree_search"], "TreeSearch", fail)
+    engine.set_search("mcts")
+    for _ in range(2):
+        assert isinstance(searcher(engine, BLITZ), FakeKernel)
+    (report,) = engine.reports
+    assert report.startswith("no mcts search, playing alphabeta: ")
+    assert "not this one" in report
+
+
+def test_closing_ends_the_compiler(engine, situation):
+    situation.warm = False
+    searcher(engine, BLITZ)
+    assert engine.close(PATIENCE)
+    assert situation.child.killed
+
+
+def test_closing_without_a_start(engine):
+    assert engine.close(0.0)

@@ -1,0 +1,162 @@
+"""Levels, over a searcher whose lines and nodes are those of the test."""
+
+import threading
+from collections import Counter
+from itertools import pairwise
+
+import chess
+import pytest
+
+from agent.chess.levels import (
+    CALIBRATION,
+    FULL,
+    LEAST_ELO,
+    LINES,
+    MOST_ELO,
+    Level,
+    WeakSearch,
+    skill_of,
+)
+from agent.limits import Cp, Info, Limits, Mate, Progress
+
+SCORES = (Cp(50), Cp(40), Cp(0), Cp(-400))
+
+
+class Lines:
+    """Iteration d takes 100 d nodes more and finds the moves of the board with fixed scores."""
+
+    def __init__(self, scores=SCORES):
+        self.scores = scores
+        self.asked = []
+        self.closed = False
+        self._stop = threading.Event()
+
+    def arm(self):
+        self._stop.clear()
+
+    def stop(self):
+        self._stop.set()
+
+    def new_game(self):
+        pass
+
+    def progress(self):
+        return Progress(nodes=7)
+
+    def deepen(self, board, limits, lines=1):
+        self.asked.append((limits, lines))
+        nodes = 0
+        moves = sorted(limits.search_moves or board.legal_moves, key=chess.Move.uci)
+        try:
+            for depth in range(1, 50):
+                for line in range(lines):
+                    nodes += 100 * depth // lines
+                    if nodes > limits.nodes or self._stop.is_set():
+                        yield Info(depth, self.scores[0], (moves[0],), nodes=nodes, complete=False)
+                        return
+                    score = self.scores[min(line, len(self.scores) - 1)]
+                    yield Info(depth, score, (moves[line],), multipv=line + 1, nodes=nodes)
+        finally:
+            self.closed = True
+
+
+def choices(skill, scores=SCORES, seeds=300):
+    """How often each of the moves, from the best down, is chosen at a skill."""
+    found = Counter()
+    board = chess.Board()
+    moves = sorted(board.legal_moves, key=chess.Move.uci)
+    for seed in range(seeds):
+        *_, last = WeakSearch(Lines(scores), Level(skill), seed).deepen(board, Limits())
+        found[moves.index(last.pv[0])] += 1
+    return [found[n] / seeds for n in range(LINES)]
+
+
+def test_levels_grow_stronger():
+    levels = [Level(skill / 2) for skill in range(40)]
+    for weak, strong in pairwise(levels):
+        assert strong.nodes > weak.nodes
+        assert strong.temperature < weak.temperature
+        assert strong.margin < weak.margin
+
+
+def test_a_weak_level_errs_more_than_a_strong_one():
+    weak, strong = choices(2), choices(18)
+    assert weak[0] < strong[0]
+    assert weak[1] > 0.2
+    assert weak[2] > 0.1
+    assert weak[3] == 0, "no level plays what it sees to lose a piece"
+    assert strong[2] == strong[3] == 0
+
+
+def test_likelihood_falls_with_the_score_as_the_temperature_says():
+    behind = round(Level(0).temperature)
+    first, second, third, fourth = choices(0, (Cp(0), Cp(-behind)), 2000)
+    assert first == pytest.approx(1 / (1 + 3 / 2.718), abs=0.04)
+    assert second == pytest.approx(third, abs=0.04)
+    assert second == pytest.approx(fourth, abs=0.04)
+
+
+@pytest.mark.parametrize("skill", [0, 19])
+def test_mates_that_are_seen_are_played_and_avoided(skill):
+    assert choices(skill, (Mate(1), Cp(900)))[0] == 1
+    assert choices(skill, (Cp(-900), Mate(-1)))[0] == 1
+
+
+def test_the_same_seed_chooses_the_same_and_another_differs():
+    def game(seed):
+        board = chess.Board()
+        for _ in range(30):
+            *_, last = WeakSearch(Lines(), Level(1), seed).deepen(board, Limits())
+            board.push(last.pv[0])
+        return board.fen()
+
+    assert game(5) == game(5)
+    assert game(5) != game(6)
+
+
+def test_it_stops_at_its_nodes_and_stays_with_its_choice():
+    lines = Lines()
+    level = Level(10)
+    infos = list(WeakSearch(lines, level, 1).deepen(chess.Board(), Limits()))
+    assert level.nodes * 0.9 < infos[-1].nodes < level.nodes * 4
+    assert lines.closed
+    assert len({info.pv[0] for info in infos}) == 1
+    assert {info.multipv for info in infos} == {1}
+
+
+def test_limits_of_the_user_hold_too():
+    lines = Lines()
+    board = chess.Board()
+    wanted = (chess.Move.from_uci("e2e4"), chess.Move.from_uci("d2d4"))
+    limits = Limits(nodes=50, depth=3, search_moves=wanted)
+    infos = list(WeakSearch(lines, Level(10), 1).deepen(board, limits, 3))
+    ((seen, count),) = lines.asked
+    assert (seen.nodes, seen.depth, count) == (50, 3, 2)
+    assert infos[-1].pv[0] in wanted
+
+
+def test_all_the_lines_asked_for_are_told_the_choice_first():
+    infos = list(WeakSearch(Lines(), Level(0), 3).deepen(chess.Board(), Limits(), 6))
+    assert [info.multipv for info in infos][:6] == [1, 2, 3, 4, 5, 6]
+    assert len({info.pv[0] for info in infos[:6]}) == 6
+
+
+def test_stopped_at_once_it_answers():
+    weak = WeakSearch(Lines(), Level(5), 3)
+    weak.stop()
+    (info,) = weak.deepen(chess.Board(), Limits())
+    assert info.multipv == 1
+    weak.arm()
+    assert len(list(weak.deepen(chess.Board(), Limits()))) > 1
+    assert weak.progress().nodes == 7
+
+
+def test_elo_and_skill():
+    assert CALIBRATION[0][1] <= LEAST_ELO, "the weakest level is weaker than what is offered"
+    assert 0 <= skill_of(LEAST_ELO) < 4
+    assert skill_of(0) == 0
+    assert skill_of(MOST_ELO) == FULL == skill_of(MOST_ELO + 100)
+    for skill, elo in CALIBRATION:
+        assert skill_of(elo) == pytest.approx(skill)
+    skills = [skill_of(elo) for elo in range(CALIBRATION[0][1], MOST_ELO + 1, 10)]
+    assert skills == sorted(set(skills))

@@ -1,0 +1,139 @@
+import subprocess
+import sys
+from random import Random
+
+import chess
+import pytest
+
+from agent.chess.plain_game import PlainGame, evaluate
+
+
+def shuffled(board, *rounds):
+    """Play knights out and back so many times."""
+    for _ in range(*rounds):
+        for uci in ("g1f3", "g8f6", "f3g1", "f6g8"):
+            board.push_uci(uci)
+    return board
+
+
+def play(game, *moves):
+    for move in moves:
+        game.play(chess.Move.from_uci(move))
+
+
+def test_outcomes_have_player_zeros_sign():
+    white_mated = chess.Board("4k3/8/8/8/8/8/5PPP/r5K1 w - - 0 1")
+    assert PlainGame(white_mated).outcome() == -1
+    black_mated = chess.Board("R5k1/5ppp/8/8/8/8/8/6K1 b - - 0 1")
+    assert PlainGame(black_mated).outcome() == 1
+    assert PlainGame(chess.Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")).outcome() == 0
+    assert PlainGame(chess.Board()).outcome() is None
+
+
+def test_position_seen_since_the_root_is_a_draw():
+    game = PlainGame(chess.Board())
+    play(game, "g1f3", "g8f6", "f3g1")
+    assert game.outcome() is None
+    play(game, "f6g8")
+    assert game.outcome() == 0
+    assert game.settled() == 0
+    game.undo()
+    assert game.outcome() is None
+
+
+def test_one_position_before_the_root_is_no_draw_but_two_are():
+    before = ["e2e4", "e7e5", "g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"]
+    for length, drawn in ((5, False), (9, True)):
+        board = chess.Board()
+        for uci in before[:length]:
+            board.push_uci(uci)
+        game = PlainGame(board)
+        play(game, "f6g8")
+        assert (game.outcome() == 0) is drawn
+
+
+def test_the_root_itself_is_played_on():
+    assert PlainGame(shuffled(chess.Board(), 2)).outcome() is None
+    assert PlainGame(chess.Board("4k3/8/8/8/8/8/8/4K3 w - - 120 90")).outcome() is None
+
+
+def test_repetition_asks_for_the_same_rights():
+    board = chess.Board("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
+    game = PlainGame(board)
+    play(game, "e1e2", "e8e7", "e2e1", "e7e8")
+    assert game.outcome() is None
+    play(game, "e1e2", "e8e7", "e2e1", "e7e8")
+    assert game.outcome() == 0
+
+
+def test_fifty_moves_and_mate_first():
+    game = PlainGame(chess.Board("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 99 80"))
+    play(game, "g1f1")
+    assert game.outcome() == 0
+    game.undo()
+    play(game, "a1a8")
+    assert game.outcome() == 1
+
+
+def test_noisy_moves_are_captures_and_queen_promotions():
+    random = Random(3)
+    boards = 0
+    while boards < 300:
+        board = chess.Board()
+        while not board.is_game_over() and boards < 300:
+            board.push(random.choice(list(board.legal_moves)))
+            boards += 1
+            expected = {
+                move
+                for move in board.legal_moves
+                if board.is_capture(move) or move.promotion == chess.QUEEN
+            }
+            noisy = list(PlainGame(board).noisy())
+            assert set(noisy) == expected
+            assert len(noisy) == len(expected)
+
+
+def test_under_promotion_is_noisy_only_if_it_captures():
+    game = PlainGame(chess.Board("1r2k3/P7/8/8/8/8/8/4K3 w - - 0 1"))
+    assert {move.uci() for move in game.noisy()} == {"a7a8q", *(f"a7b8{p}" for p in "qrbn")}
+
+
+def test_ratings_prefer_the_greater_victim():
+    game = PlainGame(chess.Board("4k3/8/8/3q1r2/4P3/8/8/R3K2R w KQ - 0 1"))
+    best = max(game.moves(), key=game.rating)
+    assert best.uci() == "e4d5"
+    assert game.rating(chess.Move.from_uci("e1g1")) == 0
+
+
+def test_castling_in_chess960_notation_is_no_capture():
+    game = PlainGame(chess.Board("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", chess960=True))
+    castling = chess.Move.from_uci("e1h1")
+    assert castling in game.moves()
+    assert game.rating(castling) == 0
+
+
+def test_evaluation_is_the_same_for_both_colours():
+    random = Random(4)
+    board = chess.Board()
+    for _ in range(200):
+        if board.is_game_over():
+            board = chess.Board()
+        board.push(random.choice(list(board.legal_moves)))
+        assert evaluate(board) == evaluate(board.mirror())
+        swapped = board.copy()
+        swapped.turn = not board.turn
+        assert abs(evaluate(board) + evaluate(swapped)) == 0
+
+
+@pytest.mark.parametrize("piece", ["P", "N", "B", "R", "Q"])
+def test_a_piece_more_is_better(piece):
+    board = chess.Board()
+    without = chess.Board()
+    square = next(iter(board.pieces(chess.Piece.from_symbol(piece).piece_type, chess.WHITE)))
+    without.remove_piece_at(square)
+    assert evaluate(without) < evaluate(board) - 50
+
+
+def test_needs_no_compiler():
+    code = "import agent.search.deepening, sys; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

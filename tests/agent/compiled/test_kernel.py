@@ -1,0 +1,170 @@
+"""Compiled functions and their cache: found when warm, never stale, harmless when damaged."""
+
+import shutil
+from pathlib import Path
+
+import numba
+import pytest
+
+from agent.compiled import kernel
+from tests.support import ROOT
+from tests.support import compiling_python as python
+
+FOLDER = "from agent.compiled.kernel import cache_folder; print(cache_folder())"
+
+
+def test_an_edit_of_any_kernel_source_names_another_folder(tmp_path: Path) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(ROOT / "agent", root / "agent", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def folder() -> str:
+        return python(FOLDER, tmp_path, root).communicate(timeout=60)[0]
+
+    before = folder()
+    assert folder() == before
+    names = {before}
+    for name in ("kernel.py", "chess/moves.py", "chess/table.py"):
+        with (root / "agent" / name).open("a") as file:
+            file.write("# edited\n")
+        names.add(folder())
+    assert len(names) == 4
+
+
+def test_the_cpu_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = python(FOLDER, tmp_path).communicate(timeout=60)[0]
+    monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
+    assert python(FOLDER, tmp_path).communicate(timeout=60)[0] != before
+
+
+SIGNATURE = numba.int32(numba.int32)
+
+
+def double(x: int) -> int:
+    return 2 * x
+
+
+def test_an_unwritable_or_damaged_cache_only_costs_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    monkeypatch.setattr(kernel, "cache_folder", lambda: blocked / "cache")
+    assert kernel.c_function(SIGNATURE, double, "double").ctypes(4) == 8
+    monkeypatch.setattr(kernel, "cache_folder", lambda: tmp_path)
+    assert kernel.c_function(SIGNATURE, double, "double").ctypes(4) == 8
+    path = tmp_path / "double.pickle"
+    path.write_bytes(path.read_bytes()[:-1])
+    assert kernel.c_function(SIGNATURE, double, "double").ctypes(4) == 8
+    assert "double.pickle is damaged" in capsys.readouterr().err
+    kernel.loaded.clear()
+    assert kernel.c_function(SIGNATURE, double, "double").ctypes(4) == 8
+    assert kernel.loaded == ["double"]
+
+
+FOREIGN = """
+import numba
+from agent.compiled import kernel, warming
+warming.load('alphabeta')
+def look_up(x):
+    return {"one": 1, "two": 2}["two"] * x
+signature = numba.int32(numba.int32)
+print(kernel.c_function(signature, look_up, "look_up", foreign=True).ctypes(4), kernel.compiled)
+"""
+
+
+def test_foreign_code_from_the_cache_finds_what_it_was_compiled_with(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    shutil.copytree(kernel.cache_folder().parent, cache)
+    assert python(FOREIGN, cache).communicate(timeout=600)[0] == "8 ['look_up']\n"
+    assert python(FOREIGN, cache).communicate(timeout=600)[0] == "8 []\n"
+
+
+ENTRIES = """
+import numba
+from agent.compiled import kernel
+number = numba.int64
+
+@kernel.entry(number(number, number, numba.boolean))
+def ways(coins, left, exact):
+    if left < 0 or coins == 0:
+        return 0
+    if left == 0:
+        return 1
+    return ways(coins - 1, left, True) + ways(coins=coins, left=left - coins, exact=exact)
+
+@kernel.entry(number(number, number))
+def climb(n, steps):
+    if steps > 9:
+        raise ValueError("too high")
+    return 10 if n == 10 else climb(10, 1) + climb(n + 1, steps + 1)
+
+@kernel.entry(number(numba.int32))
+def both(n):
+    return ways(3, n, False) + climb(n, 0)
+
+def of_both(n):
+    try:
+        return both(n)
+    except ValueError as error:
+        return str(error)
+
+print([of_both(n) for n in (8, 9, 10, -1)], both.__name__, kernel.compiled)
+"""
+
+
+def test_entries_call_themselves_and_each_other_when_new_and_when_cached(tmp_path: Path) -> None:
+    """With literals and keywords among the arguments, with exceptions on the way."""
+    for names in (["__main__.ways", "__main__.climb", "__main__.both"], []):
+        output = python(ENTRIES, tmp_path).communicate(timeout=600)[0]
+        assert output == f"[40, 32, 24, 'too high'] both {names}\n"
+
+
+CALLED_FOR = """
+import numba
+from agent.compiled import kernel
+number = numba.int64
+
+@kernel.kernel
+def for_it(n):
+    return 1000 + it(n - 1)
+
+try:
+    @kernel.entry(number(number))
+    def it(n):
+        return n if n <= 0 else 1 + for_it(n)
+except numba.TypingError:
+    print("no type")
+"""
+
+
+def test_no_kernel_calls_an_entry_on_its_behalf_while_it_is_compiled(tmp_path: Path) -> None:
+    """It would call itself."""
+    assert python(CALLED_FOR, tmp_path).communicate(timeout=600)[0] == "no type\n"
+
+
+READ_ONLY = """
+import numba
+import numpy
+from agent.compiled import kernel
+
+@kernel.entry(numba.void(numba.int64[::1]))
+def change(numbers):
+    numbers[0] = 5
+
+numbers = numpy.zeros(3, numpy.int64)
+change(numbers=numbers)
+numbers.flags.writeable = False
+
+@numba.njit
+def change_it(numbers):
+    change(numbers)
+
+try:
+    change_it(numbers)
+except numba.TypingError:
+    print(numbers)
+"""
+
+
+def test_an_entry_takes_no_array_of_another_kind(tmp_path: Path) -> None:
+    assert python(READ_ONLY, tmp_path).communicate(timeout=600)[0] == "[5 0 0]\n"

@@ -1,0 +1,283 @@
+"""The kernel on its way into a process: from a cold, warm or read-only cache, beside others."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agent.compiled import cache, kernel, warming
+from agent.compiled.parts import AFTERWARDS, APART, PARTS
+from agent.machine import usable_cores
+from tests.support import compiling_python as python
+
+LOAD = """
+import json
+from agent.compiled import cache, kernel, warming
+warm = warming.is_warm('alphabeta')
+warming.load('alphabeta')
+from agent.chess.rules import perft
+import chess
+print(json.dumps([warm, kernel.compiled, kernel.loaded, perft(chess.Board(), 3)]))
+"""
+
+
+def test_two_processes_on_an_empty_cache_then_a_third_on_a_read_only_one(tmp_path: Path) -> None:
+    pair = [python(LOAD, tmp_path) for _ in range(2)]
+    for process in pair:
+        output, _ = process.communicate(timeout=600)
+        warm, compiled, loaded, leaves = json.loads(output)
+        assert not warm
+        assert compiled or loaded
+        assert "agent.chess.handcrafted.handcrafted" in loaded or usable_cores() == 1
+        assert leaves == 8902
+    files = sorted(tmp_path.rglob("*"))
+    assert not [file for file in files if file.suffix == ".tmp"]
+    for file in [tmp_path, *files]:
+        file.chmod(0o555 if file.is_dir() else 0o444)
+    output, _ = python(LOAD, tmp_path).communicate(timeout=600)
+    for file in [tmp_path, *files]:
+        file.chmod(0o755 if file.is_dir() else 0o644)
+    warm, compiled, loaded, leaves = json.loads(output)
+    assert warm
+    assert compiled == []
+    assert len(loaded) == len(set(loaded)) > 5
+    assert leaves == 8902
+    assert sorted(tmp_path.rglob("*")) == files
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_this_process_runs_on_a_warm_cache(part: str) -> None:
+    """`make test` warms the cache first, so that no test waits for the compiler."""
+    warming.load(part)
+    assert warming.is_warm(part)
+
+
+def output_when_warm(code: str) -> str:
+    """Return what some code prints in a process of its own, on this one's cache."""
+    return python(code, kernel.cache_folder().parent).communicate(timeout=600)[0]
+
+
+def test_a_part_that_is_not_chosen_is_not_imported() -> None:
+    output = output_when_warm(
+        "import sys; from agent.compiled import warming; warming.load('alphabeta');"
+        "from agent.chess.search import KernelSearch; KernelSearch();"
+        "print('agent.chess.mcts' in sys.modules)"
+    )
+    assert output.split() == ["False"]
+
+
+def test_a_warm_start_imports_nothing_to_compile_with() -> None:
+    output = output_when_warm(
+        "import sys; from agent.compiled import cache, kernel, warming;"
+        "from agent.compiled.parts import PARTS;"
+        "[warming.load(part) for part in PARTS];"
+        "print(kernel.compiled, 'numba.np.arraymath' in sys.modules)"
+    )
+    assert output.split() == ["[]", "False"]
+
+
+def test_what_comes_before_it_does_not_import_what_stands_apart() -> None:
+    modules = [m for part in PARTS.values() for m in part if m not in APART + AFTERWARDS]
+    output = output_when_warm(
+        f"import sys\nfor module in {modules}: __import__(module)\n"
+        f"print([module for module in {APART} if module in sys.modules])"
+    )
+    assert output == "[]\n"
+
+
+@pytest.fixture
+def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Modules to load, each of which notes in a file where it was imported.
+
+    In another process each is a while later, or fails if there is a file `broken`.
+    """
+    for name in ("toy", "toy_apart"):
+        (tmp_path / f"{name}.py").write_text(
+            "import os, pathlib, time\n"
+            "folder = pathlib.Path(__file__).parent\n"
+            f"if os.getpid() != {os.getpid()}:\n"
+            "    time.sleep(0.5)\n"
+            "    assert not (folder / 'broken').exists()\n"
+            "with (folder / 'log').open('a') as log:\n"
+            f"    print('{name}', os.getpid(), file=log)\n"
+        )
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(warming, "PARTS", {"play": ("toy_apart", "toy"), "apart": ("toy_apart",)})
+    monkeypatch.setattr(warming, "APART", ("toy_apart",))
+    monkeypatch.setattr(warming, "cache_folder", lambda: tmp_path / "base" / "cache")
+    monkeypatch.setattr(warming, "usable_cores", lambda: 2)
+    return tmp_path
+
+
+def imports(toys: Path) -> list[tuple[str, bool]]:
+    """Return which modules were imported, in turn, and whether by this process."""
+    lines = (line.split() for line in (toys / "log").read_text().splitlines())
+    return [(name, int(pid) == os.getpid()) for name, pid in lines]
+
+
+def test_a_second_process_compiles_what_stands_apart(toys: Path) -> None:
+    stages = []
+    warming.warm_up(lambda *stage: stages.append(stage), ["play"])
+    assert imports(toys) == [("toy", True), ("toy_apart", False), ("toy_apart", True)]
+    assert stages == [("toy", 0, 2), ("toy_apart", 1, 2), ("", 2, 2)]
+    assert warming.is_warm("play")
+
+
+def failing_start(*_: object, **__: object) -> None:
+    raise BlockingIOError("no more processes")
+
+
+@pytest.mark.parametrize("reason", ["one core", "no cache", "broken", "no process", "warm"])
+def test_without_a_second_process_one_compiles_all(
+    reason: str, toys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if reason == "one core":
+        monkeypatch.setattr(warming, "usable_cores", lambda: 1)
+    elif reason == "no cache":
+        (toys / "base").write_text("not a folder")
+    elif reason == "broken":
+        (toys / "broken").touch()
+    elif reason == "no process":
+        monkeypatch.setattr(subprocess, "Popen", failing_start)
+    else:
+        cache.write(toys / "base" / "cache", "complete-play", b"")
+    warming.load("play")
+    assert imports(toys) == [("toy", True), ("toy_apart", True)]
+    assert warming.is_warm("play") or reason == "no cache"
+
+
+def test_what_has_nothing_beside_it_needs_no_second_process(toys: Path) -> None:
+    warming.load("apart")
+    assert imports(toys) == [("toy_apart", True)]
+
+
+def test_what_cannot_be_compiled_leaves_no_mark_and_no_process(toys: Path) -> None:
+    (toys / "toy.py").write_text("raise ValueError('no')")
+    with pytest.raises(ValueError, match="no"):
+        warming.load("play")
+    assert not warming.is_warm("play")
+    assert not (toys / "log").exists()
+
+
+def test_a_child_ends_with_its_parent(toys: Path) -> None:
+    (toys / "toy.py").write_text("import time; time.sleep(600)")
+    child = warming._start_child(["toy"])
+    assert child.stdin is not None
+    child.stdin.close()
+    assert child.wait(timeout=60) == 1
+
+
+def test_a_child_that_is_done_ends_by_itself(toys: Path) -> None:
+    with warming._start_child(["toy"]) as child:
+        assert child.wait(timeout=60) == 0
+
+
+def test_a_child_is_not_led_astray_by_the_folder_that_it_is_started_in(
+    toys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (toys / "agent").mkdir()
+    (toys / "agent" / "__init__.py").write_text("raise ValueError('another agent')")
+    monkeypatch.chdir(toys)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path != str(toys)])
+    with warming._start_child(["agent.compiled.parts"]) as child:
+        assert child.wait(timeout=60) == 0
+
+
+COMPILING = """
+import os, sys, time
+from pathlib import Path
+from agent.compiled import cache, warming
+folder = Path(sys.argv[1])
+sys.path.insert(0, str(folder))
+warming.PARTS = {"play": ("slow",)}
+warming.cache_folder = lambda: folder / "base" / "cache"
+warming.load("play")
+"""
+SLOW = """
+import os, sys, time
+from pathlib import Path
+from agent.compiled import cache
+folder = Path(sys.argv[1])
+place = folder / "base" / "cache"
+how = "loaded" if cache.holds(place, "code") else "compiled"
+with (folder / "log").open("a") as log:
+    print(how, os.getpid(), file=log)
+if how == "compiled":
+    time.sleep(float(sys.argv[2]))
+    cache.write(place, "code", b"")
+"""
+
+
+def compiler(folder: Path, seconds: float = 0.5) -> subprocess.Popen[bytes]:
+    """Start a process that needs a part, which takes so long to compile."""
+    (folder / "slow.py").write_text(SLOW)
+    return subprocess.Popen([sys.executable, "-c", COMPILING, str(folder), str(seconds)])
+
+
+def log_of(folder: Path, lines: int) -> list[tuple[str, int]]:
+    """Wait for so many lines of the log; return who compiled and who loaded."""
+    log, deadline = folder / "log", time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if log.exists() and (text := log.read_text()).count("\n") >= lines:
+            return [(how, int(pid)) for how, pid in map(str.split, text.splitlines())]
+        time.sleep(0.02)
+    raise TimeoutError(log)
+
+
+def test_of_three_that_start_at_once_one_compiles_and_the_others_load(tmp_path: Path) -> None:
+    processes = [compiler(tmp_path) for _ in range(3)]
+    assert [process.wait(60) for process in processes] == [0, 0, 0]
+    assert [how for how, _ in log_of(tmp_path, 3)] == ["compiled", "loaded", "loaded"]
+
+
+def test_where_the_compiler_is_killed_one_that_waited_takes_over(tmp_path: Path) -> None:
+    first = compiler(tmp_path, 600)
+    log_of(tmp_path, 1)
+    others = [compiler(tmp_path) for _ in range(2)]
+    with pytest.raises(subprocess.TimeoutExpired):
+        others[0].wait(1)
+    first.kill()
+    first.wait()
+    assert [process.wait(60) for process in others] == [0, 0]
+    log = log_of(tmp_path, 3)
+    assert [how for how, _ in log] == ["compiled", "compiled", "loaded"]
+    assert log[0][1] == first.pid
+
+
+@pytest.mark.skipif(os.name != "posix", reason="another lock is used there")
+def test_where_no_lock_can_be_had_it_compiles_alone(
+    toys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    with pytest.raises(OSError, match="No locks") as caught:
+        cache.lock(warming.cache_folder())
+    assert not isinstance(caught.value, BlockingIOError)
+    warming.load("play")
+    assert warming.is_warm("play")
+
+
+def test_a_compiler_that_is_stuck_is_not_waited_for_without_end(
+    toys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warming, "PATIENCE", 0.3)
+    with cache.lock(warming.cache_folder()):
+        began = time.monotonic()
+        warming.load("play")
+        assert time.monotonic() - began >= 0.3
+    assert warming.is_warm("play")
+
+
+def test_who_is_warm_waits_for_nobody(toys: Path) -> None:
+    cache.write(warming.cache_folder(), "complete-play", b"")
+    with cache.lock(warming.cache_folder()):
+        warming.load("play")
+    assert imports(toys) == [("toy", True), ("toy_apart", True)]

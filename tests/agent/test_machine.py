@@ -1,0 +1,66 @@
+import os
+from math import inf
+
+import pytest
+
+from agent import machine as cores
+from agent.machine import quota, usable_cores
+
+
+@pytest.fixture
+def system(tmp_path):
+    """Write the files of a system by their paths; return where they are."""
+
+    def write(**files):
+        for path, text in files.items():
+            file = tmp_path / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        return tmp_path
+
+    return write
+
+
+GROUPS, TOP = "proc/self/cgroup", "sys/fs/cgroup"
+
+
+@pytest.mark.parametrize(
+    ("groups", "settings", "expected"),
+    [
+        ("0::/\n", {"cpu.max": "150000 100000\n"}, 1.5),
+        ("0::/\n", {"cpu.max": "max 100000\n"}, inf),
+        ("0::/\n", {}, inf),
+        ("0::/a/b\n", {"a/cpu.max": "200000 100000\n", "a/b/cpu.max": "max 100000\n"}, 2.0),
+        ("0::/a/b\n", {"a/cpu.max": "200000 100000\n", "a/b/cpu.max": "50000 100000\n"}, 0.5),
+        ("0::/of/the/host\n", {"cpu.max": "300000 100000\n"}, 3.0),
+        (
+            "3:cpu,cpuacct:/docker/1\n1:memory:/x\n0::/\n",
+            {
+                "cpu,cpuacct/cpu.cfs_quota_us": "250000\n",
+                "cpu,cpuacct/cpu.cfs_period_us": "100000\n",
+            },
+            2.5,
+        ),
+        ("1:cpu:/\n", {"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, inf),
+        (
+            "1:memory:/\n",
+            {"cpu/cpu.cfs_quota_us": "1000\n", "cpu/cpu.cfs_period_us": "9000\n"},
+            inf,
+        ),
+        ("0::/../..\n", {"cpu.max": "nonsense"}, inf),
+    ],
+)
+def test_what_control_groups_leave(system, groups, settings, expected):
+    root = system(**{GROUPS: groups, **{f"{TOP}/{name}": text for name, text in settings.items()}})
+    assert quota(root) == expected
+
+
+def test_there_is_no_quota_where_the_system_has_none(tmp_path):
+    assert quota(tmp_path) == inf
+
+
+@pytest.mark.parametrize(("left", "expected"), [(inf, 8), (3.9, 3), (0.5, 1)])
+def test_a_quota_pays_for_whole_cores_only(monkeypatch, left, expected):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)), raising=False)
+    monkeypatch.setattr(cores, "quota", lambda: left)
+    assert usable_cores() == expected

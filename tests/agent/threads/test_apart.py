@@ -1,0 +1,79 @@
+"""A user's code that does not return: seen from another thread, and broken off."""
+
+import contextlib
+import threading
+import time
+
+import pytest
+
+from agent.threads.apart import Apart, GivenUp, Watched
+from agent.threads.latch import Latch
+
+PATIENCE = 20.0
+
+
+def test_what_it_returns_or_raises_comes_out():
+    fine, failing = Apart(lambda: 5, "fine"), Apart(lambda: 1 / 0, "failing")
+    assert fine.wait(timeout=PATIENCE)
+    assert fine.result() == 5
+    assert not fine.thread.is_alive()
+    assert failing.wait(timeout=PATIENCE)
+    with pytest.raises(ZeroDivisionError):
+        failing.result()
+
+
+def test_waiting_ends_with_another_latch():
+    gate, stop = threading.Event(), Latch()
+    apart = Apart(lambda: gate.wait(PATIENCE), "waiting")
+    stop.set()
+    assert not apart.wait(stop, timeout=PATIENCE)
+    gate.set()
+    assert apart.wait(timeout=PATIENCE)
+
+
+def endless():
+    while True:
+        pass
+
+
+def swallowing():
+    while True:
+        with contextlib.suppress(Exception):
+            endless()
+
+
+@pytest.mark.parametrize("loop", [endless, swallowing])
+def test_a_loop_is_broken_off(loop):
+    function = Watched(loop)
+    assert not function.is_stuck(0.0)
+    apart = Apart(function, "loop")
+    assert not apart.wait(timeout=0.05)
+    assert function.is_stuck(0.01)
+    assert not function.is_stuck(PATIENCE)
+    function.give_up()
+    assert apart.wait(timeout=PATIENCE)
+    with pytest.raises(GivenUp):
+        apart.result()
+
+
+def test_a_loop_that_nobody_watches_is_broken_off_too():
+    apart = Apart(endless, "loop")
+    apart.give_up()
+    assert apart.wait(timeout=PATIENCE)
+    with pytest.raises(GivenUp):
+        apart.result()
+
+
+def test_what_was_given_up_asleep_is_stuck_no_longer_and_ends_when_it_wakes():
+    gate = threading.Event()
+    function = Watched(lambda number: gate.wait(PATIENCE) and number)
+    left = Apart(lambda: function(1), "asleep")
+    while not function.is_stuck(0.0):
+        time.sleep(0.001)
+    function.give_up()
+    assert not function.is_stuck(0.0)
+    gate.set()
+    assert function(2) == 2
+    assert left.wait(timeout=PATIENCE)
+    with pytest.raises(GivenUp):
+        left.result()

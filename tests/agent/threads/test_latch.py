@@ -1,0 +1,29 @@
+import threading
+
+from agent.threads.latch import Latch, wait_for_any
+
+
+def test_hooks_run_once_when_it_goes_on_and_at_once_after_that():
+    latch, calls = Latch(), []
+    latch.then(lambda: calls.append("before"))
+    assert not latch.is_set()
+    latch.set()
+    latch.set()
+    assert latch.is_set()
+    latch.then(lambda: calls.append("after"))
+    assert calls == ["before", "after"]
+
+
+def test_waiting_ends_with_the_first_of_several():
+    first, second = Latch(), Latch()
+    timer = threading.Timer(0.01, second.set)
+    timer.start()
+    wait_for_any(first, second, timeout=20.0)
+    timer.join()
+    assert second.is_set()
+    assert not first.is_set()
+
+
+def test_waiting_ends_with_the_timeout():
+    wait_for_any(Latch(), timeout=0.001)
+    wait_for_any(Latch(), timeout=0.0)

@@ -1,0 +1,30 @@
+"""Rules of the house that import-linter's contracts cannot say."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import agent
+from agent.compiled.sources import kernel_sources
+
+ROOT = Path(agent.__file__).parents[1]
+PACKAGES = ("agent", "openings", "protocols", "training", "tournament", "kempelen")
+SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_numba_is_imported_only_where_kernels_are_made(path: Path) -> None:
+    module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    if any(name.split(".")[0] in ("numba", "llvmlite") for name in imports(path)):
+        kernels = {name.decode() for name in kernel_sources(ROOT / "agent")}
+        assert module in kernels or module.startswith("agent.compiled.")
