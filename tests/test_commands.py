@@ -239,7 +239,7 @@ def test_what_runs_elsewhere_is_there(command: str, where: str) -> None:
     if file == ".ci/run":
         assert command in text.splitlines()
     elif file == "Makefile":
-        assert f"\n{words[1]}: setup" in text
+        assert f"\n{words[1]}: $(INSTALLED)" in text
     elif file == EXTRAS:
         assert f"\n{words[2].removeprefix('kempelen[').removesuffix(']')} = [" in text
     elif file == IMAGE and "::" not in where:
