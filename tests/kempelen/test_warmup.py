@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from agent.compiled import warming
 from agent.chess.parts import ALPHABETA, MCTS
+from agent.compiled import warming
 from agent.compiled.parts import PARTS
 from kempelen import warmup
 from kempelen.cli import main
