@@ -7,9 +7,11 @@ import time
 import chess
 import pytest
 
+from agent.chess.alphabeta import search_root
 from agent.chess.plain_game import PlainGame
 from agent.chess.plain_search import PlainSearch, score
 from agent.chess.search import KernelSearch
+from agent.compiled.scores import INFINITE
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.game import Game
 from agent.limits import Cp, Info, Limits, Mate
@@ -151,3 +153,20 @@ def test_progress_while_searching() -> None:
     assert progress.nodes > 0
     assert progress.move in chess.Board().legal_moves
     assert 1 <= progress.number <= 20
+
+
+def test_what_one_thread_has_searched_the_main_one_need_not() -> None:
+    """They share the table: a helper that is ahead leaves the main thread little to do.
+
+    Here it is ahead by all levels, whatever the machine's cores do.
+    """
+    board, limits, levels = chess.Board(KIWIPETE), Limits(), range(1, 11)
+    alone, shared = KernelSearch(), KernelSearch(threads=2)
+    for search in (alone, shared):
+        search._employ(search._games, board, limits)
+        for game in reversed(search._games):
+            for depth in levels:
+                search_root(game.worker, depth, -INFINITE, INFINITE)
+    nodes, helper = (int(search._games[-1].worker["nodes"]) for search in (alone, shared))
+    assert helper == nodes > 10_000  # it began with an empty table as well
+    assert 0 < int(shared._games[0].worker["nodes"]) < nodes / 4
