@@ -8,7 +8,7 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 # Standard output is the engine's; pip shows its progress where there is a terminal to see it.
 INSTALL = $(BIN)/python -m pip install $$([ -t 2 ] || echo --quiet) --disable-pip-version-check
 
-.PHONY: setup run test image check bench strength clean
+.PHONY: setup run test image second-python check bench strength clean
 
 setup: $(INSTALLED_DEV)  ## virtual environment with the project installed editable, kernels compiled
 	$(BIN)/kempelen warmup
@@ -33,6 +33,9 @@ test: setup  ## run all tests
 
 image: setup  ## build the container image and play in it: as root, with Debian's buildah
 	$(BIN)/python -m pytest --image tests/docker
+
+second-python:  ## play under another Python too: a selection of the tests
+	PYTHON=$(PYTHON) scripts/second-python
 
 check: $(INSTALLED_DEV)  ## lint, types, import contracts
 	$(BIN)/ruff check .
