@@ -8,12 +8,12 @@ import chess
 import pytest
 
 from agent.chess.alphabeta import search_root
-from agent.chess.plain_game import PlainGame
 from agent.chess.plain_search import PlainSearch, score
 from agent.chess.search import KernelSearch
 from agent.compiled.scores import INFINITE
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.game import Game
+from agent.games.plain_chess import PlainGame
 from agent.limits import Cp, Info, Limits, Mate
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.ordering import Ordering
