@@ -147,6 +147,7 @@ ELSEWHERE = {
     "make run": "Makefile",
     "make test": ".ci/run",
     "make image": ".ci/run",
+    "make second-python": ".ci/run",
     "make strength": "Makefile",
     "scripts/install-debian-packages": ".ci/run",
     "scripts/rescore_positions.py": "tests/training/test_rescoring.py",
