@@ -3,14 +3,15 @@
 import random
 import threading
 import time
+from functools import partial
 
 import chess
 import pytest
 
-from agent.chess.alphabeta import search_root
+from agent.chess.aspiration import aspirate
 from agent.chess.plain_search import PlainSearch, score
+from agent.chess.rules import KernelBoard
 from agent.chess.search import KernelSearch
-from agent.compiled.scores import INFINITE
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.game import Game
 from agent.games.plain_chess import PlainGame
@@ -164,14 +165,16 @@ def test_what_one_thread_has_searched_the_main_one_need_not() -> None:
     """
     board, depth = chess.Board(KIWIPETE), 10
 
-    def nodes(search: KernelSearch, thread: int, depth: int) -> int:
-        worker = search._games[thread].worker
+    def nodes(game: KernelBoard, depth: int) -> int:
+        score = 0
         for level in range(1, depth + 1):
-            search_root(worker, level, -INFINITE, INFINITE)
-        return int(worker["nodes"])
+            score = aspirate(game.worker, level, score)
+        return int(game.worker.nodes)
 
     alone, shared = KernelSearch(), KernelSearch(threads=2)
     for search in (alone, shared):
-        search._employ(search._games, board, Limits())
-    nodes(shared, 1, depth + 2)
-    assert 0 < nodes(shared, 0, depth) < nodes(alone, 0, depth) / 2
+        search._crew.begin(partial(search._load, board, Limits()))
+        search._crew.employ(len(search._crew))
+    main, helper = shared._crew.at_work
+    nodes(helper, depth + 2)
+    assert 0 < nodes(main, depth) < nodes(alone._crew.first, depth) / 2

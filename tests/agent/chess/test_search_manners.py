@@ -120,7 +120,7 @@ def test_threads_share_the_work(searcher: Searcher) -> None:
     info = last_info(search, chess.Board(KIWIPETE), Limits(nodes=goal))
     assert info.pv[0] in chess.Board(KIWIPETE).legal_moves
     assert threading.active_count() == 1
-    searched = [int(game.worker["nodes"]) for game in search._games]
+    searched = [int(game.worker.nodes) for game in search._crew]
     assert len(searched) == 3
     assert min(searched) > sum(searched) / 50, searched
     if searcher is KernelSearch:
