@@ -31,6 +31,7 @@ COMMANDS = {
     "sprt": "judge a match by its counts: Elo, likelihood of superiority, SPRT",
     "watch": "show a running tournament from its MQTT broker",
     "serve": "answer position requests over MQTT, as a bot",
+    "doctor": "tell what is here and what is wrong with it, for a report of a fault",
 }
 
 # The exit status that shells expect of a command that was interrupted from the keyboard.

@@ -35,6 +35,7 @@ YAML = r"(\w+: .*|\{.*: .*\})"
 # Run here: the command, and what stands for parts of it.
 HERE: dict[str, dict[str, str]] = {
     "kempelen warmup": {},
+    "kempelen doctor": {},
     "kempelen try my_eval.py:evaluate": {
         "my_eval.py:evaluate": "my_eval.py:evaluate --games 2 --nodes 20",
     },
