@@ -114,7 +114,7 @@ class UCT(Search[Move]):
         leaf = self._plant(game, depth)
         if leaf is not None:
             return self._found(leaf, ())
-        root = self._root_node()
+        root = self._planted()
         self._make(game, depth, self.playouts)
         if not root.visits:
             raise SearchStopped
@@ -130,7 +130,7 @@ class UCT(Search[Move]):
         """
         depth = deepest or ENDLESS
         self._plant(game, depth)
-        root = self._root_node()
+        root = self._planted()
         part = made = 0
         complete = True
         while complete and made < self.playouts and root.proven is None:
@@ -177,13 +177,13 @@ class UCT(Search[Move]):
             self.tree = self._tree(game)
         return leaf
 
-    def _root_node(self) -> "Node[Any]":
+    def _planted(self) -> "Node[Any]":
         assert self.tree is not None
         return self.tree
 
     def _make(self, game: Game[Move], depth: int, playouts: int) -> bool:
         """Make playouts, until the root is proven; return False if it was stopped before."""
-        root = self._root_node()
+        root = self._planted()
         try:
             for _ in range(playouts):
                 self._playout(game, root, depth)

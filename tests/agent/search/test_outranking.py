@@ -95,7 +95,7 @@ def test_a_won_move_is_played(name, game_name, depth, seed, scale):
     if not won(game, found.move, mover):
         assert depth == 2
         assert found.value > 0
-        assert found.decided
+        assert found.decided or found.value == 1  # of playouts it is the mean
 
 
 @pytest.mark.parametrize("game_name", ["tic-tac-toe", "connect-four"])
