@@ -34,9 +34,15 @@ FEATURES = {
 }
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 
-_SEARCH = """
+_BEGIN = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
+"""
+_COMPILE = f"""{_BEGIN}
+import numba
+numba.njit(lambda x: x + 1)(1)
+"""
+_SEARCH = f"""{_BEGIN}
 from agent.chess.parts import ALPHABETA
 from agent.compiled import warming
 warming.load(ALPHABETA)
@@ -263,35 +269,38 @@ def look_at_search(diagnosis: Diagnosis) -> None:
     from agent.chess.parts import ALPHABETA
     from agent.compiled import warming
 
-    if not warming.is_warm(ALPHABETA):
-        diagnosis.tell("search", "not tried: the kernel is not compiled")
+    try:
+        if not warming.is_warm(ALPHABETA):
+            _run_apart(_COMPILE)
+            diagnosis.tell("search", "not tried: the kernel is not compiled; Numba can compile")
+            return
+        speed = float(_run_apart(_SEARCH, str(SEARCHING)).split()[-1])
+    except RuntimeError as error:
+        diagnosis.tell("search", f"failed: {error}")
+        diagnosis.complain(
+            f"the search fails: {error}",
+            "install its packages anew: pip install --force-reinstall numba llvmlite numpy",
+            broken=True,
+        )
         return
-    path, seconds = json.dumps(sys.path), str(SEARCHING)
-    command = [sys.executable, "-c", _SEARCH, path, seconds]
+    text = f"{speed:,.0f} nodes a second, one thread, {SEARCHING:g} s"
+    diagnosis.tell("search", text, nodes_a_second=speed, seconds=SEARCHING)
+
+
+def _run_apart(code: str, *arguments: str) -> str:
+    """Run Python in a process of its own and return what it prints; RuntimeError if it fails."""
+    command = [sys.executable, "-c", code, json.dumps(sys.path), *arguments]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False
         )
     except subprocess.TimeoutExpired:
-        _search_failed(diagnosis, f"it did not end within {PATIENCE:g} s")
-        return
+        raise RuntimeError(f"it did not end within {PATIENCE:g} s") from None
     if done.returncode:
         lines = done.stderr.strip().splitlines()
         ended = _end_of(done.returncode)
-        _search_failed(diagnosis, f"{lines[-1]} ({ended})" if lines else ended)
-        return
-    speed = float(done.stdout.split()[-1])
-    text = f"{speed:,.0f} nodes a second, one thread, {SEARCHING:g} s"
-    diagnosis.tell("search", text, nodes_a_second=speed, seconds=SEARCHING)
-
-
-def _search_failed(diagnosis: Diagnosis, why: str) -> None:
-    diagnosis.tell("search", f"failed: {why}")
-    diagnosis.complain(
-        f"the search failed: {why}",
-        "install the packages again: pip install --force-reinstall numba llvmlite numpy",
-        broken=True,
-    )
+        raise RuntimeError(f"{lines[-1]} ({ended})" if lines else ended)
+    return done.stdout
 
 
 def _end_of(status: int) -> str:

@@ -50,11 +50,8 @@ class Diagnosis:
             except Exception as error:  # noqa: BLE001 - the others are to be made all the same
                 text = f"{type(error).__name__}: {error}"
                 self.tell(name, text)
-                self.complain(
-                    f"{name}: {text}",
-                    "install again: pip install --force-reinstall kempelen",
-                    broken=True,
-                )
+                remedy = "install it anew, with its packages, into an environment of its own"
+                self.complain(f"{name}: {text}", remedy, broken=True)
 
     def shown(self, text: str) -> str:
         """Return a text without the name of the user that paths may hold."""
