@@ -11,6 +11,8 @@ Returned = TypeVar("Returned")
 Doing = Callable[[str, float], None]
 
 GLANCE = 0.05
+# How long what is not told may take, in seconds.
+PATIENCE = 60.0
 
 
 class StuckError(Exception):
@@ -19,7 +21,7 @@ class StuckError(Exception):
 
 def attend(work: Callable[[Doing], Returned]) -> Returned:
     """Return what `work` returns, or raise what it raises; StuckError when it is stuck."""
-    began, what, patience = time.monotonic(), "it", 0.0
+    began, what, patience = time.monotonic(), "the beginning", PATIENCE
 
     def doing(now: str, seconds: float) -> None:
         nonlocal began, what, patience
@@ -28,7 +30,6 @@ def attend(work: Callable[[Doing], Returned]) -> Returned:
     def start() -> Returned:
         return work(doing)
 
-    doing("it", 1.0)
     apart = Apart(start, "attended")
     try:
         while not apart.wait(timeout=GLANCE):

@@ -73,7 +73,6 @@ WORTH = 5
 def hasty(monkeypatch):
     monkeypatch.setattr(examination, "CALLING", 0.01)
     monkeypatch.setattr(examination, "SEARCHING", 0.05)
-    monkeypatch.setattr(examination, "CALL_PATIENCE", 2.0)
 
 
 @pytest.fixture
@@ -141,7 +140,6 @@ def test_failures_keep_it_from_playing(attempt):
         ("{file}:deeper", [], 2, r"takes other arguments: .*\(position\).*missing .*'depth'"),
         ("{file}:board_only", [], 2, r"takes other arguments: .*\(worker, ply\), and takes \(boa"),
         ("{file}:unknown", [], 2, "cannot be compiled: .*no_such_field"),
-        ("{file}:endless", [], 1, "called on rnbq.*did not come back within 2 s"),
         ("{file}:good", ["--games", "0"], 2, "expected a whole number above 0, not '0'"),
         ("{file}:good", ["--tc", "soon"], 2, "write moves/base"),
         ("{file}:good", ["--game", "chass"], 2, "there is no game 'chass'"),
@@ -156,6 +154,13 @@ def test_mistakes_are_named(attempt, name, arguments, status, message):
     found, out, err = attempt(name, *arguments)
     assert (found, out) == (status, "")
     assert re.search(message, err.replace("\n", " "))
+
+
+def test_a_call_that_does_not_return_is_given_up(attempt, monkeypatch):
+    monkeypatch.setattr(examination, "CALL_PATIENCE", 0.5)
+    status, out, err = attempt("{file}:endless")
+    assert (status, out) == (1, "")
+    assert re.search(r"endless, called on rnbq\S* .* did not come back within 0\.5 s", err)
 
 
 def test_a_match_goes_on(attempt, tmp_path):
