@@ -19,7 +19,8 @@ from kempelen.console import complain, progress, warm_up
 from kempelen.match import configure_game, game_entries
 from kempelen.numbers import positive
 from kempelen.running import configure_run, run_tournament
-from tournament.settings import Settings, clock_entries, settings_of
+from tournament.settings import Settings, settings_of
+from tournament.time_control import clock_entries
 from tournament.values import SettingsError, encode
 from training.attendance import StuckError
 from training.examination import EvaluationReport, Examinee, examine, load_attended

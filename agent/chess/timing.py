@@ -13,7 +13,7 @@ from agent.chess.evaluators import make_evaluator
 from agent.chess.records import Worker
 from agent.chess.rules import KernelBoard
 from agent.compiled.kernel import entry
-from agent.compiled.native import call_evaluator
+from agent.compiled.native import U64, call_evaluator
 from agent.evaluation import Evaluation
 
 # As many calls in a row as take so long, in seconds: what surrounds them counts for nothing then.
@@ -41,10 +41,10 @@ def calls_a_second(evaluation: Evaluation, boards: Sequence[chess.Board], second
     game = KernelBoard()
 
     def stop() -> None:
-        game.worker["stop"] = 1
+        game.worker.stop = 1
 
     evaluator = make_evaluator(evaluation, False, stop)
-    game.worker["evaluate"] = evaluator.address
+    game.worker.evaluate = U64(evaluator.address)
     calls, batch, spent, turn = 0, 1, 0.0, 0
     while spent < seconds:
         game.load(boards[turn % len(boards)])
