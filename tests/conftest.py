@@ -26,6 +26,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="build the container image and play in it: needs root, buildah and debootstrap",
     )
+    parser.addoption(
+        "--thorough",
+        action="store_true",
+        help="run what is marked so too, and look at all where else a sample is looked at",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only a thorough run is for."""
+    if config.getoption("--thorough"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("thorough")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -35,6 +35,10 @@ YAML = r"(\w+: .*|\{.*: .*\})"
 # Run here: the command, and what stands for parts of it.
 HERE: dict[str, dict[str, str]] = {
     "kempelen warmup": {},
+    "kempelen doctor": {},
+    "kempelen try my_eval.py:evaluate": {
+        "my_eval.py:evaluate": "my_eval.py:evaluate --games 2 --nodes 20",
+    },
     "kempelen match --help": {},
     "kempelen lab --help": {},
     "kempelen sprt 13 37 50 25 3 --elo1 4": {},
@@ -147,6 +151,7 @@ ELSEWHERE = {
     "make run": "Makefile",
     "make test": ".ci/run",
     "make image": ".ci/run",
+    "make second-python": ".ci/run",
     "make strength": "Makefile",
     "scripts/install-debian-packages": ".ci/run",
     "scripts/rescore_positions.py": "tests/training/test_rescoring.py",
@@ -239,7 +244,7 @@ def test_what_runs_elsewhere_is_there(command: str, where: str) -> None:
     if file == ".ci/run":
         assert command in text.splitlines()
     elif file == "Makefile":
-        assert f"\n{words[1]}: setup" in text
+        assert f"\n{words[1]}: $(INSTALLED)" in text
     elif file == EXTRAS:
         assert f"\n{words[2].removeprefix('kempelen[').removesuffix(']')} = [" in text
     elif file == IMAGE and "::" not in where:
@@ -256,6 +261,8 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     mates = (ROOT / "tests" / "data" / "mates.epd").read_text().splitlines()
     (folder / "mates.epd").write_text("".join(f"{line}\n" for line in mates[1:4]))
     (cup,) = re.findall(r"^```yaml\n(name: cup.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    (own,) = re.findall(r"^```python my_eval.py\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    (folder / "my_eval.py").write_text(own)
     (folder / "cup.yaml").write_text(cup.replace("10+0.1 ", "{nodes: 50} #"))
     game = '[White "A"]\n[Black "B"]\n[WhiteElo "2300"]\n[BlackElo "2300"]\n[Result "{0}"]\n\n'
     results = ["1-0", "0-1", "1/2-1/2"] * 2

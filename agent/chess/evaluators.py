@@ -1,6 +1,5 @@
 """Evaluations of chess as the kernel calls them."""
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,7 @@ from agent.compiled.evaluators import CompiledEvaluator, Evaluator, PythonEvalua
 from agent.compiled.record import dtype_of, offset_of
 from agent.compiled.scores import MAX_EVALUATION
 from agent.compiled.user_evaluation import compile_evaluation, whole_score
-from agent.evaluation import Evaluation
+from agent.evaluation import Evaluation, whole
 
 _POSITIONS = offset_of(Worker, "positions")
 _PositionStruct: Any = np.ctypeslib.as_ctypes_type(dtype_of(Position))  # type: ignore[arg-type]
@@ -55,7 +54,7 @@ def make_evaluator(
         function = evaluation.python
 
         def evaluate(worker: int, ply: int) -> int:
-            value = operator.index(function(board_at(worker, ply, chess960)))
+            value = whole(evaluation.name, function(board_at(worker, ply, chess960)))
             return min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
 
         return PythonEvaluator(evaluation.name, evaluate, on_error)

@@ -63,7 +63,7 @@ class Kind:
         return self.adapted(load(own))
 
     def adapted(self, evaluation: Evaluation) -> GameEvaluation:
-        """Return such an evaluation of one that has been loaded; raises EvaluationError."""
+        """Return an evaluation that is loaded as `evaluation` does."""
         if evaluation.jitted is not None:
             raise EvaluationError(
                 f"evaluation {evaluation.name} is compiled, for compiled searches; "
