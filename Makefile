@@ -4,7 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup run test image check bench strength clean
+# As many workers as tests/conftest.py says; whoever is done takes tests from the others.
+TEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
+
+.PHONY: setup run test image check check-all bench strength clean
 
 setup: $(STAMP)  ## virtual environment with the project installed editable, kernels compiled
 	$(BIN)/kempelen warmup
@@ -17,8 +20,8 @@ $(STAMP): pyproject.toml
 run: setup  ## speak UCI on standard input and output
 	$(BIN)/kempelen uci
 
-test: setup  ## run all tests
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+test: setup  ## run the tests
+	$(TEST)
 
 image: setup  ## build the container image and play in it: as root, with Debian's buildah
 	$(BIN)/python -m pytest --image tests/docker
@@ -28,6 +31,9 @@ check: $(STAMP)  ## lint, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check-all: setup check  ## check, and run the tests thoroughly: all that is, and more of it
+	$(TEST) --thorough
 
 bench: setup  ## nodes and speed of a fixed search
 	$(BIN)/kempelen bench

@@ -145,7 +145,7 @@ EXTRAS = "pyproject.toml"
 # Run elsewhere: by a test, by .ci/run or by make; the extras that pip installs are there.
 ELSEWHERE = {
     "make run": "Makefile",
-    "make test": ".ci/run",
+    "make test": "Makefile",
     "make image": ".ci/run",
     "make strength": "Makefile",
     "scripts/install-debian-packages": ".ci/run",
