@@ -272,7 +272,7 @@ def _show(arguments: Namespace) -> int:
             "share": round(entry.weight / total, 4),
             "name": str(name or ""),
         }
-        if statistics := polyglot.Statistics.unpack(entry.learn):
+        if statistics := polyglot.MoveStatistics.unpack(entry.learn):
             row["games"] = statistics.games
             row["score"] = round(statistics.points / statistics.games, 3)
         rows.append(row)

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from kempelen.plain_table import Table
+from kempelen.plain_table import PlainTable
 
 # By how many matches a round has.
 ROUNDS = {1: "final", 2: "semi-finals", 4: "quarter-finals"}
 
 
-def bracket_table(bracket: list[list[dict[str, Any]]]) -> Table:
+def bracket_table(bracket: list[list[dict[str, Any]]]) -> PlainTable:
     """Return a line for each match of the rounds that are paired."""
-    table = Table(box=None, header_style="bold")
+    table = PlainTable(box=None, header_style="bold")
     for heading in ("round", "player", "", "opponent", "goes on"):
         table.add_column(heading, justify="center" if not heading else "left")
     for number, matches in enumerate(bracket, start=1):

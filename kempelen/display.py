@@ -15,7 +15,7 @@ from rich.text import Text
 from agent.border.plain_text import plain, plain_lines
 from kempelen.bracket import bracket_table
 from kempelen.console import complain
-from kempelen.plain_table import Table
+from kempelen.plain_table import PlainTable
 from tournament.events import Event, Notice
 from tournament.live import LiveState
 
@@ -143,8 +143,8 @@ def _finite(error: float | None) -> str:
     return "∞" if error is None else f"{error:.1f}"
 
 
-def _standings(summary: dict[str, Any]) -> Table:
-    table = Table(box=None, header_style="bold")
+def _standings(summary: dict[str, Any]) -> PlainTable:
+    table = PlainTable(box=None, header_style="bold")
     headings = (*RANKED_BY.get(summary.get("format", ""), BY_ELO), *COUNTED)
     for heading in ("", "player"):
         table.add_column(heading)
@@ -174,10 +174,10 @@ def _cells(row: dict[str, Any]) -> dict[str, str]:
     return cells
 
 
-def _crosstable(summary: dict[str, Any]) -> Table:
+def _crosstable(summary: dict[str, Any]) -> PlainTable:
     names = summary["players"]
     order = [names.index(row["name"]) for row in summary["rows"]]
-    table = Table(box=None, header_style="bold")
+    table = PlainTable(box=None, header_style="bold")
     table.add_column("")
     for index in order:
         table.add_column(names[index][:8], justify="right")
@@ -187,9 +187,9 @@ def _crosstable(summary: dict[str, Any]) -> Table:
     return table
 
 
-def boards_table(boards: list[dict[str, Any]]) -> Table:
+def boards_table(boards: list[dict[str, Any]]) -> PlainTable:
     """Return one line for each board."""
-    table = Table(box=None, header_style="bold")
+    table = PlainTable(box=None, header_style="bold")
     for heading in ("board", "game", "White", "", "Black", "", "ply", "move", "result"):
         table.add_column(heading)
     for board in boards:
@@ -210,7 +210,7 @@ def boards_table(boards: list[dict[str, Any]]) -> Table:
 
 
 def _diagrams(boards: list[dict[str, Any]]) -> RenderableType:
-    table = Table.grid(padding=(0, 1))
+    table = PlainTable.grid(padding=(0, 1))
     cells = []
     for board in boards:
         if "position" in board:
@@ -232,7 +232,7 @@ def _diagram(position: str) -> str:
 
 def _progress(status: dict[str, Any], pace: float) -> RenderableType:
     played, asked = status.get("played", 0), max(1, status.get("asked", 1))
-    table = Table.grid(padding=(0, 1))
+    table = PlainTable.grid(padding=(0, 1))
     left = f"{(asked - played) / pace / 60:.0f} min left" if pace > 0 and asked > played else ""
     speed = f"{60 * pace:.1f} games/min" if pace > 0 else ""
     state = status.get("state", "")

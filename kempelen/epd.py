@@ -17,9 +17,9 @@ from agent.machine import usable_cores
 from kempelen.console import complain, progress, warm_up
 from kempelen.match import ENGINE_HELP, engine_entries, parse_entries
 from kempelen.numbers import positive
-from kempelen.plain_table import Table
+from kempelen.plain_table import PlainTable
 from tournament import suite
-from tournament.player import check_command
+from tournament.contestants import check_command
 from tournament.settings import EngineProtocol, EngineSettings, TimeControl
 from tournament.values import SettingsError, decode, encode
 
@@ -131,7 +131,7 @@ def _print(files: list[dict[str, Any]], attempts: list[suite.Attempt]) -> None:
     console = Console()
     missed = [attempt for attempt in attempts if not attempt.solved]
     if missed:
-        table = Table("not solved", "asked for", "answered", "score", box=None)
+        table = PlainTable("not solved", "asked for", "answered", "score", box=None)
         for attempt in missed:
             table.add_row(
                 attempt.problem.name,
@@ -140,7 +140,7 @@ def _print(files: list[dict[str, Any]], attempts: list[suite.Attempt]) -> None:
                 _text(attempt.score),
             )
         console.print(table)
-    table = Table(box=None)
+    table = PlainTable(box=None)
     for heading in ("file", "solved", "of", "", "failed", "nodes", "seconds"):
         table.add_column(heading, justify="left" if heading == "file" else "right")
     for total in files if len(files) == 1 else [*files, _sum(files)]:

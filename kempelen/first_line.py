@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
-from kempelen import __version__, serving, uci
+from kempelen import __version__, pipes, uci
 from protocols.session import Session
 from protocols.uci.values import shorten
 
@@ -28,7 +28,7 @@ OTHERWISE = "kempelen --help lists the commands"
 def serve() -> int:
     """Speak UCI or GTP until `quit`, the end of input, or a closed output."""
     terminal = os.isatty(0) and os.isatty(1)
-    return serving.serve(partial(FirstLine, terminal=terminal))
+    return pipes.serve(partial(FirstLine, terminal=terminal))
 
 
 class FirstLine:
@@ -45,7 +45,7 @@ class FirstLine:
         self._terminal = terminal
         self._told = False
         self._untold = ""
-        self._chosen: serving.Served | None = None
+        self._chosen: pipes.Served | None = None
         if terminal:
             for line in GREETING:
                 session.send(line)
@@ -82,7 +82,7 @@ class FirstLine:
         """Stop everything."""
         return self._chosen is None or self._chosen.close(timeout)
 
-    def _choose(self, line: str) -> serving.Served | None:
+    def _choose(self, line: str) -> pipes.Served | None:
         from protocols.uci.protocol import COMMANDS
 
         words = line.split()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import RawDescriptionHelpFormatter
 from typing import TYPE_CHECKING
 
-from kempelen import __version__, serving
+from kempelen import __version__, pipes
 from kempelen.console import complain
 from protocols.gtp.protocol import Gtp, Settings
 from protocols.session import Session
@@ -55,7 +55,7 @@ def run(arguments: Namespace) -> int:
     except (EvaluationError, OSError, ValueError) as error:
         complain(error, "kempelen gtp")
         return 2
-    return serving.serve(lambda session: make(session, settings))
+    return pipes.serve(lambda session: make(session, settings))
 
 
 def make(session: Session, settings: Settings = Settings()) -> Gtp:  # noqa: B008 - it is frozen

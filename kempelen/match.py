@@ -11,7 +11,7 @@ from kempelen.console import complain
 from kempelen.game_options import fitted, read_option
 from kempelen.running import configure_run, run_tournament
 from protocols.client.process import EngineError, find_program
-from tournament.player import LAB_OPTIONS
+from tournament.contestants import LAB_OPTIONS
 from tournament.settings import (
     CHESS,
     TOLERANCES,

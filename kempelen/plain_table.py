@@ -9,7 +9,7 @@ from rich.text import Text
 from agent.border.plain_text import plain
 
 
-class Table(table.Table):
+class PlainTable(table.Table):
     """A table whose headings and cells may be text from outside."""
 
     def add_column(self, header: RenderableType = "", *args: Any, **options: Any) -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from agent.border.files import open_text
 from kempelen.console import complain
-from kempelen.plain_table import Table
+from kempelen.plain_table import PlainTable
 from tournament.ratings import Meeting, Rating, rate
 from tournament.records import read_tag_value
 from tournament.values import encode
@@ -22,7 +22,7 @@ SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 
 @dataclass(frozen=True)
-class Game:
+class RatedGame:
     """What ratings need of a game; pair: what the two games of a pair have in common, if known."""
 
     white: str
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the ratings, best first."""
-    games: list[Game] = []
+    games: list[RatedGame] = []
     for path in arguments.pgn:
         try:
             with open_text(path) as file:
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def meetings(names: list[str], games: Iterable[Game]) -> list[Meeting]:
+def meetings(names: list[str], games: Iterable[RatedGame]) -> list[Meeting]:
     """Return the games as ratings need them: two of a pair, with colours swapped, together."""
     numbers = {name: number for number, name in enumerate(names)}
     waiting: dict[tuple[tuple[str, ...], str, str], int] = {}
@@ -92,12 +92,12 @@ def _anchor(text: str) -> tuple[str, float]:
     raise argparse.ArgumentTypeError(f"expected NAME=ELO, not {text!r}")
 
 
-def _games(file: TextIO) -> Iterator[Game]:
+def _games(file: TextIO) -> Iterator[RatedGame]:
     while (headers := chess.pgn.read_headers(file)) is not None:
         score = SCORES.get(headers.get("Result", "*"))
         white, black = (read_tag_value(headers.get(side, "?")) for side in ("White", "Black"))
         if score is not None and white != black:
-            yield Game(white, black, score, _pair_of(headers))
+            yield RatedGame(white, black, score, _pair_of(headers))
 
 
 def _pair_of(headers: chess.pgn.Headers) -> tuple[str, ...] | None:
@@ -117,7 +117,7 @@ def _print(ratings: list[Rating], *, as_json: bool) -> None:
         rows = [encode(rating) for rating in ratings]
         print(json.dumps(rows))
         return
-    table = Table(box=None)
+    table = PlainTable(box=None)
     table.add_column("player")
     for heading in ("Elo", "±", "points", "games", "drawn"):
         table.add_column(heading, justify="right")

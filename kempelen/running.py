@@ -13,9 +13,9 @@ from kempelen.console import complain
 from kempelen.display import Display, standings_view
 from kempelen.interruption import Interruption
 from kempelen.mqtt_arguments import MISSING_BROKER, broker_from, configure_mqtt, needs_packages
-from tournament.board_game import GameFailedError
 from tournament.events import Event, GameFinished, Listener, TournamentFinished, to_json
 from tournament.formats import writer
+from tournament.game_referee import GameFailedError
 from tournament.ledger import Ledger, LedgerError
 from tournament.openings import with_digest
 from tournament.record_file import RecordFile

@@ -18,7 +18,7 @@ from kempelen.numbers import positive
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from training.selfplay import Plan
+    from training.selfplay import SelfPlayPlan
 
 POSITIONS = 1_000_000
 CHECKED_GAMES = 20
@@ -93,12 +93,12 @@ def _count(text: str) -> int:
     return 0 if text == "0" else positive(text)
 
 
-def _plan(arguments: Namespace) -> Plan:
+def _plan(arguments: Namespace) -> SelfPlayPlan:
     from agent.chess.selfplay_rules import Rules
     from agent.evaluation import load
     from tournament import openings
     from tournament.settings import OpeningSettings
-    from training.selfplay import Plan
+    from training.selfplay import SelfPlayPlan
 
     load(arguments.evaluation)  # to fail here, if it must
     fens: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ def _plan(arguments: Namespace) -> Plan:
         starts = openings.load(OpeningSettings(file=arguments.openings))
         fens = tuple(_after(start.fen, start.moves) for start in starts)
     rules = Rules(nodes=arguments.nodes, random_plies=arguments.random_plies)
-    return Plan(rules, arguments.seed, arguments.evaluation, fens)
+    return SelfPlayPlan(rules, arguments.seed, arguments.evaluation, fens)
 
 
 def _after(fen: str, moves: tuple[str, ...]) -> str:

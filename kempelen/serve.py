@@ -14,7 +14,7 @@ from kempelen.numbers import positive, seconds
 from protocols.client.process import EngineError
 from protocols.mqtt import topics
 from protocols.mqtt.link import BrokerLostError
-from tournament.player import Player, make_player
+from tournament.contestants import Contestant, make_contestant
 from tournament.settings import GAME_PROTOCOLS, EngineSettings
 from tournament.values import SettingsError, decode
 
@@ -93,7 +93,7 @@ class Replaceable:
 
     def __init__(self, settings: EngineSettings) -> None:
         self._settings = settings
-        self._player: Player | None = None
+        self._player: Contestant | None = None
         self._failed = False
         self._chess960 = False
 
@@ -103,7 +103,7 @@ class Replaceable:
             await self.close()
         if self._player is None:
             self._chess960 = chess960
-            self._player = make_player(self._settings, chess960=chess960)
+            self._player = make_contestant(self._settings, chess960=chess960)
             self._failed = True
             await self._player.start()
             self._failed = False

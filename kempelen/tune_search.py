@@ -160,9 +160,9 @@ def _print(spsa: Spsa, checked: Strength | None, *, as_json: bool) -> None:
         return
     from rich.console import Console
 
-    from kempelen.plain_table import Table
+    from kempelen.plain_table import PlainTable
 
-    table = Table(title=f"after {spsa.told} pairs")
+    table = PlainTable(title=f"after {spsa.told} pairs")
     for heading in ("constant", "before", "found"):
         table.add_column(heading, justify="left" if heading == "constant" else "right")
     for tunable in spsa.tunables:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kempelen import __version__, serving
+from kempelen import __version__, pipes
 from protocols.session import Session
 from protocols.uci.protocol import Uci
 
@@ -34,7 +34,7 @@ def run(arguments: Namespace) -> int:
 
 def serve(tune: bool = False) -> int:
     """Speak UCI until `quit`, the end of input, or a closed output."""
-    return serving.serve(partial(make, tune=tune))
+    return pipes.serve(partial(make, tune=tune))
 
 
 def make(session: Session, tune: bool = False) -> Uci:

@@ -24,7 +24,7 @@ _MOVES = ("bm", "sm", "pm", "pv")
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
+class EpdLine:
     """What one line says. moves: raw moves and their weights; score: centipawns, if given."""
 
     depth: int
@@ -37,7 +37,7 @@ def read(paths: Iterable[Path], min_score: int | None = None) -> list[Entry]:
 
     min_score: positions whose `ce` is lower are left out: the side to move should not get there.
     """
-    found: dict[int, Analysis] = {}
+    found: dict[int, EpdLine] = {}
     for path in paths:
         for key, analysis in _read_file(path):
             if min_score is not None and (analysis.score or 0) < min_score:
@@ -51,7 +51,7 @@ def read(paths: Iterable[Path], min_score: int | None = None) -> list[Entry]:
     ]
 
 
-def _read_file(path: Path) -> Iterator[tuple[int, Analysis]]:
+def _read_file(path: Path) -> Iterator[tuple[int, EpdLine]]:
     try:
         with open_file(path) as file:
             for number, line in enumerate((line.decode() for line in lines(file)), 1):
@@ -63,7 +63,7 @@ def _read_file(path: Path) -> Iterator[tuple[int, Analysis]]:
         raise BookError(f"cannot read {path}: it is not UTF-8 text") from None
 
 
-def _analysis(line: str, where: str) -> tuple[int, Analysis]:
+def _analysis(line: str, where: str) -> tuple[int, EpdLine]:
     try:
         board, parsed = chess.Board.from_epd(line)
     except (ValueError, IndexError) as error:
@@ -77,7 +77,7 @@ def _analysis(line: str, where: str) -> tuple[int, Analysis]:
     weights.update((pack(board, move), 0) for move in operations.get("am") or ())
     score = operations.get("ce")
     depth = _number(operations.get("acd"))
-    return zobrist_hash(board), Analysis(depth or 0, _number(score), weights)
+    return zobrist_hash(board), EpdLine(depth or 0, _number(score), weights)
 
 
 def _first(given: Any) -> list[chess.Move]:

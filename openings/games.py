@@ -23,7 +23,7 @@ import chess
 from chess.polyglot import zobrist_hash
 
 from agent.border.files import lines, open_file
-from openings.polyglot import BookError, Entry, Statistics, pack, scaled
+from openings.polyglot import BookError, Entry, MoveStatistics, pack, scaled
 
 # Points of White, doubled so that they are whole numbers.
 RESULTS = {"1-0": 2, "1/2-1/2": 1, "0-1": 0}
@@ -55,7 +55,7 @@ class DamagedGameError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Game:
+class PgnGame:
     """The text of one game: its tags, and its moves with all that stands between them."""
 
     tags: dict[str, str]
@@ -92,7 +92,7 @@ class Game:
         return found
 
 
-def read(text: Iterable[str]) -> Iterator[Game]:
+def read(text: Iterable[str]) -> Iterator[PgnGame]:
     """Split the lines of a PGN file into games.
 
     One of more than _LONGEST_GAME characters, as where a comment is not closed, ends there.
@@ -104,19 +104,19 @@ def read(text: Iterable[str]) -> Iterator[Game]:
     for line in text:
         size += len(line)
         if size > _LONGEST_GAME:
-            yield Game(tags, "".join(moves))
+            yield PgnGame(tags, "".join(moves))
             tags, moves, size, in_comment = {}, [], len(line), False
         tag = None if in_comment or not line.startswith("[") else _TAG.match(line)
         if tag:
             if moves:
-                yield Game(tags, "".join(moves))
+                yield PgnGame(tags, "".join(moves))
                 tags, moves, size = {}, [], len(line)
             tags[tag[1]] = tag[2]
         elif not line.startswith("%") and (moves or line.strip()):
             moves.append(line)
             in_comment = _ends_in_comment(line, in_comment)
     if tags or moves:
-        yield Game(tags, "".join(moves))
+        yield PgnGame(tags, "".join(moves))
 
 
 def _ends_in_comment(line: str, inside: bool) -> bool:
@@ -143,7 +143,7 @@ class Filter:
     since: str = ""
     until: str = ""
 
-    def sides(self, game: Game) -> tuple[bool, bool]:
+    def sides(self, game: PgnGame) -> tuple[bool, bool]:
         """Tell whether the moves of White and of Black count."""
         tags = game.tags
         usual = tags.get("Variant", "Standard").lower() in ("standard", "chess", "normal")
@@ -272,7 +272,7 @@ class Collector:
     games: Counter[str] = field(default_factory=Counter)
     _known: dict[tuple[int, str], tuple[int, int]] = field(default_factory=dict)
 
-    def add(self, game: Game) -> None:
+    def add(self, game: PgnGame) -> None:
         """Count a game, or note why not."""
         white, black = self.filter.sides(game)
         if not white and not black:
@@ -354,7 +354,7 @@ def entries(tally: Tally, min_games: int = 1) -> Iterator[Entry]:
     """
     for _, counts in itertools.groupby(tally.counts(), key=lambda count: count[0]):
         kept = [
-            Entry(key, raw_move, points, Statistics(games, points / 2).pack())
+            Entry(key, raw_move, points, MoveStatistics(games, points / 2).pack())
             for key, raw_move, games, points in counts
             if games >= min_games
         ]

@@ -23,7 +23,7 @@ from chess.polyglot import zobrist_hash
 from agent.limits import Info, Mate
 from openings import repertoire
 from openings.checking import centipawns
-from openings.polyglot import MOST_WEIGHT, BookError, Entry, Statistics, pack, replacing
+from openings.polyglot import MOST_WEIGHT, BookError, Entry, MoveStatistics, pack, replacing
 
 # A search: position, nodes, lines -> the best lines, best first.
 Search = Callable[[chess.Board, int, int], Sequence[Info[chess.Move]]]
@@ -55,9 +55,9 @@ class Known:
 
     def count(self, points: float) -> None:
         """Take in a game's result for the mover: 1, 0.5 or 0."""
-        old = Statistics.unpack(self.learn)
+        old = MoveStatistics.unpack(self.learn)
         games, total = (old.games, old.points) if old else (0, 0.0)
-        self.learn = Statistics(games + 1, total + points).pack()
+        self.learn = MoveStatistics(games + 1, total + points).pack()
         if self.weight:
             change = (points > 0.5) - (points < 0.5)
             self.weight = min(max(self.weight + change, 1), MOST_WEIGHT)

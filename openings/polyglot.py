@@ -5,7 +5,7 @@ weight and a number for learning (2, 2 and 4 bytes). Source: Michel Van den Berg
 format'. Weight 0 means: known, but not to be played.
 
 In the learning number, which other programs leave at 0, books built here keep what a collection of
-games says of the move: see `Statistics`.
+games says of the move: see `MoveStatistics`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
+class MoveStatistics:
     """How a move did in a collection: games, and the mover's points in them (win 1, draw 1/2)."""
 
     games: int
@@ -61,12 +61,12 @@ class Statistics:
         return _TAGGED | min(self.games, _MOST_GAMES) << 10 | permille
 
     @staticmethod
-    def unpack(learn: int) -> Statistics | None:
+    def unpack(learn: int) -> MoveStatistics | None:
         """Return what a learning number says, or None if it is another program's."""
         games, permille = learn >> 10 & _MOST_GAMES, learn & 0x3FF
         if not learn & _TAGGED or not games or permille > 1000:
             return None
-        return Statistics(games, games * permille / 1000)
+        return MoveStatistics(games, games * permille / 1000)
 
 
 def pack(board: chess.Board, move: chess.Move) -> int:
@@ -166,11 +166,11 @@ def _ranked(rank: int, book: Iterable[Entry]) -> Iterator[tuple[int, int, Entry]
 
 
 def _sum(entries: list[Entry]) -> Entry:
-    known = [found for entry in entries if (found := Statistics.unpack(entry.learn))]
+    known = [found for entry in entries if (found := MoveStatistics.unpack(entry.learn))]
     learn = entries[0].learn
     if known:
         games, points = sum(each.games for each in known), sum(each.points for each in known)
-        learn = Statistics(games, points).pack()
+        learn = MoveStatistics(games, points).pack()
     weight = sum(entry.weight for entry in entries)
     return entries[0]._replace(weight=weight, learn=learn)
 

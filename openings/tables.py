@@ -241,7 +241,7 @@ def _prepare(folder: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
+class TableStatistics:
     """What a table holds for one side to move: numbers of positions, and the longest mates.
 
     side: the pieces of the side to move first, as in KQKR for the stronger side of that ending.
@@ -257,7 +257,7 @@ class Statistics:
     longest_loss: int | None
 
 
-def statistics(ending: EndingKind, data: Bytes) -> Iterator[Statistics]:
+def statistics(ending: EndingKind, data: Bytes) -> Iterator[TableStatistics]:
     """Count what is in a table, for the stronger and for the weaker side to move."""
     split = ending.name.index("K", 1)
     strong, weak = ending.name[:split], ending.name[split:]
@@ -265,7 +265,7 @@ def statistics(ending: EndingKind, data: Bytes) -> Iterator[Statistics]:
         counts = np.bincount(data[turn * ending.size : (turn + 1) * ending.size], minlength=256)
         counts[255] = 0  # not a position
         won, lost = np.flatnonzero(counts[2::2]), np.flatnonzero(counts[1::2])
-        yield Statistics(
+        yield TableStatistics(
             ending=ending.name,
             side=side,
             wins=int(counts[2::2].sum()),

@@ -7,9 +7,9 @@ import chess
 import chess.syzygy
 
 from agent.limits import Cp, Mate, Score
-from tournament.rules import WHITE, Ending, Termination, draw, win
 from tournament.settings import Adjudication, DrawRule, ResignRule
 from tournament.values import SettingsError
+from tournament.verdicts import WHITE, Termination, Verdict, draw, win
 
 # A mate is worth more than any centipawns that a rule could ask for.
 MATE_CENTIPAWNS = 100_000
@@ -44,7 +44,7 @@ class Adjudicator:
 
     def judge(
         self, board: chess.Board, scores: Sequence[Score | None], *, first: int
-    ) -> Ending | None:
+    ) -> Verdict | None:
         """Return the ending that a rule gives to the position after the last move, or None.
 
         scores: what the movers said of their moves, each from its own side, since the players
@@ -62,7 +62,7 @@ class Adjudicator:
         )
 
     @staticmethod
-    def _resigned(rule: ResignRule, values: Sequence[int | None], last: int) -> Ending | None:
+    def _resigned(rule: ResignRule, values: Sequence[int | None], last: int) -> Verdict | None:
         own, other = values[::-1][::2], values[::-1][1::2]
         lost = _all(own[: rule.movecount], rule.movecount, lambda v: v <= -rule.score)
         agreed = _all(other[: rule.movecount], rule.movecount, lambda v: v >= rule.score)
@@ -71,21 +71,21 @@ class Adjudicator:
         return None
 
     @staticmethod
-    def _drawn(rule: DrawRule, values: Sequence[int | None], board: chess.Board) -> Ending | None:
+    def _drawn(rule: DrawRule, values: Sequence[int | None], board: chess.Board) -> Verdict | None:
         count = 2 * rule.movecount
         quiet = _all(values[-count:], count, lambda v: abs(v) <= rule.score)
         if quiet and board.fullmove_number > rule.movenumber:
             return draw(Termination.DRAW_ADJUDICATION)
         return None
 
-    def too_long(self, number: int) -> Ending | None:
+    def too_long(self, number: int) -> Verdict | None:
         """Return the draw of a game whose next move has this number, if it has gone on too long."""
         limit = self._settings.maxmoves
         if limit is not None and number > limit:
             return draw(Termination.MAX_MOVES)
         return None
 
-    def _by_tables(self, board: chess.Board) -> Ending | None:
+    def _by_tables(self, board: chess.Board) -> Verdict | None:
         if self._tables is None or chess.popcount(board.occupied) > self._pieces:
             return None
         # The tables know the fifty-move rule only from a fresh counter on.

@@ -30,14 +30,14 @@ from tournament.events import (
     event_name,
     to_json,
 )
-from tournament.game import Emit
+from tournament.match_game import Emit
 from tournament.openings import Opening
 from tournament.records import GameRecord
-from tournament.rules import Termination
 from tournament.runner import Local, Record, RunStoppedError
 from tournament.schedule import Pair, PairKey
 from tournament.settings import Settings
 from tournament.values import SettingsError, decode, encode
+from tournament.verdicts import Termination
 
 CONNECT_LIMIT = 10.0
 HEARTBEAT = 1.0

@@ -12,11 +12,11 @@ from pathlib import Path
 from agent.border.plain_text import plain
 from agent.game import CHANCE, find_move
 from agent.games.go import COLUMNS
-from tournament.board_game import new_game
+from tournament.game_referee import new_game
 from tournament.records import GameRecord, to_pgn
-from tournament.rules import Termination
 from tournament.settings import GameSettings, Settings
 from tournament.values import SettingsError, encode
+from tournament.verdicts import Termination
 
 WIDTH = 100
 MISSING_SGF = "SGF needs one more package: pip install 'kempelen[gtp]'"

@@ -21,7 +21,7 @@ from agent.border.files import read_text
 from agent.border.plain_text import plain
 from openings import starts
 from openings.polyglot import BookError
-from tournament.board_game import new_game, random_opening, read_openings
+from tournament.game_referee import new_game, random_opening, read_openings
 from tournament.records import read_tag_value
 from tournament.settings import GAME_PROTOCOLS, OpeningSettings, Order, Settings
 from tournament.values import SettingsError

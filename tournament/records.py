@@ -9,8 +9,8 @@ import chess
 import chess.pgn
 
 from agent.border.plain_text import plain
-from tournament.rules import Termination
 from tournament.schedule import PairKey
+from tournament.verdicts import Termination
 
 # PGN gives a string 255 characters at most; some are for what must be escaped.
 TAG_LENGTH = 200

@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Protocol
 from agent.machine import usable_cores
 from protocols.mqtt.link import BrokerLostError, Tell
 from tournament.adjudication import Adjudicator
+from tournament.contestants import (
+    Contestant,
+    ContestantPool,
+    IoLogs,
+    check_command,
+    make_contestant,
+)
 from tournament.events import (
     Event,
     GameFinished,
@@ -20,12 +27,10 @@ from tournament.events import (
     TournamentFinished,
     TournamentStarted,
 )
-from tournament.game import Assignment, Emit, play_game
 from tournament.ledger import Ledger, LedgerError
+from tournament.match_game import Assignment, Emit, play_game
 from tournament.openings import Opening, chooser, with_digest
-from tournament.player import IoLogs, Player, Pool, check_command, make_player
 from tournament.records import GameRecord
-from tournament.rules import Termination
 from tournament.schedule import Pair, PairKey, due
 from tournament.settings import EngineSettings, Restart, Settings
 from tournament.standings import (
@@ -39,6 +44,7 @@ from tournament.standings import (
     summarise,
 )
 from tournament.unwritten import Unwritten
+from tournament.verdicts import Termination
 
 if TYPE_CHECKING:
     from protocols.mqtt.client import BotClient
@@ -99,7 +105,9 @@ class Local:
         self._emit: Emit = _ignore
         self._adjudicator = Adjudicator(settings.adjudication)
         idle = max(2, len(settings.engines)) * boards
-        self._pool = Pool(settings, self._make_player, idle=min(idle, 64), report=self._report)
+        self._pool = ContestantPool(
+            settings, self._make_contestant, idle=min(idle, 64), report=self._report
+        )
 
     async def open(self, emit: Emit) -> None:
         """Check that all engines start with their options."""
@@ -151,8 +159,8 @@ class Local:
     def _report(self, text: str) -> None:
         self._emit(Notice(text))
 
-    def _make_player(self, engine: EngineSettings) -> Player:
-        return make_player(
+    def _make_contestant(self, engine: EngineSettings) -> Contestant:
+        return make_contestant(
             engine,
             game=self._settings.game,
             time=engine.time or self._settings.time,

@@ -8,7 +8,6 @@ from enum import StrEnum
 from tournament.ranking import ranked, swiss_scores
 from tournament.ratings import Meeting, Rating, count_meetings, rate
 from tournament.records import GameRecord
-from tournament.rules import Termination
 from tournament.schedule import PairKey, Results, Tie, knockout_rounds, total_games
 from tournament.settings import Format, Settings, SprtModel, SprtSettings
 from tournament.statistics import (
@@ -18,6 +17,7 @@ from tournament.statistics import (
     sprt_bounds,
     strength,
 )
+from tournament.verdicts import Termination
 
 FAILURES = frozenset(
     {

@@ -19,7 +19,7 @@ from agent.limits import Mate, Score
 from protocols.client.engine import EngineOptionError
 from protocols.client.process import EngineError, EngineNotFoundError
 from protocols.client.uci import Answer, SearchRequest
-from tournament.player import UciPlayer
+from tournament.contestants import UciContestant
 from tournament.settings import EngineSettings, TimeControl
 from tournament.values import SettingsError
 
@@ -141,7 +141,7 @@ class Solver:
     def __init__(self, engine: EngineSettings, limits: TimeControl) -> None:
         self._engine = engine
         self._limits = limits
-        self._player: UciPlayer | None = None
+        self._player: UciContestant | None = None
         self._has_started = False
 
     async def attempt(self, problem: Problem) -> Attempt:
@@ -167,9 +167,9 @@ class Solver:
         if player is not None:
             await asyncio.shield(player.close())
 
-    async def _ready(self) -> UciPlayer:
+    async def _ready(self) -> UciContestant:
         if self._player is None:
-            self._player = UciPlayer(self._engine, chess960=False, log=None)
+            self._player = UciContestant(self._engine, chess960=False, log=None)
             try:
                 await self._player.start()
             except (EngineOptionError, EngineNotFoundError):

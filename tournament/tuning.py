@@ -10,9 +10,9 @@ from typing import Protocol
 from protocols.client.process import EngineError
 from protocols.client.uci import Option
 from tournament.adjudication import Adjudicator
-from tournament.game import Assignment, play_game
+from tournament.contestants import Contestant, ContestantPool, UciContestant
+from tournament.match_game import Assignment, play_game
 from tournament.openings import choose, load
-from tournament.player import Player, Pool, UciPlayer
 from tournament.schedule import PairKey
 from tournament.settings import EngineSettings, Settings
 from tournament.spsa import Spsa, Trial, Tunable
@@ -63,7 +63,7 @@ class Check:
 
 async def declared(engine: EngineSettings) -> Mapping[str, Option]:
     """Start an engine and return its options by their lower-case names."""
-    player = UciPlayer(engine, chess960=False, log=None)
+    player = UciContestant(engine, chess960=False, log=None)
     try:
         await player.start()
         return dict(player.options)
@@ -157,7 +157,7 @@ class _Board:
         """Play trials as long as there are any."""
         openings = load(self._settings.openings, chess960=False)
         adjudicator = Adjudicator(self._settings.adjudication)
-        pool = Pool(self._settings, _make_player, idle=2, report=lambda text: None)
+        pool = ContestantPool(self._settings, _make_contestant, idle=2, report=lambda text: None)
         try:
             while self._trials.asked < self._trials.trials:
                 trial = self._trials.ask()
@@ -180,13 +180,13 @@ class _Board:
             await asyncio.shield(pool.close())
             adjudicator.close()
 
-    async def _configure(self, pool: Pool, trial: Trial) -> None:
+    async def _configure(self, pool: ContestantPool, trial: Trial) -> None:
         for index, values in enumerate((trial.plus, trial.minus)):
             try:
                 player = await pool.take(index)
             except EngineError as error:
                 raise SettingsError(f"{self._settings.engines[index].name}: {error}") from None
-            assert isinstance(player, UciPlayer)
+            assert isinstance(player, UciContestant)
             await player.configure(values)
             await pool.give(index, player)
 
@@ -200,8 +200,8 @@ class _Board:
         return (2 * white_score - 1) * (1 if number == 1 else -1)
 
 
-def _make_player(engine: EngineSettings) -> Player:
-    return UciPlayer(engine, chess960=False, log=None)
+def _make_contestant(engine: EngineSettings) -> Contestant:
+    return UciContestant(engine, chess960=False, log=None)
 
 
 def against_itself(engine: EngineSettings) -> tuple[EngineSettings, EngineSettings]:

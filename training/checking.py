@@ -11,7 +11,7 @@ from agent.chess.selfplay_rules import Rules
 from agent.compiled.sources import sources_digest
 from agent.limits import Cp, Limits
 from training.positions import Dataset, KnownPositions, Packed
-from training.selfplay import Plan, player_of
+from training.selfplay import SelfPlayPlan, player_of
 
 LEGALITY_SAMPLE = 20_000  # positions
 SEARCH_SAMPLE = 200
@@ -75,8 +75,8 @@ def check(path: Path, games: int) -> Findings:
         )
 
 
-def _plan(manifest: dict[str, Any]) -> Plan:
-    return Plan(
+def _plan(manifest: dict[str, Any]) -> SelfPlayPlan:
+    return SelfPlayPlan(
         Rules(**manifest["rules"]),
         manifest["seed"],
         manifest["evaluation"],

@@ -26,7 +26,7 @@ BLOCK_GAMES = 32
 
 
 @dataclass(frozen=True)
-class Plan:
+class SelfPlayPlan:
     """What is played: together with a game's number it determines the game."""
 
     rules: Rules
@@ -48,7 +48,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Progress:
+class SelfPlayProgress:
     """What a run has written so far."""
 
     positions: int  # in the file, those of earlier runs included
@@ -66,8 +66,8 @@ def _digest(evaluation: str) -> str:
 
 
 def generate(
-    path: Path, plan: Plan, version: str, positions: int, processes: int
-) -> Iterator[Progress]:
+    path: Path, plan: SelfPlayPlan, version: str, positions: int, processes: int
+) -> Iterator[SelfPlayProgress]:
     """Play until the file holds at least so many positions; yield at the start and every block.
 
     Raises PositionsError if the file cannot be used, GamesError if a process fails; what has been
@@ -85,11 +85,11 @@ def generate(
                     yield _progress(writer)
 
 
-def _progress(writer: Writer) -> Progress:
-    return Progress(writer.positions, writer.next_game, writer.duplicates, writer.damages)
+def _progress(writer: Writer) -> SelfPlayProgress:
+    return SelfPlayProgress(writer.positions, writer.next_game, writer.duplicates, writer.damages)
 
 
-def player_of(plan: Plan) -> "SelfPlay":
+def player_of(plan: SelfPlayPlan) -> "SelfPlay":
     """Make what plays the games of a plan, compiling it if need be."""
     from agent.chess.selfplay import SelfPlay
 

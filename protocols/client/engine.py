@@ -86,7 +86,7 @@ class Conversation(Protocol):
 
 
 @dataclass
-class Engine:
+class EngineClient:
     """One engine: a process, unless `converse` makes something else. Times are seconds."""
 
     command: str

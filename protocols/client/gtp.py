@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from agent.border.plain_text import plain, plain_name
 from agent.limits import SideClock
-from protocols.client.engine import Engine, EngineOptionError, State
+from protocols.client.engine import EngineClient, EngineOptionError, State
 from protocols.client.process import WORDS_LIMIT, EngineError
 from protocols.client.uci import Answer, InfoCallback, SearchRequest
 from protocols.gtp.values import COLOURS
@@ -22,7 +22,7 @@ GAME_ID = "gogui-rules_game_id"
 
 
 @dataclass
-class GtpEngine(Engine):
+class GtpEngine(EngineClient):
     """One program that speaks GTP.
 
     setup: the commands that begin a game. game_id: the game that it must play, in the words of

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from agent.border.plain_text import plain, plain_name
 from agent.limits import Cp, Info, Mate, Score, SideClock
-from protocols.client.engine import Engine, EngineOptionError, State, flag
+from protocols.client.engine import EngineClient, EngineOptionError, State, flag
 
 # Live reports are for people: more often than this, an engine's lines are not even parsed.
 INFO_INTERVAL = 0.2
@@ -110,7 +110,7 @@ class Answer:
 
 
 @dataclass
-class UciEngine(Engine):
+class UciEngine(EngineClient):
     """One engine that speaks UCI."""
 
     author: str = ""

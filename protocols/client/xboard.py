@@ -22,7 +22,7 @@ from agent.border.plain_text import plain, plain_name
 from agent.limits import Cp, Info, Mate
 from protocols.client.engine import (
     Conversation,
-    Engine,
+    EngineClient,
     EngineOptionError,
     EngineTimeoutError,
     EngineUnresponsiveError,
@@ -94,7 +94,7 @@ class _Protocol(chess.engine.XBoardProtocol):
 
 
 @dataclass
-class XBoardEngine(Engine):
+class XBoardEngine(EngineClient):
     """One program that speaks xboard's protocol."""
 
     chess960: bool = False

@@ -47,7 +47,7 @@ class NameTakenError(Exception):
     """Another bot of this name is online, or the broker does not let us have the name."""
 
 
-class Thinker(Protocol):
+class BotEngine(Protocol):
     """What a bot thinks with."""
 
     async def new_game(self) -> None:
@@ -74,7 +74,7 @@ class Bot:
         broker: Broker,
         name: str,
         description: str,
-        think: Callable[[bool], Awaitable[Thinker]],
+        think: Callable[[bool], Awaitable[BotEngine]],
         *,
         queue_limit: int = QUEUE_LIMIT,
         client_limit: int = CLIENT_LIMIT,

@@ -9,7 +9,7 @@ from rich.console import Console
 from agent.border.plain_text import plain, plain_name
 from kempelen.console import complain
 from kempelen.display import view
-from kempelen.plain_table import Table
+from kempelen.plain_table import PlainTable
 from tests.support import ANY_TEXT
 from tests.tournament.support import engine
 from tests.tournament.support import settings as settings_of
@@ -25,10 +25,10 @@ from tournament.events import (
 )
 from tournament.live import LiveState
 from tournament.records import GameRecord
-from tournament.rules import Termination
 from tournament.standings import outcome_of, summarise
+from tournament.verdicts import Termination
 
-WIDE = 2000
+WIDE = 20_000
 
 
 def shown(renderable, width=100):
@@ -85,7 +85,7 @@ def test_words_from_outside_are_shown_as_they_are(words):
 
 @given(ANY_TEXT, ANY_TEXT)
 def test_cells_and_headings(heading, cell):
-    table = Table(heading)
+    table = PlainTable(heading)
     table.add_row(cell)
     output = shown(table, WIDE)
     assert is_plain(output)

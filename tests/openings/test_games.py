@@ -7,8 +7,8 @@ import chess.pgn
 import chess.polyglot
 import pytest
 
-from openings.games import Collector, Filter, Game, Tally, collect, entries, read
-from openings.polyglot import BookError, Entry, Statistics, pack
+from openings.games import Collector, Filter, PgnGame, Tally, collect, entries, read
+from openings.polyglot import BookError, Entry, MoveStatistics, pack
 
 SHORT = """[Event "?"]
 [White "Morphy, Paul"]
@@ -142,8 +142,8 @@ def test_entries_are_weighted_by_points_and_carry_statistics():
             tally.add(5, 1, points)
         tally.add(5, 2, 2)
         assert list(entries(tally)) == [
-            Entry(5, 1, 3, Statistics(3, 1.5).pack()),
-            Entry(5, 2, 2, Statistics(1, 1.0).pack()),
+            Entry(5, 1, 3, MoveStatistics(3, 1.5).pack()),
+            Entry(5, 2, 2, MoveStatistics(1, 1.0).pack()),
         ]
         assert [entry.raw_move for entry in entries(tally, min_games=2)] == [1]
 
@@ -164,4 +164,4 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 
 
 def test_a_game_without_moves_is_no_harm():
-    assert Game({"Result": "1-0"}, "1-0\n").main_line(10) == []
+    assert PgnGame({"Result": "1-0"}, "1-0\n").main_line(10) == []

@@ -6,7 +6,7 @@ from chess.polyglot import zobrist_hash
 from agent.limits import Cp, Info, Mate
 from openings import repertoire
 from openings.growing import Grower, Known, write_lines
-from openings.polyglot import Entry, Statistics, pack
+from openings.polyglot import Entry, MoveStatistics, pack
 
 
 def entries(*lines):
@@ -74,8 +74,8 @@ def test_the_result_of_self_play_moves_the_weights_on_its_way():
     grown = grower(Search(white_wins_after=2), "e4 e5")
     grown.step()
     first, reply = book_moves(grown, "")["e2e4"], book_moves(grown, "e4")["e7e5"]
-    assert Statistics.unpack(first.learn) == Statistics(1, 1.0)
-    assert Statistics.unpack(reply.learn) == Statistics(1, 0.0)
+    assert MoveStatistics.unpack(first.learn) == MoveStatistics(1, 1.0)
+    assert MoveStatistics.unpack(reply.learn) == MoveStatistics(1, 0.0)
     assert (first.weight, reply.weight) == (11, 9)
 
 

@@ -9,7 +9,7 @@ import pytest
 from openings.polyglot import (
     BookError,
     Entry,
-    Statistics,
+    MoveStatistics,
     merge,
     open_book,
     pack,
@@ -113,6 +113,6 @@ def test_pruning_keeps_the_heaviest():
 
 
 def test_statistics_fit_the_learning_number():
-    assert Statistics.unpack(Statistics(200, 130.0).pack()) == Statistics(200, 130.0)
-    assert Statistics.unpack(0) is None
-    assert Statistics.unpack(12345) is None
+    assert MoveStatistics.unpack(MoveStatistics(200, 130.0).pack()) == MoveStatistics(200, 130.0)
+    assert MoveStatistics.unpack(0) is None
+    assert MoveStatistics.unpack(12345) is None

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.tournament.support import engine, play, settings
-from tournament.rules import Termination
 from tournament.settings import Adjudication, EngineProtocol, EngineSettings, TimeControl
 from tournament.values import SettingsError
+from tournament.verdicts import Termination
 
 AGENT = EngineSettings(command="chess", name="K", protocol=EngineProtocol.AGENT)
 

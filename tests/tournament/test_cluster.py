@@ -13,10 +13,10 @@ import pytest
 from tests.tournament.support import engine, play, play_with, settings
 from tournament.cluster import Cluster
 from tournament.events import GameFinished, MovePlayed, Notice, Status
-from tournament.rules import Termination
 from tournament.runner import RunStoppedError
 from tournament.settings import Adjudication, EngineSettings
 from tournament.values import SettingsError
+from tournament.verdicts import Termination
 
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 OPTIONS = ["--no-dashboard"]

@@ -13,9 +13,9 @@ from kempelen.display import standings_view
 from tests.support import FAILING, failing_processes
 from tests.tournament.support import engine, play, settings
 from tournament.events import GameFinished, MovePlayed, Notice, Status
-from tournament.rules import Termination
 from tournament.settings import Adjudication, EngineSettings, Restart, TimeControl
 from tournament.values import SettingsError, encode
+from tournament.verdicts import Termination
 
 LOSSES = {
     "dies": Termination.CRASH,

@@ -9,11 +9,10 @@ import pytest
 
 from tests.support import failing_gtp, program
 from tests.tournament.support import engine, play, play_with, settings
-from tournament.board_game import BoardGame, new_game
 from tournament.formats import to_sgf, to_text, writer
+from tournament.game_referee import GameReferee, new_game
 from tournament.openings import Opening, chooser
 from tournament.records import GameRecord, MoveRecord
-from tournament.rules import BLACK, WHITE, Termination
 from tournament.runner import Local
 from tournament.settings import (
     Adjudication,
@@ -26,6 +25,7 @@ from tournament.settings import (
     TimeControl,
 )
 from tournament.values import SettingsError
+from tournament.verdicts import BLACK, WHITE, Termination
 
 CHOMP = f"{Path(__file__).parents[1] / 'data/games/chomp.py'}:Chomp"
 TIC_TAC_TOE = GameSettings("tic-tac-toe")
@@ -200,16 +200,16 @@ async def test_two_passes_end_a_game_of_go():
 
 def test_area_is_counted_without_dead_stones():
     moves = "c1 a5 c2 pass c3 pass c4 pass c5 pass pass"
-    game = BoardGame(SMALL_GO, Opening("", tuple(moves.split()[:-1])), "")
-    assert (game.turn, game.mover, game.ending()) == (BLACK, 0, None)
+    game = GameReferee(SMALL_GO, Opening("", tuple(moves.split()[:-1])), "")
+    assert (game.turn, game.mover, game.verdict()) == (BLACK, 0, None)
     assert game.play("PASS") == ("pass", "pass")
-    ending = game.ending()
-    assert (ending.result, ending.detail) == ("0-1", "B+24.5")
+    verdict = game.verdict()
+    assert (verdict.result, verdict.detail) == ("0-1", "B+24.5")
 
 
 def test_ko_is_refused():
     ko = "b1 c1 a2 d2 b3 c3 e5 b2 c2".split()  # noqa: SIM905
-    game = BoardGame(SMALL_GO, Opening("", tuple(ko)), "")
+    game = GameReferee(SMALL_GO, Opening("", tuple(ko)), "")
     assert game.turn is WHITE
     with pytest.raises(ValueError, match="no legal move"):
         game.play("B2")
@@ -218,7 +218,7 @@ def test_ko_is_refused():
 def test_endless_games_are_drawn():
     chosen = match(lab(), lab(), game=SMALL_GO, adjudication=Adjudication(maxmoves=2))
     adjudicator = Local(chosen)._adjudicator
-    game = BoardGame(SMALL_GO, Opening("", ("a1", "b1", "c1")), "")
+    game = GameReferee(SMALL_GO, Opening("", ("a1", "b1", "c1")), "")
     assert game.adjudicate(adjudicator, [], first=0) is None
     game.play("d1")
     assert game.adjudicate(adjudicator, [], first=0).termination is Termination.MAX_MOVES
@@ -230,7 +230,7 @@ def test_openings_at_random():
     assert openings == [chooser(chosen)(1, pair) for pair in range(1, 21)]
     assert len(set(openings)) > 10
     for opening in openings:
-        BoardGame(chosen.game, opening, "")
+        GameReferee(chosen.game, opening, "")
     assert chooser(match(lab(), lab(), game=SMALL_GO))(1, 1).moves == ()
     too_many = match(lab(), lab(), openings=OpeningSettings(plies=9))
     with pytest.raises(SettingsError, match="9 random plies end it"):

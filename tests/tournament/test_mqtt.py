@@ -20,16 +20,16 @@ from protocols.mqtt.broker import PASSWORD, USER, Broker, BrokerError
 from protocols.mqtt.client import BotClient
 from protocols.mqtt.connection import Connection
 from tests.mosquitto import Listening, free_port, until
-from tests.protocols.mqtt.support import Thinker, serving
+from tests.protocols.mqtt.support import FakeBotEngine, serving
 from tests.support import failing
 from tests.tournament.support import engine, play, play_with, settings
 from tests.tournament.test_standings import played
 from tournament.broadcast import Broadcast, Receiver
 from tournament.events import GameFinished, Notice
-from tournament.rules import Termination
 from tournament.runner import Local, RunStoppedError
 from tournament.settings import Adjudication, EngineProtocol, EngineSettings, Format, TimeControl
 from tournament.values import encode
+from tournament.verdicts import Termination
 
 KINDS = {
     "runner": "runner",
@@ -271,8 +271,8 @@ async def test_restarts_of_the_broker_cost_no_game(mosquitto, tmp_path):
         return BotClient(mosquitto.broker, tell=tell)
 
     async with (
-        serving(mosquitto.broker, "one", Thinker(0.15)) as one,
-        serving(mosquitto.broker, "two", Thinker(0.15)) as two,
+        serving(mosquitto.broker, "one", FakeBotEngine(0.15)) as one,
+        serving(mosquitto.broker, "two", FakeBotEngine(0.15)) as two,
     ):
         playing = asyncio.create_task(
             play_with(chosen, Local(chosen, connect=connect), path=ledger, listeners=[keep])
@@ -309,8 +309,8 @@ async def test_a_game_is_void_and_played_again(mosquitto):
         return BotClient(mosquitto.broker, tell=tell, patience=2.0)
 
     async with (
-        serving(mosquitto.broker, "one", Thinker(0.1)) as one,
-        serving(mosquitto.broker, "two", Thinker(0.1)),
+        serving(mosquitto.broker, "one", FakeBotEngine(0.1)) as one,
+        serving(mosquitto.broker, "two", FakeBotEngine(0.1)),
     ):
         workplace = Local(chosen, connect=connect)
         playing = asyncio.create_task(play_with(chosen, workplace, listeners=[keep]))
@@ -333,8 +333,8 @@ async def test_a_match_ends_when_its_broker_stays_away(mosquitto, tmp_path):
 
     ledger = str(tmp_path / "ledger")
     async with (
-        serving(mosquitto.broker, "one", Thinker(0.05)) as one,
-        serving(mosquitto.broker, "two", Thinker(0.05)),
+        serving(mosquitto.broker, "one", FakeBotEngine(0.05)) as one,
+        serving(mosquitto.broker, "two", FakeBotEngine(0.05)),
     ):
         workplace = Local(chosen, connect=connect)
         playing = asyncio.create_task(play_with(chosen, workplace, path=ledger))

@@ -15,8 +15,8 @@ from tests.support import ANY_TEXT, unavailable
 from tournament.formats import to_json, to_sgf, to_text
 from tournament.ledger import Ledger
 from tournament.records import TAG_LENGTH, GameRecord, MoveRecord, read_tag_value, to_pgn
-from tournament.rules import Termination
 from tournament.settings import EngineSettings, GameSettings, Settings, TimeControl
+from tournament.verdicts import Termination
 
 WORDS = ANY_TEXT | st.text('"\\[]{}%;:()')
 

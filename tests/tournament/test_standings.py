@@ -4,12 +4,12 @@ import pytest
 
 from tests.tournament.support import engine, settings
 from tournament.records import GameRecord
-from tournament.rules import Termination
 from tournament.schedule import PairKey, due
 from tournament.settings import Format, SprtSettings
 from tournament.standings import Decision, outcome_of, pentanomial, run_test, summarise
 from tournament.statistics import strength
 from tournament.values import encode
+from tournament.verdicts import Termination
 
 
 def outcome(

@@ -4,9 +4,9 @@ import pytest
 
 from tests.support import failing_xboard, program
 from tests.tournament.support import engine, play, settings
-from tournament.rules import Termination
 from tournament.settings import Adjudication, EngineProtocol, EngineSettings, TimeControl
 from tournament.values import SettingsError
+from tournament.verdicts import Termination
 
 TIME = TimeControl(base=20, increment=0.1, margin=2)
 

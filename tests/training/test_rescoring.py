@@ -10,7 +10,7 @@ import pytest
 from agent.chess.selfplay_rules import Rules
 from training.checking import check
 from training.positions import Dataset
-from training.selfplay import Plan, generate
+from training.selfplay import SelfPlayPlan, generate
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "rescore_positions.py"
 ENGINE = f"{sys.executable} -m kempelen.cli uci"
@@ -34,7 +34,7 @@ def rescore(
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("played") / "positions"
-    list(generate(path, Plan(Rules(nodes=30), seed=4), "test", 2_000, 2))
+    list(generate(path, SelfPlayPlan(Rules(nodes=30), seed=4), "test", 2_000, 2))
     return path
 
 

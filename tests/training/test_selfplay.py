@@ -17,15 +17,15 @@ from agent.chess.packed import board_of
 from agent.chess.selfplay_rules import Rules
 from training import checking
 from training.positions import ALL, TRAINING, VALIDATION, Dataset, PositionsError
-from training.selfplay import Plan, Progress, generate, player_of
+from training.selfplay import SelfPlayPlan, SelfPlayProgress, generate, player_of
 from training.workers import GamesError
 
 RULES = Rules(nodes=150)
-PLAN = Plan(RULES, seed=3)
+PLAN = SelfPlayPlan(RULES, seed=3)
 POSITIONS = 5000
 
 
-def play(path: Path, plan: Plan = PLAN, processes: int = 2) -> Progress:
+def play(path: Path, plan: SelfPlayPlan = PLAN, processes: int = 2) -> SelfPlayProgress:
     *_, last = generate(path, plan, "test", POSITIONS, processes)
     return last
 
@@ -71,7 +71,7 @@ def test_killed_at_random_and_resumed_the_file_is_the_same(played: Path, tmp_pat
         "import sys; from pathlib import Path; from agent.chess.selfplay_rules import Rules\n"
         "from training.selfplay import *\n"
         "if __name__ == '__main__':\n"
-        f"    plan = Plan({RULES!r}, seed=3)\n"
+        f"    plan = SelfPlayPlan({RULES!r}, seed=3)\n"
         f"    for _ in generate(Path(sys.argv[1]), plan, 'test', {POSITIONS}, 2): pass\n"
     )
     script = tmp_path / "script.py"
@@ -127,7 +127,7 @@ def test_damage_in_the_middle_is_found_and_the_rest_is_used(played: Path, tmp_pa
 def test_other_settings_and_other_files_are_refused(played: Path, tmp_path: Path) -> None:
     before = played.read_bytes()
     with pytest.raises(PositionsError, match="seed was 3, is 4"):
-        play(played, Plan(RULES, seed=4))
+        play(played, SelfPlayPlan(RULES, seed=4))
     assert played.read_bytes() == before
     other = tmp_path / "letter.txt"
     other.write_text("Dear diary, " * 100)
@@ -150,13 +150,13 @@ def test_an_evaluation_that_fails_ends_the_run_with_its_reason(tmp_path: Path) -
     module = tmp_path / "failing.py"
     module.write_text("def evaluate(board):\n    return 1 / 0\n")
     with pytest.raises(GamesError, match="ZeroDivisionError"):
-        play(tmp_path / "file", Plan(RULES, evaluation=f"{module}:evaluate"), processes=1)
+        play(tmp_path / "file", SelfPlayPlan(RULES, evaluation=f"{module}:evaluate"), processes=1)
 
 
 def test_openings_that_leave_no_game_end_the_run_with_the_reason(tmp_path: Path) -> None:
     lost = "4k3/8/8/8/8/8/8/QQQQK3 w - - 0 1"
     with pytest.raises(GamesError, match="of 1000 openings none"):
-        play(tmp_path / "file", Plan(RULES, openings=(lost,)), processes=1)
+        play(tmp_path / "file", SelfPlayPlan(RULES, openings=(lost,)), processes=1)
 
 
 def test_random_access_equals_reading_in_order(played: Path) -> None:
@@ -197,7 +197,7 @@ def test_castling_and_en_passant_survive_packing() -> None:
     rules = Rules(nodes=20, random_plies=0, first_ply=0, opening_limit=30_000)
     boards = []
     for seed in range(6):
-        games = player_of(Plan(rules, seed, openings=openings)).play(0)
+        games = player_of(SelfPlayPlan(rules, seed, openings=openings)).play(0)
         boards += [board_of(packed) for packed in games]
     fens = {board.fen(en_passant="fen") for board in boards}
     assert fens & set(openings)

@@ -19,13 +19,13 @@ from agent.chess.weights import WEIGHTS
 from kempelen.cli import main
 from training import texel
 from training.positions import TRAINING, VALIDATION, Dataset
-from training.selfplay import Plan, generate
+from training.selfplay import SelfPlayPlan, generate
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("played") / "positions"
-    list(generate(path, Plan(Rules(nodes=60), seed=9), "test", 20_000, 2))
+    list(generate(path, SelfPlayPlan(Rules(nodes=60), seed=9), "test", 20_000, 2))
     return path
 
 
@@ -236,7 +236,7 @@ def test_the_command_keeps_the_old_weights_where_the_new_ones_are_worse(
 
 def test_too_few_positions_to_judge_by(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = tmp_path / "few"
-    list(generate(few, Plan(Rules(nodes=20), seed=2), "test", 1_500, 1))
+    list(generate(few, SelfPlayPlan(Rules(nodes=20), seed=2), "test", 1_500, 1))
     assert tune(few, "-o", tmp_path / "x.py") == 2
     assert "too few positions" in capsys.readouterr().err
     assert not (tmp_path / "x.py").exists()

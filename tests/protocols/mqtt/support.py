@@ -14,7 +14,7 @@ from protocols.mqtt.connection import Connection
 from tests.mosquitto import until
 
 
-class Thinker:
+class FakeBotEngine:
     """Answers with the first legal move after a while, and remembers what it was asked."""
 
     def __init__(self, delay=0.0):
@@ -43,7 +43,7 @@ class Thinker:
 async def serving(broker, name="bot", thinker=None, **options):
     """A bot at work; `task` ends with it, `told` has its words."""
     told = []
-    thinker = thinker or Thinker()
+    thinker = thinker or FakeBotEngine()
     bot = Bot(broker, name, "tests", thinker.get, tell=told.append, **options)
     bot.told, bot.thinker = told, thinker
     bot.task = asyncio.create_task(bot.serve())

@@ -14,7 +14,7 @@ from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
 from protocols.mqtt.link import BrokerLostError
 from tests.mosquitto import Listening, Mosquitto, free_port, until
-from tests.protocols.mqtt.support import Asker, Thinker, serving
+from tests.protocols.mqtt.support import Asker, FakeBotEngine, serving
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -88,7 +88,7 @@ async def test_a_null_move_is_refused(mosquitto):
 
 
 async def test_a_request_that_comes_again_is_thought_about_once(mosquitto):
-    async with serving(mosquitto.broker, thinker=Thinker(0.3)) as bot:
+    async with serving(mosquitto.broker, thinker=FakeBotEngine(0.3)) as bot:
         asker = Asker(mosquitto.broker)
         for _ in range(3):
             asker.ask("1", moves=["e2e4"])
@@ -104,7 +104,7 @@ async def test_a_request_that_comes_again_is_thought_about_once(mosquitto):
 
 
 async def test_one_client_does_not_take_all(mosquitto):
-    thinker = Thinker(0.1)
+    thinker = FakeBotEngine(0.1)
     limits = {"queue_limit": 6, "client_limit": 4, "longest": 0.5}
     async with serving(mosquitto.broker, thinker=thinker, **limits):
         greedy, modest = Asker(mosquitto.broker), Asker(mosquitto.broker)
@@ -127,7 +127,7 @@ async def test_one_client_does_not_take_all(mosquitto):
 
 
 async def test_an_engine_that_fails_in_any_way_fails_one_request(mosquitto):
-    class Broken(Thinker):
+    class Broken(FakeBotEngine):
         async def search(self, request, limit):
             if not self.asked:
                 self.asked.append(request)

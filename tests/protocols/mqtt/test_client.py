@@ -16,7 +16,7 @@ from protocols.mqtt.client import BotClient
 from protocols.mqtt.connection import Connection
 from protocols.mqtt.link import BrokerLostError
 from tests.mosquitto import Mosquitto, until
-from tests.protocols.mqtt.support import Thinker, serving
+from tests.protocols.mqtt.support import FakeBotEngine, serving
 
 REQUEST = SearchRequest(None, ("e2e4",), nodes=1)
 
@@ -31,7 +31,7 @@ async def asking(broker, **options):
 @pytest.mark.parametrize("settings", ["", "persistence true\npersistence_location {}/\n"])
 async def test_a_broker_that_restarts_costs_nothing(tmp_path, settings):
     mosquitto = Mosquitto(tmp_path, settings=settings.format(tmp_path))
-    thinker = Thinker(0.3)
+    thinker = FakeBotEngine(0.3)
     told = []
     async with (
         serving(mosquitto.broker, thinker=thinker),
@@ -70,7 +70,7 @@ async def test_a_request_made_while_the_broker_is_away(tmp_path):
 
 
 async def test_a_broker_that_hangs_costs_nothing(mosquitto):
-    thinker = Thinker(0.3)
+    thinker = FakeBotEngine(0.3)
     async with serving(mosquitto.broker, thinker=thinker), asking(mosquitto.broker) as client:
         await client.wait_for("bot", 10)
         asked = asyncio.create_task(client.ask("bot", "g", REQUEST, 3.0))
@@ -84,7 +84,7 @@ async def test_a_broker_that_hangs_costs_nothing(mosquitto):
 
 async def test_a_bot_that_is_slow_is_late_all_the_same(mosquitto):
     async with (
-        serving(mosquitto.broker, thinker=Thinker(5.0)),
+        serving(mosquitto.broker, thinker=FakeBotEngine(5.0)),
         asking(mosquitto.broker) as client,
     ):
         await client.wait_for("bot", 10)
@@ -97,7 +97,7 @@ async def test_a_bot_that_is_slow_is_late_all_the_same(mosquitto):
 async def test_patience_ends(tmp_path):
     mosquitto = Mosquitto(tmp_path)
     async with (
-        serving(mosquitto.broker, thinker=Thinker(9)),
+        serving(mosquitto.broker, thinker=FakeBotEngine(9)),
         asking(mosquitto.broker, patience=1.0) as client,
     ):
         await client.wait_for("bot", 10)
@@ -115,7 +115,7 @@ async def test_patience_ends(tmp_path):
 
 async def test_a_bot_that_restarts_is_asked_again(mosquitto):
     async with asking(mosquitto.broker) as client:
-        async with serving(mosquitto.broker, thinker=Thinker(9)):
+        async with serving(mosquitto.broker, thinker=FakeBotEngine(9)):
             await client.wait_for("bot", 10)
             asked = asyncio.create_task(client.ask("bot", "g", REQUEST, 20.0))
             await asyncio.sleep(0.2)

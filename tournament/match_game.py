@@ -14,14 +14,15 @@ from protocols.client.process import EngineDiedError, EngineError
 from protocols.client.uci import RESIGNATION, Answer, SearchRequest
 from protocols.mqtt.link import BrokerLostError
 from tournament.adjudication import Adjudicator
-from tournament.board_game import BoardGame
+from tournament.contestants import Contestant, ContestantPool
 from tournament.events import Event, GameStarted, MovePlayed, SearchInfo
+from tournament.game_referee import GameReferee
 from tournament.openings import Opening
-from tournament.player import Player, Pool
 from tournament.records import GameRecord, MoveRecord
-from tournament.rules import BLACK, WHITE, Chess, Ending, Referee, Termination, win
+from tournament.referee import ChessReferee, Referee
 from tournament.schedule import PairKey
 from tournament.settings import Settings, TimeControl
+from tournament.verdicts import BLACK, WHITE, Termination, Verdict, win
 
 SIDES = ("white", "black")
 # How long to wait, in seconds, for news of a move that may have come in time: this program has
@@ -45,7 +46,7 @@ class Assignment:
         return self.pair.white(self.game), self.pair.black(self.game)
 
 
-class Clock:
+class MatchClock:
     """One side's clock. The increment is there from the first move, as other runners have it."""
 
     def __init__(self, control: TimeControl) -> None:
@@ -86,7 +87,7 @@ class Clock:
         return True
 
 
-class Game:
+class MatchGame:
     """One game as it is played."""
 
     def __init__(
@@ -97,37 +98,37 @@ class Game:
         self._adjudicator = adjudicator
         self._emit = emit
         self._controls = [settings.time_of(player) for player in assignment.players]
-        self._clocks = [Clock(control) for control in self._controls]
-        self._rules = _referee(settings, assignment)
-        self._opening = tuple(self._rules.moves)
-        self._first = self._rules.turn
+        self._clocks = [MatchClock(control) for control in self._controls]
+        self._referee = _referee_of(settings, assignment)
+        self._opening = tuple(self._referee.moves)
+        self._first = self._referee.turn
         self._moves: list[MoveRecord] = []
         self._scores: list[Score | None] = []
         self._started = datetime.now(UTC)
         self._began = time.monotonic()
 
-    async def play(self, players: tuple[Player, Player]) -> GameRecord:
-        """Play to the end; a player's failure is an ending like any other."""
+    async def play(self, players: tuple[Contestant, Contestant]) -> GameRecord:
+        """Play to the end; a player's failure is a verdict like any other."""
         self._announce()
-        ending = await self._ending()
-        while ending is None:
-            ending = await self._move(players[self._rules.turn])
-        return self.record(ending)
+        verdict = await self._verdict()
+        while verdict is None:
+            verdict = await self._move(players[self._referee.turn])
+        return self.record(verdict)
 
-    def record(self, ending: Ending) -> GameRecord:
-        """Return the record of the game so far with this ending."""
+    def record(self, verdict: Verdict) -> GameRecord:
+        """Return the record of the game so far with this verdict."""
         names = [self._settings.engines[player].name for player in self._assignment.players]
         return GameRecord(
             pair=str(self._assignment.pair),
             game=self._assignment.game,
             white=names[WHITE],
             black=names[BLACK],
-            fen=self._rules.start,
+            fen=self._referee.start,
             opening=self._opening,
             moves=tuple(self._moves),
-            result=ending.result,
-            termination=ending.termination,
-            detail=ending.detail,
+            result=verdict.result,
+            termination=verdict.termination,
+            detail=verdict.detail,
             started=self._started.isoformat(timespec="seconds"),
             duration=round(time.monotonic() - self._began, 3),
             chess960=self._settings.chess960,
@@ -135,23 +136,23 @@ class Game:
             black_time=str(self._controls[BLACK]),
         )
 
-    def failure(self, side: int, termination: Termination, detail: str) -> Ending:
+    def failure(self, side: int, termination: Termination, detail: str) -> Verdict:
         """Return the loss of a side that failed."""
         name = self._settings.engines[self._assignment.players[side]].name
         return win(1 - side, termination, plain(f"{SIDES[side]} ({name}): {detail}"))
 
-    def not_started(self, failures: list[tuple[int, EngineError]]) -> Ending | None:
-        """Return the ending when one side, or both, could not begin; None if both could."""
-        endings = [
+    def not_started(self, failures: list[tuple[int, EngineError]]) -> Verdict | None:
+        """Return the verdict when one side, or both, could not begin; None if both could."""
+        verdicts = [
             self.failure(side, Termination.NOT_STARTED, str(error)) for side, error in failures
         ]
-        if len(endings) == 2:
-            detail = "; ".join(ending.detail for ending in endings)
-            return Ending("*", Termination.NOT_STARTED, detail)
-        return endings[0] if endings else None
+        if len(verdicts) == 2:
+            detail = "; ".join(verdict.detail for verdict in verdicts)
+            return Verdict("*", Termination.NOT_STARTED, detail)
+        return verdicts[0] if verdicts else None
 
-    async def _move(self, player: Player) -> Ending | None:
-        side = self._rules.turn
+    async def _move(self, player: Contestant) -> Verdict | None:
+        side = self._referee.turn
         clock, control = self._clocks[side], self._controls[side]
         allowance = clock.allowance
         limit = control.patience if allowance is None else allowance + GRACE
@@ -172,34 +173,34 @@ class Game:
             return self.failure(side, Termination.TIME, f"{late * 1000:.0f} ms over")
         return await self._accept(side, answer)
 
-    async def _accept(self, side: int, answer: Answer) -> Ending | None:
+    async def _accept(self, side: int, answer: Answer) -> Verdict | None:
         if answer.move.lower() in ("", "(none)", "none", "null", "0000"):
             return self.failure(side, Termination.NO_MOVE, f"answered {answer.move or 'nothing'}")
         if answer.move == RESIGNATION:
             return self.failure(side, Termination.RESIGNATION, "resigned")
-        ply = len(self._rules.moves) + 1
+        ply = len(self._referee.moves) + 1
         try:
-            move, san = self._rules.play(answer.move)
+            move, san = self._referee.play(answer.move)
         except ValueError:
             shown = answer.move[:40]
-            position = " / ".join(self._rules.position.splitlines())
+            position = " / ".join(self._referee.position.splitlines())
             return self.failure(side, Termination.ILLEGAL_MOVE, f"{shown!r} in {position}")
         record = _describe(move, answer, self._clocks[side].left)
         self._moves.append(record)
         self._scores.append(answer.info.score if answer.info else None)
         self._tell_move(side, ply, record, san)
-        for number, event in enumerate(self._rules.moves[ply:], start=ply + 1):
+        for number, event in enumerate(self._referee.moves[ply:], start=ply + 1):
             self._moves.append(MoveRecord(event))
             self._tell_move(side, number, self._moves[-1], event)
-        return await self._ending() or self._rules.adjudicate(
+        return await self._verdict() or self._referee.adjudicate(
             self._adjudicator, self._scores, first=self._first
         )
 
-    async def _ending(self) -> Ending | None:
+    async def _verdict(self) -> Verdict | None:
         """Return how the game has ended by the rules; scoring Go takes long enough for a thread."""
         if self._settings.is_chess:
-            return self._rules.ending()
-        return await asyncio.to_thread(self._rules.ending)
+            return self._referee.verdict()
+        return await asyncio.to_thread(self._referee.verdict)
 
     def _request(self, side: int) -> SearchRequest:
         control, clock = self._controls[side], self._clocks[side]
@@ -207,8 +208,8 @@ class Game:
         # A side without a clock of its own is shown to the other as having the same time.
         sides = [self._clocks[WHITE].side or own, self._clocks[BLACK].side or own]
         return SearchRequest(
-            fen=None if self._rules.start in ("", _START) else self._rules.start,
-            moves=tuple(self._rules.moves),
+            fen=None if self._referee.start in ("", _START) else self._referee.start,
+            moves=tuple(self._referee.moves),
             white=sides[WHITE] if own else None,
             black=sides[BLACK] if own else None,
             moves_to_go=clock.moves_to_go,
@@ -216,12 +217,12 @@ class Game:
             nodes=control.nodes,
             depth=control.depth,
             side=side,
-            mover=self._rules.mover,
-            movers=tuple(self._rules.movers),
+            mover=self._referee.mover,
+            movers=tuple(self._referee.movers),
         )
 
     def _announce(self) -> None:
-        record = self.record(Ending("*", Termination.FAILED))
+        record = self.record(Verdict("*", Termination.FAILED))
         self._emit(
             GameStarted(
                 board=self._assignment.board,
@@ -231,7 +232,7 @@ class Game:
                 black=record.black,
                 fen=record.fen,
                 moves=record.opening,
-                position=self._rules.position,
+                position=self._referee.position,
                 white_clock=self._clocks[WHITE].left,
                 black_clock=self._clocks[BLACK].left,
             )
@@ -247,7 +248,7 @@ class Game:
                 side=SIDES[side],
                 move=record.move,
                 san=san,
-                position=self._rules.position,
+                position=self._referee.position,
                 cp=record.cp,
                 mate=record.mate,
                 depth=record.depth,
@@ -259,7 +260,7 @@ class Game:
         )
 
     def _tell_info(self, side: int) -> Callable[[Info[str]], None]:
-        ply = len(self._rules.moves) + 1
+        ply = len(self._referee.moves) + 1
 
         def tell(info: Info[str]) -> None:
             self._emit(
@@ -284,7 +285,7 @@ class Game:
 async def play_game(
     settings: Settings,
     assignment: Assignment,
-    pool: Pool,
+    pool: ContestantPool,
     adjudicator: Adjudicator,
     emit: Emit,
 ) -> GameRecord:
@@ -292,7 +293,7 @@ async def play_game(
 
     BrokerLostError: the game is void.
     """
-    game = Game(settings, assignment, adjudicator, emit)
+    game = MatchGame(settings, assignment, adjudicator, emit)
     taken = await asyncio.gather(
         *(pool.take(player) for player in assignment.players), return_exceptions=True
     )
@@ -303,12 +304,12 @@ async def play_game(
             await _discard(pool, players)
             raise outcome
     if failures:
-        ending = game.not_started(failures)
-        assert ending is not None
+        verdict = game.not_started(failures)
+        assert verdict is not None
         for side, outcome in enumerate(taken):
             if not isinstance(outcome, BaseException):
                 await pool.give(assignment.players[side], outcome)
-        return game.record(ending)
+        return game.record(verdict)
     try:
         record = await game.play((players[WHITE], players[BLACK]))
     except BrokerLostError:
@@ -323,19 +324,19 @@ async def play_game(
     return record
 
 
-async def _discard(pool: Pool, players: Sequence[Player]) -> None:
+async def _discard(pool: ContestantPool, players: Sequence[Contestant]) -> None:
     for player in players:
         await pool.discard(player)
 
 
-def _referee(settings: Settings, assignment: Assignment) -> Referee:
+def _referee_of(settings: Settings, assignment: Assignment) -> Referee:
     if settings.is_chess:
-        return Chess(assignment.opening, chess960=settings.chess960)
+        return ChessReferee(assignment.opening, chess960=settings.chess960)
     seed = f"{settings.seed}/{assignment.pair}/{assignment.game}"
-    return BoardGame(settings.game, assignment.opening, seed)
+    return GameReferee(settings.game, assignment.opening, seed)
 
 
-_START = Chess(Opening()).start
+_START = ChessReferee(Opening()).start
 # Endings after which the loser's process is not to be trusted with another game.
 _DISTRUSTED = frozenset(
     {

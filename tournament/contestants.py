@@ -28,7 +28,7 @@ from protocols.client.uci import (
 )
 from protocols.client.xboard import XBoardEngine
 from protocols.mqtt import topics
-from tournament.board_game import new_game
+from tournament.game_referee import new_game
 from tournament.settings import (
     EngineProtocol,
     EngineSettings,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 CHESS_GAME = GameSettings()
 
 
-class Player(Protocol):
+class Contestant(Protocol):
     """One side of a game. Every method raises EngineError when the player fails.
 
     BrokerLostError says that a player cannot be reached, which is not its failure.
@@ -66,7 +66,7 @@ class Player(Protocol):
         """Stop for good and leave nothing behind; never raises."""
 
 
-class ProgramPlayer:
+class ProgramContestant:
     """A program, or our own agent in this process, with its options set."""
 
     def __init__(
@@ -97,7 +97,7 @@ class ProgramPlayer:
         await self._engine.close()
 
 
-class UciPlayer(ProgramPlayer):
+class UciContestant(ProgramContestant):
     """One that speaks UCI."""
 
     _engine: UciEngine
@@ -132,7 +132,7 @@ class UciPlayer(ProgramPlayer):
         await self._engine.configure(options)
 
 
-class MqttPlayer:
+class BotContestant:
     """A bot that is asked over a broker."""
 
     def __init__(self, settings: EngineSettings, client: "BotClient", *, chess960: bool) -> None:
@@ -161,7 +161,7 @@ class MqttPlayer:
         """Leave the bot to others."""
 
 
-def make_player(
+def make_contestant(
     settings: EngineSettings,
     *,
     chess960: bool,
@@ -169,26 +169,26 @@ def make_player(
     time: TimeControl | None = None,
     log: IoLog | None = None,
     bots: "BotClient | None" = None,
-) -> Player:
+) -> Contestant:
     """Return a player of the kind that the settings name; bots need a client.
 
     time: the engine's time control, which agents of the lab must be told beforehand.
     """
     if settings.protocol in (EngineProtocol.UCI, EngineProtocol.AGENT):
-        return UciPlayer(settings, chess960=chess960, log=log)
+        return UciContestant(settings, chess960=chess960, log=log)
     if settings.protocol is EngineProtocol.XBOARD:
         common = _process_settings(settings, log)
-        return ProgramPlayer(XBoardEngine(chess960=chess960, **common), settings.options)
+        return ProgramContestant(XBoardEngine(chess960=chess960, **common), settings.options)
     if settings.protocol is EngineProtocol.GTP:
         common = _process_settings(settings, log)
-        return ProgramPlayer(
+        return ProgramContestant(
             GtpEngine(setup=_setup(game), game_id=_game_id(game), **common), settings.options
         )
     if settings.protocol is EngineProtocol.LAB:
         common = _process_settings(lab_program(settings, game, time), log)
-        return ProgramPlayer(GtpEngine(setup=_setup(game), **common), {})
+        return ProgramContestant(GtpEngine(setup=_setup(game), **common), {})
     if settings.protocol is EngineProtocol.MQTT and bots is not None:
-        return MqttPlayer(settings, bots, chess960=chess960)
+        return BotContestant(settings, bots, chess960=chess960)
     raise SettingsError(f"engine {settings.name}: a bot is reached over a broker: add --mqtt URL")
 
 
@@ -270,7 +270,7 @@ AGENT_GAME = "chess"
 GO = "go"
 LAB_OPTIONS = {"evaluation", "seed"}
 
-MakePlayer = Callable[[EngineSettings], Player]
+MakeContestant = Callable[[EngineSettings], Contestant]
 
 
 def check_command(settings: EngineSettings, game: GameSettings = CHESS_GAME) -> None:
@@ -288,21 +288,21 @@ def check_command(settings: EngineSettings, game: GameSettings = CHESS_GAME) -> 
             raise SettingsError(f"engine {settings.name}: {error}") from None
 
 
-class Pool:
+class ContestantPool:
     """Players between games. One that failed is closed, and a fresh one takes its place."""
 
     def __init__(
-        self, settings: Settings, make: MakePlayer, *, idle: int, report: Callable[[str], None]
+        self, settings: Settings, make: MakeContestant, *, idle: int, report: Callable[[str], None]
     ) -> None:
         """Keep at most `idle` unused players. report: is told what befell one between games."""
         self._report = report
         self._settings = settings
         self._make = make
         self._most_idle = idle
-        self._idle: list[tuple[int, Player]] = []
-        self._lent: set[Player] = set()
+        self._idle: list[tuple[int, Contestant]] = []
+        self._lent: set[Contestant] = set()
 
-    async def take(self, index: int) -> Player:
+    async def take(self, index: int) -> Contestant:
         """Lend a player of one engine, ready for a new game; EngineError if none gets ready."""
         while (kept := self._take_idle(index)) is not None:
             try:
@@ -321,7 +321,7 @@ class Pool:
             raise
         return player
 
-    def _take_idle(self, index: int) -> Player | None:
+    def _take_idle(self, index: int) -> Contestant | None:
         for place in range(len(self._idle) - 1, -1, -1):
             if self._idle[place][0] == index:
                 player = self._idle.pop(place)[1]
@@ -329,7 +329,7 @@ class Pool:
                 return player
         return None
 
-    async def give(self, index: int, player: Player) -> None:
+    async def give(self, index: int, player: Contestant) -> None:
         """Take a player back for later games, unless it is restarted before each."""
         if self._settings.engines[index].restart is Restart.ON:
             await self.discard(player)
@@ -339,7 +339,7 @@ class Pool:
         while len(self._idle) > self._most_idle:
             await self._idle.pop(0)[1].close()
 
-    async def discard(self, player: Player) -> None:
+    async def discard(self, player: Contestant) -> None:
         """Close a player that failed."""
         await asyncio.shield(player.close())
         self._lent.discard(player)

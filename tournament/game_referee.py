@@ -19,9 +19,9 @@ from agent.thinker import draw_event
 from openings.starts import Start as Opening
 from protocols.gtp.boards import score_text
 from tournament.adjudication import Adjudicator
-from tournament.rules import BLACK, WHITE, Ending, Termination, draw, win
 from tournament.settings import GameSettings
 from tournament.values import SettingsError
+from tournament.verdicts import BLACK, WHITE, Termination, Verdict, draw, win
 
 # A game without an end is drawn after so many plies.
 LONGEST = 4000
@@ -36,7 +36,7 @@ def new_game(settings: GameSettings) -> Written[Any]:
         raise SettingsError(str(error)) from None
 
 
-class BoardGame:
+class GameReferee:
     """One game as its referee sees it; chance is played by the referee.
 
     moves: all moves and events from the start, the opening's too, in the game's notation.
@@ -85,7 +85,7 @@ class BoardGame:
             self._let_chance_play()
         return written, written
 
-    def ending(self) -> Ending | None:
+    def verdict(self) -> Verdict | None:
         """Return how the game has ended by its rules, or None while it goes on."""
         with _reporting(self._settings):
             outcome = self._game.outcome()
@@ -102,8 +102,8 @@ class BoardGame:
 
     def adjudicate(
         self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
-    ) -> Ending | None:
-        """Return the ending that a rule gives to the position, or None."""
+    ) -> Verdict | None:
+        """Return the verdict that a rule gives to the position, or None."""
         return adjudicator.too_long(1 + len(self.moves) // 2)
 
     def _enter(self, move: Any) -> None:

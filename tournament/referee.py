@@ -1,87 +1,18 @@
-"""The rules that games are checked by: what a referee is, and the one of chess.
+"""Who sees to the rules of a game: what a referee is, and the one of chess.
 
 The runner knows a game by its Referee alone. Chess has the `chess` package's rules, every other
-game its own, in tournament.board_game.
+game its own, in tournament.game_referee.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import chess
 
 from agent.limits import Score
 from openings.starts import Start as Opening
-
-if TYPE_CHECKING:
-    from tournament.adjudication import Adjudicator
-
-
-class Termination(StrEnum):
-    """Why a game ended. The words are those of the ledger."""
-
-    CHECKMATE = "checkmate"
-    STALEMATE = "stalemate"
-    MATERIAL = "insufficient material"
-    REPETITION = "threefold repetition"
-    FIFTY_MOVES = "fifty-move rule"
-    RULES = "end of the game"
-    DRAW_ADJUDICATION = "draw by adjudication"
-    RESIGN_ADJUDICATION = "win by adjudication"
-    TABLES = "endgame tables"
-    RESIGNATION = "resignation"
-    MAX_MOVES = "maximum number of moves"
-    TIME = "time forfeit"
-    ILLEGAL_MOVE = "illegal move"
-    NO_MOVE = "no move"
-    CRASH = "engine died"
-    HUNG = "engine hung"
-    NOT_STARTED = "engine did not start"
-    FAILED = "engine failed"
-    WORKER_LOST = "worker lost"
-
-    @property
-    def tag(self) -> str:
-        """The value of PGN's Termination tag."""
-        return _TAGS.get(self, "normal")
-
-
-_TAGS = {
-    Termination.DRAW_ADJUDICATION: "adjudication",
-    Termination.RESIGN_ADJUDICATION: "adjudication",
-    Termination.TABLES: "adjudication",
-    Termination.MAX_MOVES: "adjudication",
-    Termination.TIME: "time forfeit",
-    Termination.ILLEGAL_MOVE: "rules infraction",
-    Termination.NO_MOVE: "rules infraction",
-    Termination.CRASH: "abandoned",
-    Termination.HUNG: "abandoned",
-    Termination.NOT_STARTED: "abandoned",
-    Termination.FAILED: "abandoned",
-    Termination.WORKER_LOST: "abandoned",
-}
-
-WHITE, BLACK = 0, 1
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """A game's result (1-0, 0-1, 1/2-1/2, or * where none can be told) and its reason."""
-
-    result: str
-    termination: Termination
-    detail: str = ""
-
-
-def win(side: int, termination: Termination, detail: str = "") -> Ending:
-    """Return the ending in which `side` (0 is White) wins."""
-    return Ending("1-0" if side == WHITE else "0-1", termination, detail)
-
-
-def draw(termination: Termination, detail: str = "") -> Ending:
-    """Return an ending in a draw."""
-    return Ending("1/2-1/2", termination, detail)
+from tournament.adjudication import Adjudicator
+from tournament.verdicts import BLACK, WHITE, Termination, Verdict, draw, win
 
 
 class Referee(Protocol):
@@ -111,19 +42,19 @@ class Referee(Protocol):
     def play(self, text: str) -> tuple[str, str]:
         """Make a move; return its text and its notation for people. ValueError if illegal."""
 
-    def ending(self) -> Ending | None:
+    def verdict(self) -> Verdict | None:
         """Return how the game has ended by the rules, or None while it goes on."""
 
     def adjudicate(
-        self, adjudicator: "Adjudicator", scores: Sequence[Score | None], *, first: int
-    ) -> Ending | None:
-        """Return the ending that a rule of the adjudicator gives to the position, or None.
+        self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
+    ) -> Verdict | None:
+        """Return the verdict that a rule of the adjudicator gives to the position, or None.
 
         scores, first: as Adjudicator.judge takes them.
         """
 
 
-class Chess:
+class ChessReferee:
     """One game of chess, or Chess960, as its referee sees it; moves are UCI text."""
 
     def __init__(self, opening: Opening, *, chess960: bool = False) -> None:
@@ -165,7 +96,7 @@ class Chess:
         self.moves.append(uci)
         return uci, san
 
-    def ending(self) -> Ending | None:
+    def verdict(self) -> Verdict | None:
         """Return how the game has ended by the rules, or None while it goes on."""
         board = self.board
         if board.is_checkmate():
@@ -181,7 +112,7 @@ class Chess:
         return None
 
     def adjudicate(
-        self, adjudicator: "Adjudicator", scores: Sequence[Score | None], *, first: int
-    ) -> Ending | None:
-        """Return the ending that a rule gives to the position, or None."""
+        self, adjudicator: Adjudicator, scores: Sequence[Score | None], *, first: int
+    ) -> Verdict | None:
+        """Return the verdict that a rule gives to the position, or None."""
         return adjudicator.judge(self.board, scores, first=first)

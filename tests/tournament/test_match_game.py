@@ -6,9 +6,9 @@ import pytest
 from agent.limits import Cp, Mate
 from tests.tournament.support import engine, play, settings
 from tournament.adjudication import Adjudicator
-from tournament.game import Clock
+from tournament.match_game import MatchClock
 from tournament.openings import Opening, choose, load
-from tournament.rules import Chess, Termination
+from tournament.referee import ChessReferee
 from tournament.settings import (
     Adjudication,
     DrawRule,
@@ -18,17 +18,18 @@ from tournament.settings import (
     TimeControl,
 )
 from tournament.values import SettingsError
+from tournament.verdicts import Termination
 
 
 def test_the_increment_is_there_from_the_first_move():
-    clock = Clock(TimeControl(base=10, increment=1))
+    clock = MatchClock(TimeControl(base=10, increment=1))
     assert clock.left == 11
     assert clock.spend(4)
     assert clock.left == 8
 
 
 def test_moves_to_go_and_their_time():
-    clock = Clock(TimeControl(moves=2, base=10))
+    clock = MatchClock(TimeControl(moves=2, base=10))
     assert clock.moves_to_go == 2
     clock.spend(3)
     assert (clock.moves_to_go, clock.left) == (1, 7)
@@ -37,12 +38,12 @@ def test_moves_to_go_and_their_time():
 
 
 def test_margins():
-    clock = Clock(TimeControl(base=1, margin=0.5))
+    clock = MatchClock(TimeControl(base=1, margin=0.5))
     assert clock.spend(1.4)
     assert clock.left == 0
     assert not clock.spend(0.6)
-    assert Clock(TimeControl(movetime=1, margin=0)).allowance == 1
-    assert Clock(TimeControl(nodes=1)).allowance is None
+    assert MatchClock(TimeControl(movetime=1, margin=0)).allowance == 1
+    assert MatchClock(TimeControl(nodes=1)).allowance is None
 
 
 @pytest.mark.parametrize(
@@ -67,9 +68,9 @@ def test_bad_time_controls(text):
 
 def judge(rule, scores, fen=chess.STARTING_FEN, first=0):
     adjudicator = Adjudicator(rule)
-    ending = adjudicator.judge(chess.Board(fen), scores, first=first)
+    verdict = adjudicator.judge(chess.Board(fen), scores, first=first)
     adjudicator.close()
-    return ending and (ending.result, ending.termination)
+    return verdict and (verdict.result, verdict.termination)
 
 
 LATE = "4k3/8/8/8/8/8/4P3/4K3 w - - 5 50"
@@ -122,21 +123,21 @@ def test_tables_that_are_not_there(tmp_path):
     ],
 )
 def test_ends_by_the_rules(fen, move, termination, result):
-    game = Chess(Opening(fen))
-    assert game.ending() is None
+    game = ChessReferee(Opening(fen))
+    assert game.verdict() is None
     game.play(move)
-    assert (game.ending().termination, game.ending().result) == (termination, result)
+    assert (game.verdict().termination, game.verdict().result) == (termination, result)
 
 
 def test_repetition_counts_the_opening():
-    game = Chess(Opening(moves=("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1")))
-    assert game.ending() is None
+    game = ChessReferee(Opening(moves=("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1")))
+    assert game.verdict() is None
     game.play("f6g8")
-    assert game.ending().termination is Termination.REPETITION
+    assert game.verdict().termination is Termination.REPETITION
 
 
 def test_illegal_text():
-    game = Chess(Opening())
+    game = ChessReferee(Opening())
     assert game.play("E2E4") == ("e2e4", "e4")
     for text in ("e2e4", "Nf6", "0000", "", "castle", "e7e8q"):
         with pytest.raises(ValueError, match=r"(?i)illegal|invalid|null|expected"):

@@ -1,0 +1,70 @@
+"""How games end: a verdict is a result and the reason for it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Termination(StrEnum):
+    """Why a game ended. The words are those of the ledger."""
+
+    CHECKMATE = "checkmate"
+    STALEMATE = "stalemate"
+    MATERIAL = "insufficient material"
+    REPETITION = "threefold repetition"
+    FIFTY_MOVES = "fifty-move rule"
+    RULES = "end of the game"
+    DRAW_ADJUDICATION = "draw by adjudication"
+    RESIGN_ADJUDICATION = "win by adjudication"
+    TABLES = "endgame tables"
+    RESIGNATION = "resignation"
+    MAX_MOVES = "maximum number of moves"
+    TIME = "time forfeit"
+    ILLEGAL_MOVE = "illegal move"
+    NO_MOVE = "no move"
+    CRASH = "engine died"
+    HUNG = "engine hung"
+    NOT_STARTED = "engine did not start"
+    FAILED = "engine failed"
+    WORKER_LOST = "worker lost"
+
+    @property
+    def tag(self) -> str:
+        """The value of PGN's Termination tag."""
+        return _TAGS.get(self, "normal")
+
+
+_TAGS = {
+    Termination.DRAW_ADJUDICATION: "adjudication",
+    Termination.RESIGN_ADJUDICATION: "adjudication",
+    Termination.TABLES: "adjudication",
+    Termination.MAX_MOVES: "adjudication",
+    Termination.TIME: "time forfeit",
+    Termination.ILLEGAL_MOVE: "rules infraction",
+    Termination.NO_MOVE: "rules infraction",
+    Termination.CRASH: "abandoned",
+    Termination.HUNG: "abandoned",
+    Termination.NOT_STARTED: "abandoned",
+    Termination.FAILED: "abandoned",
+    Termination.WORKER_LOST: "abandoned",
+}
+
+WHITE, BLACK = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A game's result (1-0, 0-1, 1/2-1/2, or * where none can be told) and its reason."""
+
+    result: str
+    termination: Termination
+    detail: str = ""
+
+
+def win(side: int, termination: Termination, detail: str = "") -> Verdict:
+    """Return the verdict by which `side` (0 is White) wins."""
+    return Verdict("1-0" if side == WHITE else "0-1", termination, detail)
+
+
+def draw(termination: Termination, detail: str = "") -> Verdict:
+    """Return the verdict of a draw."""
+    return Verdict("1/2-1/2", termination, detail)
