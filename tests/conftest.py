@@ -115,7 +115,7 @@ def _digest_of_tables() -> str:
 @contextlib.contextmanager
 def _turn(folder: Path) -> Iterator[None]:
     """Wait until no other worker has the folder."""
-    from agent.locking import lock
+    from agent.border.locking import lock
 
     while True:
         try:
