@@ -56,8 +56,23 @@ def allot(limits: Limits[Move], overhead: float, reserve: float = 0.0) -> Budget
     if limits.movetime is not None:
         budgets.append(Budget(hard=max(limits.movetime - overhead, LEAST)))
     if limits.clock is not None:
-        budgets.append(_share(limits.clock, limits.moves_to_go, max(overhead, reserve)))
+        budgets.append(_timed(limits.clock, limits.moves_to_go, overhead, reserve))
     return min(budgets, key=lambda budget: budget.hard)
+
+
+def _timed(clock: SideClock, moves_to_go: int | None, overhead: float, reserve: float) -> Budget:
+    """Return the budget of a move on a clock: of its time, or of the overtime if that is more.
+
+    What is left of a period at its end is lost, so that all of a move's part is used.
+    """
+    overtime = clock.overtime
+    if overtime is None:
+        return _share(clock, moves_to_go, max(overhead, reserve))
+    over = max(overtime.seconds / max(overtime.moves, 1) - overhead, LEAST)
+    if clock.time <= 0.0:
+        return Budget(over, over)
+    main = _share(clock, moves_to_go, max(overhead, reserve))
+    return Budget(max(main.soft, over), max(main.hard, over))
 
 
 def _share(clock: SideClock, moves_to_go: int | None, kept: float) -> Budget:

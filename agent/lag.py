@@ -8,12 +8,7 @@ hundreds of moves that count: the flag falls when a few like them come while lit
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agent.limits import SideClock
-
-if TYPE_CHECKING:
-    import chess
 
 # What a lag counts for after one move more: half of it after 350, some games.
 MEMORY = 0.998
@@ -74,22 +69,3 @@ def _grain(*times: float) -> float:
         ),
         0.0,
     )
-
-
-def follows(later: chess.Board, move: chess.Move, earlier: chess.Board) -> bool:
-    """Tell whether a position comes from an earlier one by a move of ours and one reply."""
-    if later.ply() != earlier.ply() + 2:
-        return False
-    played = [*earlier.move_stack, move]
-    if later.move_stack[:-1] == played and later.root() == earlier.root():
-        return True
-    # Some front ends tell each position anew, without the moves before.
-    board = earlier.copy(stack=False)
-    board.push(move)
-    replies = list(board.legal_moves)
-    for reply in replies:
-        board.push(reply)
-        if board == later:
-            return True
-        board.pop()
-    return False

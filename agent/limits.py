@@ -27,11 +27,26 @@ Score = Cp | Mate
 
 
 @dataclass(frozen=True, slots=True)
+class Overtime:
+    """What comes when the time is used up: `seconds` for the next so many moves, again and again.
+
+    Of byo-yomi, where each move has a period for itself, moves is 1.
+    """
+
+    seconds: float
+    moves: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class SideClock:
-    """What one side has left on the clock: seconds, and seconds gained after each move."""
+    """What one side has left on the clock: seconds, and seconds gained after each move.
+
+    overtime: what there is beyond that, if anything.
+    """
 
     time: float
     increment: float = 0.0
+    overtime: Overtime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +83,8 @@ class Info(Generic[Move]):
     bound: "" for an exact score, "lowerbound" or "upperbound". multipv counts from 1.
     hashfull: permille. complete: the iteration to `depth` was finished.
     effort: the share of this iteration's nodes spent on the best move, 0 to 1, if known.
+    visits: the part of the nodes, or playouts, that went into this line. expected: the outcome
+    for the mover from -1, a loss, to 1, where the search thinks in such terms.
     """
 
     depth: int
@@ -82,6 +99,8 @@ class Info(Generic[Move]):
     tbhits: int = 0
     complete: bool = True
     effort: float | None = None
+    visits: int = 0
+    expected: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +108,7 @@ class Progress(Generic[Move]):
     """Where a running search stands, for whoever asks from another thread.
 
     hashfull: permille. move: the root move being searched, if any; number: its place in the
-    order, from 1.
+    order, from 1. lines: the best lines as they stand, where they can be told at any time.
     """
 
     nodes: int = 0
@@ -97,12 +116,17 @@ class Progress(Generic[Move]):
     seldepth: int = 0
     move: Move | None = None
     number: int = 0
+    lines: tuple[Info[Move], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Result(Generic[Move]):
-    """The answer of a search: the move to play, the reply to ponder on, the last line reported."""
+    """The answer of a search: the move to play, the reply to ponder on, the last line reported.
+
+    meant: seconds of our time that it was meant to take, if a clock runs.
+    """
 
     move: Move | None
     ponder: Move | None = None
     info: Info[Move] | None = None
+    meant: float | None = None

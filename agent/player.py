@@ -13,46 +13,56 @@ from __future__ import annotations
 import os
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Generic, Protocol, TypeVar
 
 from agent.clock import Clock
 from agent.evaluation import EvaluationError
-from agent.lag import Lag, follows, lag_between
-from agent.limits import Cp, Info, Limits, Mate, Progress, Result
+from agent.lag import Lag, lag_between
+from agent.limits import Info, Limits, Progress, Result, Score
 from agent.threads.apart import Apart
 from agent.threads.latch import Latch, wait_for_any
 from agent.threads.task_thread import Job, TaskThread
 
-if TYPE_CHECKING:
-    import chess
-
-Position = TypeVar("Position", contravariant=True)
+Position = TypeVar("Position")
+Asked = TypeVar("Asked", contravariant=True)  # a position, for whoever only takes it
 Move = TypeVar("Move")
 
-# A long search tells where it stands: seconds to the first report, and between reports.
-FIRST_PROGRESS = 3.0
-PROGRESS_INTERVAL = 1.0
 # A search that was stopped ends within a millisecond; if not, see that often what keeps it.
 GLANCE = 0.005
 
 Answer = TypeVar("Answer")
 
 
-class Searcher(Protocol):
-    """A chess search that its caller drives: it prints nothing and reads no clock."""
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """When a long search tells where it stands: seconds to the first report, and between them."""
+
+    first: float = 3.0
+    every: float = 1.0
+
+
+USUAL_PACE = Pace()
+
+
+class Searcher(Protocol[Asked, Move]):
+    """A search that its caller drives: it prints nothing and reads no clock.
+
+    A position is a `chess.Board` in chess, in any other game a `Game`.
+    """
 
     def deepen(
-        self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
-    ) -> Iterator[Info[chess.Move]]:
+        self, position: Asked, limits: Limits[Move], lines: int = 1, /
+    ) -> Iterator[Info[Move]]:
         """Search deeper and deeper; yield each iteration's lines, multipv 1..lines in order.
 
         After a stop it may yield the better line of an iteration cut short (complete=False).
         Obeys depth, nodes, mate and search_moves; time is the caller's, who calls `stop`. Yields
         at least one Info, even when stopped at once; is never called without a legal move. May
-        raise `agent.evaluation.EvaluationError` at any point. The moves are in the board's own
-        notation, so `move.uci()` is their text.
+        raise `agent.evaluation.EvaluationError` at any point. The moves are in the position's own
+        notation. The position is the caller's to give away: nobody else uses it meanwhile.
         """
 
     def arm(self) -> None:
@@ -64,54 +74,65 @@ class Searcher(Protocol):
     def new_game(self) -> None:
         """Forget everything that can change a search."""
 
-    def progress(self) -> Progress[chess.Move]:
+    def progress(self) -> Progress[Move]:
         """Tell where the running search stands; from any thread."""
 
 
-class Source(Protocol):
+class Source(Protocol[Asked, Move]):
     """Where a player gets its searcher from, one search at a time."""
 
-    def searcher(self, clock: Clock[chess.Move], stop: Latch) -> Searcher:
+    def searcher(self, clock: Clock[Move], stop: Latch, /) -> Searcher[Asked, Move]:
         """Return who searches now. May wait for it, until `stop` or as the clock allows."""
 
-    def give_up(self, thread: threading.Thread) -> str | None:
-        """Give up what that thread does with the searcher, if a user's evaluation keeps it.
+    def give_up(self, thread: threading.Thread, /) -> str | None:
+        """Give up what that thread does with the searcher, if a user's code keeps it.
 
         Return what to tell the user then; the next searcher is another one. From any thread,
         while that thread is the only one to use the source.
         """
 
 
-class Advisor(Protocol[Position, Move]):
-    """Who may know the move without a search: an opening book, an endgame table.
+class Advisor(Protocol[Asked, Move]):
+    """Who may know the move without a search: an opening book, an endgame table."""
 
-    A position is a `chess.Board` in chess, in any other game a `Game`, which is the same after.
-    """
-
-    def advise(self, position: Position, limits: Limits[Move], lines: int, /) -> Info[Move] | None:
+    def advise(self, position: Asked, limits: Limits[Move], lines: int, /) -> Info[Move] | None:
         """Return the line to play, or None where a search is to decide.
 
         Called from the player's thread, never without a legal move; must not take long. lines:
-        how many best lines are asked for. The moves are in the position's own notation.
+        how many best lines are asked for. The moves are in the position's own notation, and the
+        position is the same after.
         """
 
 
-ChessAdvisor: TypeAlias = "Advisor[chess.Board, chess.Move]"
+class Reader(Protocol[Position, Move]):
+    """How a player reads the positions of a kind of game."""
+
+    def copy(self, position: Position, /) -> Position:
+        """Return the same position, with what a search needs of the game before it."""
+
+    def moves(self, position: Position, /) -> Iterable[Move]:
+        """Generate the moves that a player chooses among."""
+
+    def end(self, position: Position, /) -> Score:
+        """Return the score, for its mover, of a position without a move."""
+
+    def follows(self, later: Position, move: Move, earlier: Position, /) -> bool:
+        """Tell whether a position comes from an earlier one by a move of ours and one reply."""
 
 
-class Listener(Protocol):
+class Listener(Protocol[Move]):
     """Who is told what a player thinks; called from the player's threads."""
 
-    def info(self, info: Info[chess.Move]) -> None:
+    def info(self, info: Info[Move]) -> None:
         """Take one line of play."""
 
-    def progress(self, progress: Progress[chess.Move], seconds: float) -> None:
+    def progress(self, progress: Progress[Move], seconds: float) -> None:
         """Take a sign of life from a long search."""
 
     def error(self, message: str) -> None:
         """Take note that a search or a task failed; the player goes on."""
 
-    def result(self, result: Result[chess.Move]) -> None:
+    def result(self, result: Result[Move]) -> None:
         """Take the answer: the last call of a search."""
 
 
@@ -119,7 +140,7 @@ class PlayerError(Exception):
     """What was asked for cannot be done; the message says why."""
 
 
-class Player(TaskThread):
+class Player(TaskThread, Generic[Position, Move]):
     """Plays and does other lengthy work, one thing at a time, in a thread of its own.
 
     overhead: seconds between a result and the clock that times it. patient: use the time that is
@@ -129,34 +150,64 @@ class Player(TaskThread):
 
     def __init__(
         self,
-        source: Source,
-        listener: Listener,
+        source: Source[Position, Move],
+        listener: Listener[Move],
+        reader: Reader[Position, Move],
         overhead: float = 0.010,
-        advisors: Sequence[ChessAdvisor] = (),
+        advisors: Sequence[Advisor[Position, Move]] = (),
     ) -> None:
         self.overhead = overhead
         self.patient = False
         self._source = source
         self._listener = listener
+        self._reader = reader
         self._advisors = advisors
         self.lag = Lag()
-        self._last: _Search | None = None
+        self._last: _Thinking[Position, Move] | None = None
         super().__init__(lambda error: listener.error(describe(error)), "player")
 
-    def go(self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1) -> None:
+    def go(self, position: Position, limits: Limits[Move], lines: int = 1) -> None:
         """Think about a position, which is copied; what was going on is stopped first."""
-        if self._last is not None and (lag := self._last.lag(board, limits)) is not None:
-            self.lag.learn(lag)
-        forced = not self.patient and _forced(board, limits)
-        clock = Clock(limits, self.overhead, forced, reserve=self.lag.reserve(limits.clock))
-        search = _Search(
-            board.copy(), limits, lines, clock, self._source, self._listener, self._advisors
-        )
-        self._last = search
+        thinking = self._begin(position, limits, lines, self._listener, USUAL_PACE)
         self.stop()
-        job = Job(search.run, lengthy=True, endless=limits.endless)
-        job.ponderhit.then(clock.start)  # which may come before the search begins
+        job = Job(thinking.run, lengthy=True, endless=limits.endless)
+        job.ponderhit.then(thinking.clock.start)  # which may come before the search begins
         self._ask(job)
+
+    def think(
+        self,
+        job: Job,
+        position: Position,
+        limits: Limits[Move],
+        lines: int,
+        listener: Listener[Move],
+        pace: Pace = USUAL_PACE,
+    ) -> Result[Move]:
+        """Think about a position, which is copied, as a part of a job; return the answer.
+
+        listener: told as of a `go`; pace: how often where the search stands.
+        """
+        return self._begin(position, limits, lines, listener, pace).run(job)
+
+    def _begin(
+        self,
+        position: Position,
+        limits: Limits[Move],
+        lines: int,
+        listener: Listener[Move],
+        pace: Pace,
+    ) -> _Thinking[Position, Move]:
+        """Let the clock of a search run."""
+        if self._last is not None and (lag := self._last.lag(position, limits)) is not None:
+            self.lag.learn(lag)
+        reader = self._reader
+        position = reader.copy(position)
+        forced = not self.patient and len(_choice(reader, position, limits, most=2)) < 2
+        clock = Clock(limits, self.overhead, forced, reserve=self.lag.reserve(limits.clock))
+        self._last = _Thinking(
+            position, limits, lines, clock, reader, self._source, listener, self._advisors, pace
+        )
+        return self._last
 
     def apart(self, job: Job, work: Callable[[], Answer]) -> Answer:
         """Do work of a job that calls a user's evaluation; raise PlayerError if it is given up."""
@@ -176,49 +227,54 @@ class Player(TaskThread):
         self.lag.new_game()
 
 
-class _Search:
+class _Thinking(Generic[Position, Move]):
     """One search, from `go` to its result."""
 
     def __init__(
         self,
-        board: chess.Board,
-        limits: Limits[chess.Move],
+        position: Position,
+        limits: Limits[Move],
         lines: int,
-        clock: Clock[chess.Move],
-        source: Source,
-        listener: Listener,
-        advisors: Sequence[ChessAdvisor],
+        clock: Clock[Move],
+        reader: Reader[Position, Move],
+        source: Source[Position, Move],
+        listener: Listener[Move],
+        advisors: Sequence[Advisor[Position, Move]],
+        pace: Pace,
     ) -> None:
-        self._board = board
+        self.clock = clock
+        self._position = position
         self._limits = limits
-        self._lines = min(lines, sum(1 for _ in _root_moves(board, limits)))
-        self._clock = clock
+        self._choice = _choice(reader, position, limits, most=max(lines, 1))
+        self._lines = min(lines, len(self._choice))
+        self._reader = reader
         self._source = source
         self._listener = listener
         self._advisors = advisors
-        self._searcher: Searcher | None = None
-        self._best: Info[chess.Move] | None = None
-        self._last: Info[chess.Move] | None = None
+        self._pace = pace
+        self._searcher: Searcher[Position, Move] | None = None
+        self._best: Info[Move] | None = None
+        self._last: Info[Move] | None = None
         self._telling = threading.Lock()
         self._answering = False
-        self._result: Result[chess.Move] | None = None
+        self._result: Result[Move] | None = None
 
-    def lag(self, board: chess.Board, limits: Limits[chess.Move]) -> float | None:
+    def lag(self, position: Position, limits: Limits[Move]) -> float | None:
         """Return how much later than meant the answer reached our clock, if the next `go` tells.
 
         It does if it is about our next move of the same game, with no time control in between.
         """
-        before, after, meant = self._limits.clock, limits.clock, self._clock.meant
+        before, after, meant = self._limits.clock, limits.clock, self.clock.meant
         move = None if self._result is None else self._result.move
         if move is None or before is None or after is None or meant is None:
             return None
         if self._limits.infinite or limits.infinite or self._limits.moves_to_go == 1:
             return None
-        if not follows(board, move, self._board):
+        if not self._reader.follows(position, move, self._position):
             return None
         return lag_between(before, after, meant)
 
-    def run(self, job: Job) -> None:
+    def run(self, job: Job) -> Result[Move]:
         """Think and answer, whatever happens."""
         thinking = Apart(lambda: self._work(job), "search")
         try:
@@ -232,50 +288,50 @@ class _Search:
         if message:
             self._listener.error(message)
             self._last = None
-        self._clock.end()
+        self.clock.end()
         self._result = self._conclude()
         self._listener.result(self._result)
+        return self._result
 
     def _work(self, job: Job) -> None:
         """Think, and wait with the answer where the protocol says so."""
         try:
             if not self._lines:
-                score = Mate(0) if self._board.is_check() else Cp(0)
-                self._tell(Info(depth=0, score=score, pv=()))
+                self._tell(Info(depth=0, score=self._reader.end(self._position), pv=()))
             elif advice := self._advice():
-                self._tell(replace(advice, time=self._clock.elapsed()))
+                self._tell(replace(advice, time=self.clock.elapsed()))
             else:
                 self._think(job)
         except BaseException as error:  # noqa: BLE001 - a user's code may even exit
             self._report(describe(error))
         finally:
             self._hold(job)
-            self._clock.end()
+            self.clock.end()
 
-    def _advice(self) -> Info[chess.Move] | None:
+    def _advice(self) -> Info[Move] | None:
         """Return what the first advisor knows; one that fails costs no move, only a message."""
         for advisor in self._advisors:
             try:
-                if advice := advisor.advise(self._board, self._limits, self._lines):
+                if advice := advisor.advise(self._position, self._limits, self._lines):
                     return advice
             except Exception as error:  # noqa: BLE001 - there is still the search
                 self._report(describe(error))
         return None
 
     def _think(self, job: Job) -> None:
-        searcher = self._source.searcher(self._clock, job.stop)
+        searcher = self._source.searcher(self.clock, job.stop)
         searcher.arm()
         job.stop.then(searcher.stop)
         self._searcher = searcher
-        for info in searcher.deepen(self._board, self._limits, self._lines):
-            self._tell(replace(info, time=self._clock.elapsed()))
+        for info in searcher.deepen(self._position, self._limits, self._lines):
+            self._tell(replace(info, time=self.clock.elapsed()))
             if not info.complete or info.bound or info.multipv < self._lines or not self._best:
                 continue
             best = self._best
-            if not self._clock.another_iteration(best.pv[0], best.score, best.effort):
+            if not self.clock.another_iteration(best.pv[0], best.score, best.effort):
                 break
 
-    def _tell(self, info: Info[chess.Move]) -> None:
+    def _tell(self, info: Info[Move]) -> None:
         """Pass a line on, and remember it if it says what to play, unless it comes too late."""
         with self._telling:
             if not self._answering:
@@ -288,7 +344,7 @@ class _Search:
                 self._listener.error(message)
                 self._last = None
 
-    def _note(self, info: Info[chess.Move]) -> None:
+    def _note(self, info: Info[Move]) -> None:
         if info.multipv == 1 and info.pv and (info.bound != "upperbound" or not self._best):
             self._best = info
         self._last = info
@@ -301,11 +357,12 @@ class _Search:
         elif self._limits.ponder:
             wait_for_any(job.stop, job.ponderhit)
 
-    def _conclude(self) -> Result[chess.Move]:
+    def _conclude(self) -> Result[Move]:
         """Make the last line reported the one that is played, with an exact score."""
         best = self._best
         if best is None:
-            return Result(next(_root_moves(self._board, self._limits), None), info=self._last)
+            move = self._choice[0] if self._choice else None
+            return Result(move, info=self._last, meant=self.clock.meant)
         if (self._last is not best or best.bound) and self._searcher is not None:
             now = self._searcher.progress()
             best = replace(
@@ -313,10 +370,11 @@ class _Search:
                 bound="",
                 nodes=max(now.nodes, best.nodes),
                 hashfull=now.hashfull,
-                time=self._clock.elapsed(),
+                time=self.clock.elapsed(),
             )
             self._note(best)
-        return Result(best.pv[0], best.pv[1] if len(best.pv) > 1 else None, best)
+        reply = best.pv[1] if len(best.pv) > 1 else None
+        return Result(best.pv[0], reply, best, self.clock.meant)
 
     def _watch(self, job: Job, thinking: Apart[None]) -> None:
         """Stop the search at the hard limit; once in a while, tell where it stands.
@@ -326,21 +384,21 @@ class _Search:
         wake = threading.Event()
         for latch in (job.ponderhit, job.stop, thinking.over):
             latch.then(wake.set)
-        report_at = FIRST_PROGRESS
+        report_at = self._pace.first
         while not (thinking.over.is_set() or job.stop.is_set()):
-            if self._clock.remaining() <= 0.0:
+            if self.clock.remaining() <= 0.0:
                 job.stop.set()
                 return
-            if self._clock.elapsed() >= report_at:
-                report_at += PROGRESS_INTERVAL
+            if self.clock.elapsed() >= report_at:
+                report_at += self._pace.every
                 if self._searcher is not None:
-                    self._listener.progress(self._searcher.progress(), self._clock.elapsed())
+                    self._listener.progress(self._searcher.progress(), self.clock.elapsed())
                     self._last = None
-            wake.wait(max(min(self._clock.remaining(), report_at - self._clock.elapsed()), 0.0))
+            wake.wait(max(min(self.clock.remaining(), report_at - self.clock.elapsed()), 0.0))
             wake.clear()
 
 
-def _end(apart: Apart[Any], source: Source) -> str | None:
+def _end(apart: Apart[Any], source: Source[Any, Any]) -> str | None:
     """Wait until it is over, after a stop; or give it up, and return what to tell the user."""
     while not apart.wait(timeout=GLANCE):
         if message := source.give_up(apart.thread):
@@ -348,16 +406,11 @@ def _end(apart: Apart[Any], source: Source) -> str | None:
     return None
 
 
-def _root_moves(board: chess.Board, limits: Limits[chess.Move]) -> Iterator[chess.Move]:
-    if limits.search_moves:
-        return iter(limits.search_moves)
-    return iter(board.legal_moves)
-
-
-def _forced(board: chess.Board, limits: Limits[chess.Move]) -> bool:
-    moves = _root_moves(board, limits)
-    next(moves, None)
-    return next(moves, None) is None
+def _choice(
+    reader: Reader[Position, Move], position: Position, limits: Limits[Move], most: int
+) -> list[Move]:
+    """Return the moves to choose among, the first `most` of them."""
+    return list(islice(limits.search_moves or reader.moves(position), most))
 
 
 def describe(error: BaseException) -> str:

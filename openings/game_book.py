@@ -9,7 +9,7 @@ never played. The books shipped are in openings/games, one file a game.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -184,6 +184,32 @@ class SolvedAdvisor(Generic[Move]):
             if value == best:
                 return Info(depth=1, score=Cp(round(100 * best)), pv=(move,), seldepth=1)
         return None
+
+
+class GameAdvisor(Generic[Move]):
+    """Whoever may know a move of the game that is played; silent in analysis.
+
+    find: finds them, at the first question of a game.
+    """
+
+    def __init__(self, find: Callable[[], Sequence[Advisor[Game[Move], Move]]]) -> None:
+        self._find = find
+        self._found: Sequence[Advisor[Game[Move], Move]] | None = None
+
+    def new_game(self) -> None:
+        """Find them anew: the game may be another one."""
+        self._found = None
+
+    def advise(
+        self, position: Game[Move], limits: Limits[Move], lines: int, /
+    ) -> Info[Move] | None:
+        """Return what the first of them knows, or None."""
+        if limits.infinite:
+            return None
+        if self._found is None:
+            self._found = self._find()
+        known = (advisor.advise(position, limits, lines) for advisor in self._found)
+        return next((info for info in known if info is not None), None)
 
 
 def advisors(

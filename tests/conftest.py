@@ -11,6 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says nothing on a machine that is busy.
+settings.register_profile("kempelen", deadline=None)
+settings.load_profile("kempelen")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agent.compiled import kernel
 from agent.games import catalogue
 
-ROOT = Path(kernel.__file__).parents[1]
+ROOT = Path(kernel.__file__).parents[2]
 FAILING = str(Path(__file__).with_name("failing_engine.py"))
 FAILING_GTP = str(Path(__file__).with_name("failing_gtp.py"))
 FAILING_XBOARD = str(Path(__file__).with_name("failing_xboard.py"))

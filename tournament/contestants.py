@@ -14,7 +14,7 @@ from agent.evaluation import EvaluationError
 from agent.game import CHANCE
 from agent.games import catalogue
 from agent.games.go import Go
-from agent.thinker import make_search
+from agent.search.suiting import make_search
 from protocols.client.engine import EngineOptionError
 from protocols.client.gtp import GtpEngine
 from protocols.client.inside import InsideEngine

@@ -12,10 +12,10 @@ from typing import Any
 from agent.border.user_code import describe
 from agent.game import CHANCE, Written, find_move
 from agent.games import catalogue
+from agent.games.chance import draw_event
 from agent.games.go import Go
 from agent.games.life import dead_stones
 from agent.limits import Score
-from agent.thinker import draw_event
 from openings.starts import Start as Opening
 from protocols.gtp.boards import score_text
 from tournament.adjudication import Adjudicator

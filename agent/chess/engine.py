@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from agent.chess.levels import FULL, LEAST_ELO, Level, WeakSearch, skill_of
 from agent.chess.parts import ALPHABETA, MCTS
+from agent.chess.reader import ChessSearcher
 from agent.clock import Clock
 from agent.compiled.loading import Loading
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, load
 from agent.limits import Limits
 from agent.machine import usable_cores
-from agent.player import PlayerError, Searcher, describe
+from agent.player import PlayerError, describe
 from agent.threads.apart import Apart, Watched
 from agent.threads.latch import Latch, wait_for_any
 from agent.threads.task_thread import Job
@@ -114,7 +115,7 @@ class Engine:
         self._own_tables: OwnTables | None = None
         self._settings = Settings()
         self._evaluation = HANDCRAFTED  # in use: the one that is set, unless it rests
-        self._given: Searcher | None = None  # to whoever searches now
+        self._given: ChessSearcher | None = None  # to whoever searches now
         self._left: list[threading.Thread] = []  # were given up in the evaluation that is set
         self._silent: tuple[int, float] | None = None  # nodes, and since when it is as many
         kernel = Loading(
@@ -123,7 +124,7 @@ class Engine:
         tree = Loading(MCTS, "mcts search", "playing alphabeta", report, after=kernel)
         self._loading = {ALPHABETA: kernel, MCTS: tree}
         self._searchers: dict[str, KernelSearch] = {}
-        self._fallback: Searcher | None = None
+        self._fallback: ChessSearcher | None = None
         self._seed = 0  # of the choices that levels make in this game
 
     @property
@@ -144,7 +145,7 @@ class Engine:
         ]
         return all(ended)
 
-    def searcher(self, clock: Clock[chess.Move], stop: Latch) -> Searcher:
+    def searcher(self, clock: Clock[chess.Move], stop: Latch) -> ChessSearcher:
         """Return the search that was chosen; where a clock runs and it is not there, a fallback.
 
         Levels are played by alpha-beta, with which they were measured.
@@ -177,7 +178,7 @@ class Engine:
         self._fallback = None
         return f"evaluation {evaluation.name} did not return in time; it is given up for this move"
 
-    def _is_stuck(self, searcher: Searcher) -> bool:
+    def _is_stuck(self, searcher: ChessSearcher) -> bool:
         """Tell whether a search that was stopped goes on because of the user's evaluation."""
         evaluation = self._evaluation
         if isinstance(evaluation.python, Watched):
@@ -205,7 +206,9 @@ class Engine:
             name = self._settings.evaluation.name
             self._report(f"evaluation {name} still does not return; the hand-made one plays")
 
-    def _strongest(self, names: tuple[str, ...], clock: Clock[chess.Move], stop: Latch) -> Searcher:
+    def _strongest(
+        self, names: tuple[str, ...], clock: Clock[chess.Move], stop: Latch
+    ) -> ChessSearcher:
         """Return the first of these searches that is there or can be waited for."""
         self.start()
         for name in dict.fromkeys(names):
@@ -428,10 +431,10 @@ class Engine:
         if in_use is not None:
             in_use.resize(self._settings.megabytes)
 
-    def _plain(self) -> Searcher:
+    def _plain(self) -> ChessSearcher:
         """Return the search in plain Python, with the user's evaluation if it is plain too."""
         if self._fallback is None:
-            from agent.search.deepening import PlainSearch
+            from agent.chess.plain_search import PlainSearch
 
             self._fallback = PlainSearch(self._evaluation.python)
         return self._fallback

@@ -21,7 +21,7 @@ from agent.limits import Cp, Info, Limits, Progress, Score
 if TYPE_CHECKING:
     import chess
 
-    from agent.player import Searcher
+    from agent.chess.reader import ChessSearcher
 
 FULL = 20.0  # the skill that plays as well as it can
 
@@ -84,7 +84,7 @@ class WeakSearch:
     seed: with the position, it determines every choice.
     """
 
-    def __init__(self, searcher: Searcher, level: Level, seed: int) -> None:
+    def __init__(self, searcher: ChessSearcher, level: Level, seed: int) -> None:
         self._searcher = searcher
         self._level = level
         self._seed = seed

@@ -7,21 +7,26 @@ Source: 'Técnicas de IA, Tema 3.2', in its four phases; UCT by L. Kocsis and C.
 and J.-T. Saito, 'Monte-Carlo tree search solver' (2008).
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from math import inf, log, sqrt
 from random import Random
 from typing import Any, Generic, Literal, TypeVar
 
 from agent.game import Game, Simulated
+from agent.limits import Info
 from agent.search.counts import SearchStopped
 from agent.search.ending import AS_PLAYED, Ending
 from agent.search.ordering import Ordering
-from agent.search.search import Found, Search
+from agent.search.search import Found, Search, in_cents
 
 Move = TypeVar("Move")
 
 FinalChoice = Literal["visits", "mean", "ucb"]
+
+ENDLESS = 10**9  # plies, playouts
+# Iterations end after FIRST_PLAYOUTS, times 2 for every so many PARTS.
+FIRST_PLAYOUTS, PARTS = 16, 4
 
 
 @dataclass(slots=True)
@@ -69,6 +74,7 @@ class UCT(Search[Move]):
 
     name = "uct"
     exact = False
+    many_lines = True
 
     def __init__(
         self,
@@ -105,28 +111,87 @@ class UCT(Search[Move]):
 
     def search(self, game: Game[Move], depth: int) -> Found[Move]:
         """Return the move chosen, its mean reward, and the variation that was tried most."""
-        self.tree = None
-        self._begin(game)
-        leaf = self._leaf(game, depth, 0)
+        leaf = self._plant(game, depth)
         if leaf is not None:
             return self._found(leaf, ())
-        self._simulated = game if not self._policy and isinstance(game, Simulated) else None
-        root = self.tree = self._tree(game)
-        for _ in range(self.playouts):
-            try:
-                self._playout(game, root, depth)
-            except SearchStopped:
-                break
-            if root.proven is not None:
-                break
+        root = self._planted()
+        self._make(game, depth, self.playouts)
         if not root.visits:
             raise SearchStopped
         best = self.chosen(root)
         value = best.mean() if best.proven is None else best.proven
         return Found(value, tuple(self.line_from(root)))
 
+    def iterations(self, game: Game[Move], deepest: int | None, lines: int) -> Iterator[Info[Move]]:
+        """Make more and more playouts; yield how the best moves stand after each part of them.
+
+        `deepest`: plies of a playout. It ends with `playouts`, and after a stop with the lines
+        as they stand then.
+        """
+        depth = deepest or ENDLESS
+        self._plant(game, depth)
+        root = self._planted()
+        part = made = 0
+        complete = True
+        while complete and made < self.playouts and root.proven is None:
+            part += 1
+            goal = min(int(FIRST_PLAYOUTS * 2.0 ** (part / PARTS)), self.playouts)
+            complete = self._make(game, depth, goal - made)
+            made = goal
+            level = self.standing()[:lines]
+            yield from (replace(info, depth=part, complete=complete) for info in level)
+
+    def standing(self) -> Sequence[Info[Move]]:
+        """Return how the root's moves stand, the one to play first."""
+        root = self.tree
+        if root is None or not root.children or not root.visits:
+            return ()
+        best = self.chosen(root)
+        others = [child for child in root.children if child is not best]
+        others.sort(key=lambda child: (child.visits, child.mean()), reverse=True)
+        return [
+            Info(
+                depth=0,
+                score=in_cents(child.mean() if child.proven is None else child.proven),
+                pv=(child.move, *self.line_from(child)),
+                seldepth=self.counts.seldepth,
+                multipv=number,
+                nodes=self.counts.nodes,
+                effort=child.visits / root.visits,
+                visits=child.visits,
+                expected=child.mean() if child.proven is None else child.proven,
+            )
+            for number, child in enumerate((best, *others), 1)
+        ]
+
     def _root(self, game: Game[Move], depth: int) -> float:
         return self.search(game, depth).value
+
+    def _plant(self, game: Game[Move], depth: int) -> float | None:
+        """Begin a new tree here; return the position's value instead if it is a leaf."""
+        self.tree = None
+        self._begin(game)
+        leaf = self._leaf(game, depth, 0)
+        if leaf is None:
+            self._simulated = game if not self._policy and isinstance(game, Simulated) else None
+            self.tree = self._tree(game)
+        return leaf
+
+    def _planted(self) -> "Node[Any]":
+        assert self.tree is not None
+        return self.tree
+
+    def _make(self, game: Game[Move], depth: int, playouts: int) -> bool:
+        """Make playouts, until the root is proven; return False if it was stopped before."""
+        root = self._planted()
+        try:
+            for _ in range(playouts):
+                self._playout(game, root, depth)
+                if root.proven is not None:
+                    break
+        except SearchStopped:
+            return False
+        return True
 
     def _tree(self, game: Game[Move]) -> "Node[Any]":
         """Return a new tree: the root with its children."""

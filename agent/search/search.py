@@ -5,12 +5,13 @@ read are `minimax`, then `negamax`, then `alpha_beta`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import inf, nextafter
+from math import copysign, inf, nextafter
 from typing import Any, ClassVar, Generic, TypeVar
 
 from agent.game import Game, Valued
+from agent.limits import Cp, Info
 from agent.search.counts import Counts, SearchStopped
 from agent.search.ending import AS_PLAYED, MOST, Ending, limited
 from agent.search.heuristic_pruning import Pruned
@@ -18,6 +19,11 @@ from agent.search.ordering import Ordering
 from agent.search.symmetry import Folded
 
 Move = TypeVar("Move")
+
+DEEPEST = 200
+# Beyond half a win, evaluations come ever less nearer to a whole one.
+HALF_A_WIN = 0.5
+_MOST_CENTS = 10**6
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,8 @@ class Search(ABC, Generic[Move]):
     exact: ClassVar[bool] = True
     # Whether its recursion's values and windows are the mover's, as in negamax, or MAX's.
     for_mover: ClassVar[bool] = False
+    # Whether its iterations tell of more lines than the best.
+    many_lines: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -82,6 +90,41 @@ class Search(ABC, Generic[Move]):
         self._begin(game)
         value = self._root(game, depth)
         return self._found(value, self._lines[0])
+
+    def iterations(self, game: Game[Move], deepest: int | None, lines: int) -> Iterator[Info[Move]]:
+        """Search 1, 2, 3, ... `deepest` plies deep; yield what each finds, until that is all.
+
+        lines: how many of the best moves to tell of, in algorithms with `many_lines`. Raises
+        SearchStopped, as `search` does.
+        """
+        knows_nothing = False
+        for depth in range(1, (deepest or DEEPEST) + 1):
+            counts = self.counts
+            nodes, hits, counts.seldepth = counts.nodes, counts.table_hits, 0
+            found = self.search(game, depth)
+            nodes, hits = self.counts.nodes - nodes, self.counts.table_hits - hits
+            if found.pv:
+                yield Info(
+                    depth=depth,
+                    score=in_cents(found.value),
+                    pv=found.pv,
+                    seldepth=self.counts.seldepth,
+                    nodes=self.counts.nodes,
+                    visits=nodes,
+                    expected=as_outcome(found.value, found.decided),
+                )
+            # A search that did not come to its horizon has seen all there is, unless it owes
+            # that to what it remembers of shallower ones.
+            ended = self.counts.seldepth < depth
+            if ended and (knows_nothing or not hits):
+                return
+            knows_nothing = ended and nodes > 1
+            if knows_nothing:
+                self.reset()
+
+    def standing(self) -> Sequence[Info[Move]]:
+        """Return the best lines as they stand, where they can be told; from any thread."""
+        return ()
 
     def forget_counts(self) -> None:
         """Count from 0 again, keeping what was learned."""
@@ -204,6 +247,21 @@ class Search(ABC, Generic[Move]):
         """Go back from a ply to where the search began."""
         for _ in range(ply - self._root_ply):
             game.undo()
+
+
+def in_cents(value: float) -> Cp:
+    """Return a value as a score, in hundredths of the game's unit."""
+    return Cp(round(100 * max(-_MOST_CENTS, min(_MOST_CENTS, value))))
+
+
+def as_outcome(value: float, decided: bool) -> float:
+    """Return the outcome from -1 to 1 that a value promises the mover.
+
+    decided: it is a utility; that of an evaluation, whatever its scale, lies between.
+    """
+    if not decided and abs(value) > HALF_A_WIN:
+        return copysign(1 - HALF_A_WIN**2 / abs(value), value)
+    return max(-1.0, min(1.0, value))
 
 
 def above(value: float) -> float:

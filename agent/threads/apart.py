@@ -53,7 +53,7 @@ class Apart(Generic[Returned]):
     def give_up(self) -> None:
         """Break its code off, where that is Python."""
         if self.thread.ident is not None:
-            _break_off(self.thread.ident)
+            break_off(self.thread.ident)
 
     def _run(self) -> None:
         try:
@@ -89,10 +89,10 @@ class Watched:
         """Break off all calls that have not returned, and forget them."""
         left, self._began = list(self._began), {}
         for thread in left:
-            _break_off(thread)
+            break_off(thread)
 
 
-def _break_off(thread: int) -> None:
+def break_off(thread: int) -> None:
     """Raise GivenUp in a thread as soon as it runs Python code."""
     import ctypes  # not at start-up, which it would lengthen
 

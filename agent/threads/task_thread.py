@@ -18,7 +18,7 @@ class Job:
     """
 
     def __init__(
-        self, work: Callable[[Job], None], lengthy: bool, *, endless: bool = False
+        self, work: Callable[[Job], object], lengthy: bool, *, endless: bool = False
     ) -> None:
         self.work = work
         self.lengthy = lengthy
@@ -49,7 +49,7 @@ class TaskThread:
         with self._changed:
             return any(job.lengthy for job in self._asked())
 
-    def do(self, work: Callable[[Job], None], lengthy: bool = False) -> None:
+    def do(self, work: Callable[[Job], object], lengthy: bool = False) -> None:
         """Do `work` when everything asked before is done; what it raises is reported."""
         self._ask(Job(work, lengthy))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import copysign, sqrt
+from math import sqrt
 from typing import Any
 
-from agent.thinker import Thought
+from agent.limits import Info, Progress, Result
 from protocols.gtp.values import Arguments, GtpError
 
 # In seconds, where the front end gives no interval.
@@ -16,8 +16,6 @@ LEAST_INTERVAL = 0.01
 MOST_MOVES = 30
 # A mean of playouts lies above its lower confidence bound but for one time in 40.
 DEVIATIONS = 1.96
-# Beyond half a win, evaluations come ever less nearer to a whole one.
-HALF_A_WIN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,47 +53,80 @@ def read_request(arguments: Arguments) -> Request:
     return Request(player, max(interval, LEAST_INTERVAL), most)
 
 
-def lz_line(thoughts: Sequence[Thought[Any]], text: Callable[[Any], str], moves: int) -> str:
+class Aloud:
+    """The listener of one search: it sends the best lines as they stand, if that is asked for.
+
+    send: takes them, best first; report: takes what a person should know. most_lines: how many
+    lines are of use.
+    """
+
+    def __init__(
+        self,
+        report: Callable[[str], None],
+        send: Callable[[Sequence[Info[Any]]], None] | None = None,
+        most_lines: int = 1,
+    ) -> None:
+        self.most_lines = most_lines
+        self.error = report
+        self._send = send
+        self._lines: list[Info[Any]] = []
+
+    def info(self, info: Info[Any]) -> None:
+        """Take one line of play."""
+        if info.multipv > 1:
+            self._lines.append(info)
+        elif self._lines and (info.depth, info.pv) == (self._lines[0].depth, self._lines[0].pv):
+            self._lines[0] = info  # the line that is played is told once more, at the end
+        else:
+            self._lines = [info]
+
+    def progress(self, progress: Progress[Any], seconds: float) -> None:
+        """Send what is known now."""
+        self._tell(progress.lines or self._lines)
+
+    def result(self, result: Result[Any]) -> None:
+        """Send what is known at the end."""
+        self._tell(self._lines)
+
+    def _tell(self, lines: Sequence[Info[Any]]) -> None:
+        known = [line for line in lines if line.visits]
+        if self._send is not None and known:
+            self._send(known)
+
+
+def lz_line(lines: Sequence[Info[Any]], text: Callable[[Any], str], moves: int) -> str:
     """Return a line of lz-analyze; rates are whole numbers of 10,000, for the mover.
 
     moves: among how many the search chose; with no prior knowledge all are alike.
     """
     prior = round(10_000 / max(moves, 1))
     return " ".join(
-        f"info move {text(thought.move)} visits {thought.visits}"
-        f" winrate {round(10_000 * winrate(thought))} prior {prior}"
-        f" lcb {round(10_000 * lower_bound(thought))} order {order}"
-        f" pv {' '.join(map(text, thought.line))}"
-        for order, thought in enumerate(thoughts)
+        f"info move {text(line.pv[0])} visits {line.visits}"
+        f" winrate {round(10_000 * winrate(line))} prior {prior}"
+        f" lcb {round(10_000 * lower_bound(line))} order {order}"
+        f" pv {' '.join(map(text, line.pv))}"
+        for order, line in enumerate(lines)
     )
 
 
-def kata_line(thoughts: Sequence[Thought[Any]], text: Callable[[Any], str], moves: int) -> str:
+def kata_line(lines: Sequence[Info[Any]], text: Callable[[Any], str], moves: int) -> str:
     """Return a line of kata-analyze; rates are numbers from 0 to 1, for the mover."""
     prior = 1 / max(moves, 1)
     return " ".join(
-        f"info move {text(thought.move)} visits {thought.visits}"
-        f" utility {bounded(thought):.6f} winrate {winrate(thought):.6f} prior {prior:.6f}"
-        f" lcb {lower_bound(thought):.6f} order {order}"
-        f" pv {' '.join(map(text, thought.line))}"
-        for order, thought in enumerate(thoughts)
+        f"info move {text(line.pv[0])} visits {line.visits}"
+        f" utility {line.expected or 0.0:.6f} winrate {winrate(line):.6f} prior {prior:.6f}"
+        f" lcb {lower_bound(line):.6f} order {order}"
+        f" pv {' '.join(map(text, line.pv))}"
+        for order, line in enumerate(lines)
     )
 
 
-def bounded(thought: Thought[Any]) -> float:
-    """Return the value from -1 to 1; that of an evaluation, whatever its scale, lies between."""
-    value = thought.value
-    if thought.estimated and abs(value) > HALF_A_WIN:
-        return copysign(1 - HALF_A_WIN**2 / abs(value), value)
-    return max(-1.0, min(1.0, value))
-
-
-def winrate(thought: Thought[Any]) -> float:
+def winrate(line: Info[Any]) -> float:
     """Return the mover's share of the wins."""
-    return (bounded(thought) + 1) / 2
+    return ((line.expected or 0.0) + 1) / 2
 
 
-def lower_bound(thought: Thought[Any]) -> float:
+def lower_bound(line: Info[Any]) -> float:
     """Return what the share of the wins very probably is at least."""
-    rate = winrate(thought)
-    return max(0.0, rate - DEVIATIONS * sqrt(rate * (1 - rate) / max(thought.visits, 1)))
+    rate = winrate(line)
+    return max(0.0, rate - DEVIATIONS * sqrt(rate * (1 - rate) / max(line.visits, 1)))

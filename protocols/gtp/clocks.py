@@ -1,16 +1,11 @@
-"""The time systems of Go, and how long to think about a move under each. All times are seconds."""
+"""The time systems of Go, and what a player's clock shows under each. All times are seconds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.clock import SOFT_SHARE, allot
 from agent.lag import Lag, lag_between
-from agent.limits import Limits, SideClock
-
-# What is kept free of each move: the way to the front end, and the end of a playout.
-OVERHEAD = 0.05
-LEAST = 0.01
+from agent.limits import Overtime, SideClock
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +89,11 @@ class SideTime:
             self._count = max(1, self._count - int(over // system.period))
             self._left = system.period
 
-    def for_move(self, moves_left: int | None) -> float:
-        """Return how long to think about a move, of so many that we may still have to make."""
-        system = self.system
-        main = 0.0
-        if self._main > 0:
-            clock = SideClock(self._main, system.increment)
-            limits: Limits[None] = Limits(clock=clock, moves_to_go=moves_left)
-            budget = allot(limits, OVERHEAD, self._lag.reserve(clock))
-            main = min(budget.soft / SOFT_SHARE, budget.hard)
-        over = 0.0
-        if system.period:
-            if self._main > 0:
-                left, count = system.period, max(system.stones, 1)
-            else:
-                left, count = self._left, self._count if system.stones else 1
-            over = left / count - OVERHEAD
-        return max(main, over, LEAST)
+    def clock(self) -> SideClock:
+        """Return what the clock shows before a move."""
+        system, overtime = self.system, None
+        if system.period and self._main > 0:
+            overtime = Overtime(system.period, system.stones or 1)
+        elif system.period:
+            overtime = Overtime(self._left, self._count if system.stones else 1)
+        return SideClock(self._main, system.increment, overtime)

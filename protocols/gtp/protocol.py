@@ -1,7 +1,7 @@
-"""The GTP engine, without input and output: lines in, lines out, a thinker in between.
+"""The GTP engine, without input and output: lines in, lines out, a player in between.
 
 Begin reading at COMMANDS, at the end: the table serves dispatch and listing. The reader of lines
-only queues them; one worker answers them in order, so that input can end an analysis.
+only queues them; the player answers them in order, so that input can end an analysis.
 Source: 'Specification of the Go Text Protocol, version 2, draft 2' by Gunnar Farnebäck; the
 gogui-rules commands of GoGui; lz-analyze and kata-analyze as Sabaki uses them.
 """
@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING, Any
 from agent.evaluation import HANDCRAFTED
 from agent.game import CHANCE, Chance, Game
 from agent.games import catalogue
+from agent.games.chance import draw_event
 from agent.games.go import Go
-from agent.lag import Lag
-from agent.limits import Limits
-from agent.player import describe
-from agent.threads.latch import wait_for_any
-from agent.threads.task_thread import Job, TaskThread
+from agent.games.reader import GameReader
+from agent.limits import Info, Limits, Overtime, Result, SideClock
+from agent.player import USUAL_PACE, Pace, Player, describe
+from agent.sources import source_for
+from agent.threads.task_thread import Job
+from openings.game_book import GameAdvisor, advisors
+from protocols.gtp.analysis import Aloud, kata_line, lz_line, read_request
 from protocols.gtp.boards import GameBoard, score_text, winner_text
 from protocols.gtp.clocks import UNLIMITED, SideTime, TimeSystem, from_time_settings
 from protocols.gtp.go_board import GoBoard
@@ -40,13 +43,14 @@ from protocols.gtp.values import (
 
 if TYPE_CHECKING:
     from agent.player import Advisor
-    from agent.thinker import Plan, Thinker, Thought
 
 # So many lines may wait to be answered before no more are read.
 MOST_WAITING = 256
 INTERRUPT = "# interrupt"
+# What is kept free of each move, in seconds: the way to the front end, and the end of a playout.
+OVERHEAD = 0.05
 
-Line = Callable[["Sequence[Thought[Any]]", Callable[[Any], str], int], str]
+Line = Callable[[Sequence[Info[Any]], Callable[[Any], str], int], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,27 +104,34 @@ class Gtp:
         kind = catalogue.find(settings.game)
         board = GoBoard if issubclass(kind.game, Go) else GameBoard
         self.board = board(kind, settings.options)
-        self._evaluate = kind.evaluation(settings.evaluation)
         self._name = name
         self._version = version
         self._send = send
         self._report = report
         self._settings = settings
         self._random = Random(settings.seed)
-        self._thinker: Thinker[Any] | None = None
-        self._advisors: Sequence[Advisor[Game[Any], Any]] | None = None
+        self._advisor: GameAdvisor[Any] = GameAdvisor(self._find_advisors)
+        self._source = source_for(
+            kind,
+            lambda: self.board.game,
+            report,
+            algorithm=settings.algorithm,
+            evaluation=settings.evaluation,
+            playouts=settings.playouts,
+            seed=settings.seed,
+        )
+        self._player: Player[Game[Any], Any] = Player(
+            self._source, Aloud(report), GameReader(), OVERHEAD, advisors=(self._advisor,)
+        )
         self._system = UNLIMITED
-        self._lag = Lag()
         self._times = [SideTime(UNLIMITED), SideTime(UNLIMITED)]
         self._call = Call("", "", ())
         self._job: Job | None = None
         self._room = threading.Semaphore(MOST_WAITING)
-        self._worker = TaskThread(lambda error: report(describe(error)), "gtp")
-        self._make_thinker()
 
     def handle_line(self, line: str) -> Iterator[str]:
         """Take one line; its answer is sent later. Waits while very many lines are unanswered."""
-        for job in self._worker.asked():
+        for job in self._player.asked():
             job.overtaken.set()
             if line.strip().lower() == INTERRUPT:
                 job.stop.set()
@@ -128,7 +139,7 @@ class Gtp:
         if call is not None:
             self.finished = call.name == "quit"
             self._room.acquire()
-            self._worker.do(lambda job: self._answer(job, call), lengthy=True)
+            self._player.do(lambda job: self._answer(job, call), lengthy=True)
         yield from ()
 
     def overlong_line(self) -> Iterator[str]:
@@ -137,15 +148,15 @@ class Gtp:
 
     def drain(self, timeout: float | None = None) -> bool:
         """After the last line: end an analysis, and wait until all lines are answered."""
-        for job in self._worker.asked():
+        for job in self._player.asked():
             job.overtaken.set()
-        return self._worker.wait(timeout)
+        return self._player.wait(timeout)
 
     def close(self, timeout: float) -> bool:
         """Stop everything; return whether all threads ended within about `timeout` seconds."""
-        ended = self._worker.close(timeout)
-        if ended and self._thinker is not None:
-            self._thinker.keep()
+        ended = self._player.close(timeout)
+        if ended:
+            self._source.keep()
         return ended
 
     def _answer(self, job: Job, call: Call) -> None:
@@ -272,49 +283,36 @@ class Gtp:
     def _reg_genmove(self, arguments: Arguments) -> str:
         player = arguments.player()
         arguments.end()
-        move, _ = self._best(player, self._plan(player))
-        return self.board.game.text(move)
+        return self.board.game.text(self._best(player, Aloud(self._report)).move)
 
     def _undo(self, arguments: Arguments) -> str:
         arguments.end()
         self.board.undo()
         return ""
 
-    def _play_best(self, player: int) -> str:
-        """Find a move, make it, and take its time off the clock."""
+    def _play_best(
+        self, player: int, listener: Aloud | None = None, pace: Pace = USUAL_PACE
+    ) -> str:
+        """Find a move, make it, take its time off the clock, and return it."""
         began = time.monotonic()
-        plan = self._plan(player)
-        move, _ = self._best(player, plan)
-        text = self.board.game.text(move)
-        self.board.play_found(player, move)
-        self._times[player].spend(time.monotonic() - began, plan.seconds)
+        result = self._best(player, listener or Aloud(self._report), pace)
+        text = self.board.game.text(result.move)
+        self.board.play_found(player, result.move)
+        self._times[player].spend(time.monotonic() - began, result.meant)
         return text
 
-    def _best(
-        self,
-        player: int,
-        plan: Plan,
-        listen: Callable[[Sequence[Thought[Any]]], None] | None = None,
-        interval: float = 1.0,
-        until_overtaken: bool = False,
-    ) -> tuple[Any, Sequence[Any]]:
-        """Return a move for a player and the line that it begins; chance draws its events."""
-        from agent.thinker import draw_event
-
-        assert self._job is not None
-        assert self._thinker is not None
+    def _best(self, player: int, listener: Aloud, pace: Pace = USUAL_PACE) -> Result[Any]:
+        """Return a move for a player, on the clock; chance draws its events."""
         with self.board.turned_to(player):
             game = self.board.game
             if isinstance(game, Chance) and game.turn == CHANCE:
-                event: Any = draw_event(game, self._random.random())
-                return event, (event,)
-            if not until_overtaken and (line := self._advice(plan.seconds)):
-                return line[0], line
-            stop = self._job.stop
-            if until_overtaken:
-                self._job.overtaken.then(stop.set)
-            thought = self._thinker.think(game, plan, stop, listen, interval)
-            return thought.move, thought.line
+                return Result(draw_event(game, self._random.random()))
+            return self._think(self._limits(player), listener, pace)
+
+    def _think(self, limits: Limits[Any], listener: Aloud, pace: Pace) -> Result[Any]:
+        assert self._job is not None
+        lines = self._source.most_lines or listener.most_lines
+        return self._player.think(self._job, self.board.game, limits, lines, listener, pace)
 
     # Time.
 
@@ -353,18 +351,19 @@ class Gtp:
 
     def _start_clocks(self, system: TimeSystem) -> str:
         self._system = system
-        self._times = [SideTime(system, self._lag), SideTime(system, self._lag)]
+        self._times = [SideTime(system, self._player.lag) for _ in COLOURS]
         return ""
 
-    def _plan(self, player: int) -> Plan:
-        """Return how long to think about a player's next move."""
-        from agent.thinker import Plan
-
-        seconds = self._settings.seconds
-        if not self._system.unlimited:
-            seconds = self._times[player].for_move(self.board.moves_left)
-        settings = self._settings
-        return Plan(seconds, settings.depth, settings.playouts, settings.nodes)
+    def _limits(self, player: int) -> Limits[Any]:
+        """Return what ends the search of a player's next move."""
+        settings, moves_left = self._settings, None
+        if self._system.unlimited:
+            clock = SideClock(0.0, overtime=Overtime(settings.seconds))
+        else:
+            clock, moves_left = self._times[player].clock(), self.board.moves_left
+        return Limits(
+            depth=settings.depth, nodes=settings.nodes, clock=clock, moves_to_go=moves_left
+        )
 
     # Scoring and showing.
 
@@ -407,30 +406,19 @@ class Gtp:
     # Analysis.
 
     def _lz_analyze(self, arguments: Arguments) -> None:
-        from protocols.gtp.analysis import lz_line
-
         self._analyze(arguments, lz_line)
 
     def _kata_analyze(self, arguments: Arguments) -> None:
-        from protocols.gtp.analysis import kata_line
-
         self._analyze(arguments, kata_line)
 
     def _lz_genmove_analyze(self, arguments: Arguments) -> None:
-        from protocols.gtp.analysis import lz_line
-
         self._analyze(arguments, lz_line, play=True)
 
     def _kata_genmove_analyze(self, arguments: Arguments) -> None:
-        from protocols.gtp.analysis import kata_line
-
         self._analyze(arguments, kata_line, play=True)
 
     def _analyze(self, arguments: Arguments, line: Line, play: bool = False) -> None:
         """Think aloud: until any input, or to play."""
-        from agent.thinker import Plan
-        from protocols.gtp.analysis import read_request
-
         request = read_request(arguments)
         player = self.board.turn if request.player is None else request.player
         with self.board.turned_to(player):
@@ -439,58 +427,34 @@ class Gtp:
                 raise GtpError("nothing to analyze: chance is to move")
             moves = sum(1 for _ in game.moves())
 
-        def tell(thoughts: Sequence[Thought[Any]]) -> None:
-            self._send(line(thoughts[: request.most_moves], self.board.game.text, moves))
+        def tell(lines: Sequence[Info[Any]]) -> None:
+            self._send(line(lines[: request.most_moves], self.board.game.text, moves))
 
+        aloud = Aloud(self._report, tell, request.most_moves)
+        pace = Pace(request.interval, request.interval)
         self._send(f"={self._call.id}")
-        began = time.monotonic()
         try:
-            plan = self._plan(player) if play else Plan()
-            move, _ = self._best(player, plan, tell, request.interval, until_overtaken=not play)
             if play:
-                text = self.board.game.text(move)
-                self.board.play_found(player, move)
-                self._times[player].spend(time.monotonic() - began, plan.seconds)
-                self._send(f"play {text}")
-            elif self._job is not None:  # there may be nothing more to find before the next input
-                wait_for_any(self._job.overtaken, self._job.stop)
+                self._send(f"play {self._play_best(player, aloud, pace)}")
+            elif self._job is not None:
+                self._job.overtaken.then(self._job.stop.set)
+                with self.board.turned_to(player):
+                    self._think(Limits(infinite=True), aloud, pace)
         except Exception as error:  # noqa: BLE001 - the answer has begun and must end
             self._report(describe(error))
         self._send("")
 
-    # The search.
-
-    def _make_thinker(self) -> None:
-        from agent.thinker import Thinker, default_algorithm, make_search
-
-        settings, game = self._settings, self.board.game
-        algorithm = settings.algorithm or default_algorithm(game)
-        search = make_search(algorithm, game, self._evaluate, settings.seed)
-        self._thinker = Thinker(search, self._report)
-
-    def _advice(self, seconds: float) -> tuple[Any, ...]:
-        """Return the line that a book or solved values give for this position; () if none do."""
-        if self._advisors is None:
-            from openings.game_book import advisors
-
-            board = self.board
-            asked = self._settings.book
-            self._advisors = advisors(board.kind, board.new(), self._random) if asked else ()
-        limits: Limits[Any] = Limits(movetime=seconds)
-        for advisor in self._advisors:
-            try:
-                if advice := advisor.advise(self.board.game, limits, 1):
-                    return advice.pv
-            except Exception as error:  # noqa: BLE001 - there is still the search
-                self._report(describe(error))
-        return ()
+    def _find_advisors(self) -> Sequence[Advisor[Game[Any], Any]]:
+        """Return who gives moves from a book or solved values, if that is wanted."""
+        board = self.board
+        asked = self._settings.book
+        return advisors(board.kind, board.new(), self._random) if asked else ()
 
     def _new_game(self) -> None:
         """Forget what was learned of the last game but for good, and start the clocks again."""
-        if self._thinker is not None:
-            self._thinker.keep()
-        self._make_thinker()
-        self._advisors = None
+        self._source.new_game()
+        self._advisor.new_game()
+        self._player.new_game()
         self._start_clocks(self._system)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.chess.engine import FINAL_CHOICES, SEARCHES, Engine
 from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO
+from agent.chess.reader import BoardReader
 from agent.clock import allot
 from agent.evaluation import check
 from agent.limits import Info, Limits, Progress, Result, SideClock
@@ -85,7 +86,7 @@ class Uci:
         self.lines = 1
         self.engine = (make_engine or _make_engine)(self.error)
         self.book = BookAdvisor(self.error)
-        self.player = Player(self.engine, self, advisors=(self.book,))
+        self.player = Player(self.engine, self, BoardReader(), advisors=(self.book,))
         self._author = author
         self._send = send
         self._debug = False

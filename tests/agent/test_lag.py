@@ -5,8 +5,9 @@ from random import Random
 import chess
 import pytest
 
+from agent.chess.reader import BoardReader
 from agent.clock import allot
-from agent.lag import LONGEST, MOST_SHARE, Lag, follows, lag_between
+from agent.lag import LONGEST, MOST_SHARE, Lag, lag_between
 from agent.limits import Limits, SideClock
 
 OVERHEAD = 0.010
@@ -101,7 +102,7 @@ CASTLED = board_after("e1g1", CASTLING).fen()
 )  # fmt: skip
 def test_a_move_and_a_reply_make_the_next_position(later, move, earlier, expected):
     before = earlier.copy()
-    assert follows(later, chess.Move.from_uci(move), earlier) is expected
+    assert BoardReader().follows(later, chess.Move.from_uci(move), earlier) is expected
     assert earlier == before
 
 

@@ -5,8 +5,9 @@ import chess
 import pytest
 
 from agent import player as player_module
+from agent.chess.reader import BoardReader
 from agent.limits import Cp, Info, Limits, Mate, Progress, SideClock
-from agent.player import Player, PlayerError
+from agent.player import Pace, Player, PlayerError
 
 PATIENCE = 20.0
 
@@ -85,7 +86,7 @@ def play():
 
     def start(source, **options):
         recorder = Recorder()
-        players.append(Player(source, recorder, **options))
+        players.append(Player(source, recorder, BoardReader(), **options))
         return players[-1], recorder
 
     yield start
@@ -320,7 +321,7 @@ def test_other_work_apart_is_given_up_when_it_is_stopped(play, stuck):
 
 
 def test_a_listener_that_fails_ends_the_search_and_it_is_answered(play, monkeypatch):
-    monkeypatch.setattr(player_module, "FIRST_PROGRESS", 0.0)
+    monkeypatch.setattr(player_module, "USUAL_PACE", Pace(0.0))
 
     def fail(progress, seconds):
         raise RuntimeError("not me")
@@ -373,8 +374,7 @@ def test_a_job_learns_that_something_else_was_asked(play):
 
 
 def test_a_long_search_tells_where_it_stands(play, monkeypatch):
-    monkeypatch.setattr(player_module, "FIRST_PROGRESS", 0.01)
-    monkeypatch.setattr(player_module, "PROGRESS_INTERVAL", 0.01)
+    monkeypatch.setattr(player_module, "USUAL_PACE", Pace(0.01, 0.01))
     player, recorder = play(Searcher(line(1, "e2e4"), hang=True))
     player.go(chess.Board(), Limits(infinite=True))
     recorder.wait_for("progress", 3)

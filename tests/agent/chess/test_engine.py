@@ -11,12 +11,12 @@ import pytest
 from agent.chess import engine as engine_module
 from agent.chess.engine import Engine
 from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO, Level, WeakSearch, skill_of
+from agent.chess.plain_search import PlainSearch
 from agent.clock import Clock
 from agent.compiled import warming
 from agent.evaluation import HANDCRAFTED, EvaluationError
 from agent.limits import Limits, SideClock
 from agent.player import PlayerError
-from agent.search.deepening import PlainSearch
 from agent.threads.latch import Latch
 from agent.threads.task_thread import Job
 

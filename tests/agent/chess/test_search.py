@@ -8,12 +8,12 @@ import chess
 import pytest
 
 from agent.chess.plain_game import PlainGame
+from agent.chess.plain_search import PlainSearch, score
 from agent.chess.search import KernelSearch
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.game import Game
 from agent.limits import Cp, Info, Limits, Mate
 from agent.search.alpha_beta import AlphaBeta
-from agent.search.deepening import PlainSearch, score
 from agent.search.ordering import Ordering
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"

@@ -23,7 +23,7 @@ def test_an_edit_of_any_kernel_source_names_another_folder(tmp_path: Path) -> No
     before = folder()
     assert folder() == before
     names = {before}
-    for name in ("kernel.py", "chess/moves.py", "chess/table.py"):
+    for name in ("compiled/kernel.py", "chess/moves.py", "compiled/table.py"):
         with (root / "agent" / name).open("a") as file:
             file.write("# edited\n")
         names.add(folder())

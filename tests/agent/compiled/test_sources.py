@@ -24,7 +24,7 @@ def test_a_kernel_is_found_in_any_folder_with_all_that_it_imports(tmp_path: Path
     package = write(
         tmp_path / "agent",
         compiled__kernel="",
-        one__rules="from agent.compiled.kernel import kernel\nfrom agent.one import (\n    sizes,\n)",
+        one__rules="from agent.compiled.kernel import kernel\nfrom agent.one import (\n    sizes)",
         one__sizes="import agent.one.shape\n",
         one__shape="WIDTH = 7\n",
         two__deeper__rules="from agent.compiled import kernel\n",

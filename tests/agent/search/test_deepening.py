@@ -4,10 +4,11 @@ import time
 import chess
 import pytest
 
+from agent.chess.plain_search import PlainSearch
 from agent.games import catalogue as games
 from agent.limits import Cp, Limits, Mate
 from agent.search.alpha_beta import AlphaBeta
-from agent.search.deepening import Deepening, PlainSearch
+from agent.search.deepening import Deepening
 from agent.search.ordering import Ordering
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"

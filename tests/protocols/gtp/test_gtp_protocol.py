@@ -60,7 +60,7 @@ def test_an_analysis_that_has_found_everything_still_waits(start):
     assert talk.hear() == "="
     assert talk.hear().startswith("info move ")
     time.sleep(0.1)
-    assert talk.gtp._worker.busy
+    assert talk.gtp._player.busy
     talk.say("name")
     assert talk.rest()[-1] == "= Kempelen"
 
@@ -68,7 +68,7 @@ def test_an_analysis_that_has_found_everything_still_waits(start):
 def test_gogui_interrupts_a_long_search(start):
     talk = start(seconds=1000.0)
     talk.say("genmove b")
-    while not talk.gtp._worker.asked() or talk.gtp._thinker._search.counts.nodes == 0:
+    while not talk.gtp._player.asked() or talk.gtp._source._search.counts.nodes == 0:
         time.sleep(0.01)
     talk.say("# interrupt")
     assert talk.hear().startswith("= ")
@@ -155,7 +155,7 @@ def test_a_users_evaluation_decides(start, tmp_path):
 )
 def test_books_and_solved_values_are_asked_before_a_search(start, game, begun, answers):
     def nodes(talk):
-        return talk.gtp._thinker._search.counts.nodes
+        return talk.gtp._source._search.counts.nodes
 
     colour = "bw"[len(begun)]
     talk, without = start(game=game), start(game=game, book=False, depth=2)
@@ -179,7 +179,7 @@ def test_the_permanent_killer_memory_goes_from_game_to_game(start, tmp_path):
 
     def nodes(talk):
         talk.answer("reg_genmove b")
-        return talk.gtp._thinker._search.counts.nodes
+        return talk.gtp._source._search.counts.nodes
 
     first = start(**options, algorithm=algorithm)
     before = nodes(first)
@@ -195,10 +195,10 @@ def test_the_permanent_killer_memory_goes_from_game_to_game(start, tmp_path):
 def test_other_sizes_have_no_book(start):
     talk = start(game="tic-tac-toe", size=4, depth=1)
     talk.answer("genmove b")
-    assert talk.gtp._thinker._search.counts.nodes > 0
+    assert talk.gtp._source._search.counts.nodes > 0
     talk.answer("boardsize 3")
     talk.answer("genmove b")
-    assert talk.gtp._thinker._search.counts.nodes == 0
+    assert talk.gtp._source._search.counts.nodes == 0
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,123 @@
+"""The plain Python chess player: it needs no compiler, and plays while the kernel is compiled."""
+
+from collections.abc import Callable, Iterator
+from math import inf
+
+import chess
+
+from agent.chess.plain_game import PlainGame, evaluate
+from agent.game import Game
+from agent.limits import Cp, Info, Limits, Mate, Progress, Score
+from agent.search.alpha_beta import AlphaBeta
+from agent.search.deepening import Deepening, Iteration
+from agent.search.ending import Ending
+from agent.search.ordering import Ordering
+from agent.search.table import Table
+
+MAX_DEPTH = 100
+
+
+class PlainSearch:
+    """Alpha-beta by progressive deepening over chess positions: the player's Searcher.
+
+    evaluation: centipawns for the side to move; the built-in one without it. What it raises
+    comes out of `deepen`. `stop` and `progress` may be called from any thread.
+    """
+
+    # Every mate is worth more than any evaluation.
+    ENDING = Ending(win=32_000, step=1)
+    MOST = 30_000
+    TABLE_ENTRIES = 200_000
+
+    def __init__(self, evaluation: Callable[[chess.Board], int] | None = None) -> None:
+        evaluation = evaluation or evaluate
+
+        def value(game: Game[chess.Move]) -> float:
+            assert isinstance(game, PlainGame)
+            return max(-self.MOST, min(self.MOST, evaluation(game.board)))
+
+        self._evaluation = value
+        self._table = Table[chess.Move](self.TABLE_ENTRIES)
+        self._ordering = Ordering[chess.Move](ratings=True, killers=True, history=True)
+        self._search = AlphaBeta[chess.Move](
+            value,
+            ending=self.ENDING,
+            continuation=True,
+            table=self._table,
+            ordering=self._ordering,
+        )
+        self._deepening = Deepening(self._search)
+
+    def arm(self) -> None:
+        """Reset the stop flag before a search: `stop` is remembered until then."""
+        self._search.stopped = False
+
+    def stop(self) -> None:
+        """End the search at its next node."""
+        self._search.stopped = True
+
+    def new_game(self) -> None:
+        """Forget everything that could change a search."""
+        self._search.reset()
+
+    def progress(self) -> Progress[chess.Move]:
+        """Return where the search stands."""
+        counts = self._search.counts
+        move, number = self._deepening.root or (None, 0)
+        return Progress(counts.nodes, self._table.permille_full(), counts.seldepth, move, number)
+
+    def deepen(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
+    ) -> Iterator[Info[chess.Move]]:
+        """Yield the lines of each level, multipv 1 to `lines`, until a limit or `stop`.
+
+        Obeys depth, nodes, mate and search_moves; time is the caller's. Yields at least once. A
+        last, incomplete level is yielded if it found a better line. There must be a legal move.
+        """
+        game = PlainGame(board)
+        self._search.forget_counts()
+        self._search.node_limit = inf if limits.nodes is None else limits.nodes
+        moves = self._ordering.sort(game, game.moves(), 0)
+        if limits.search_moves:
+            moves = [move for move in moves if move in limits.search_moves] or moves
+        last: Iteration[chess.Move] | None = None
+        depth = MAX_DEPTH if limits.depth is None else max(1, limits.depth)
+        for level in self._deepening.levels(game, moves, depth, lines):
+            if level.complete or last is None or level.lines[0] != last.lines[0]:
+                last = level
+                yield from self._infos(level)
+            if limits.mate is not None and mates_within(last.lines[0][0], limits.mate):
+                return
+        if last is None:
+            at_once = Iteration(1, [(self._evaluation(game), (moves[0],))])
+            yield from self._infos(at_once)
+
+    def _infos(self, level: Iteration[chess.Move]) -> Iterator[Info[chess.Move]]:
+        counts = self._search.counts
+        for number, (value, variation) in enumerate(level.lines, 1):
+            yield Info(
+                depth=level.depth,
+                score=score(value),
+                pv=variation,
+                seldepth=max(counts.seldepth, level.depth),
+                multipv=number,
+                nodes=counts.nodes,
+                hashfull=self._table.permille_full(),
+                complete=level.complete,
+                effort=level.effort() if number == 1 else None,
+            )
+
+
+def score(value: float) -> Score:
+    """Return a value of PlainSearch as centipawns, or moves to mate."""
+    if not PlainSearch.ENDING.is_end(value):
+        return Cp(int(value))
+    plies = PlainSearch.ENDING.win - abs(value)
+    moves = int(plies + 1) // 2
+    return Mate(moves if value > 0 else -moves)
+
+
+def mates_within(value: float, moves: int) -> bool:
+    """Tell whether a value is a mate by the side to move in so many moves."""
+    found = score(value)
+    return isinstance(found, Mate) and 0 < found.moves <= moves

@@ -1,0 +1,59 @@
+"""Any algorithm as a player drives it."""
+
+from collections.abc import Iterator
+from math import inf
+from typing import Generic, TypeVar
+
+from agent.game import Game
+from agent.limits import Cp, Info, Limits, Progress
+from agent.search.counts import SearchStopped
+from agent.search.search import Search
+
+Move = TypeVar("Move")
+
+
+class GameSearcher(Generic[Move]):
+    """One algorithm with its settings: the player's Searcher.
+
+    It obeys depth and nodes. Raises what a user's evaluation or game raises.
+    """
+
+    def __init__(self, search: Search[Move]) -> None:
+        self._search = search
+
+    def arm(self) -> None:
+        """Reset the stop flag, before a search."""
+        self._search.stopped = False
+
+    def stop(self) -> None:
+        """End the search at its next node."""
+        self._search.stopped = True
+
+    def new_game(self) -> None:
+        """Forget everything that can change a search, but what was learned for good."""
+        self._search.reset()
+
+    def progress(self) -> Progress[Move]:
+        """Tell where the running search stands."""
+        counts = self._search.counts
+        return Progress(
+            nodes=counts.nodes, seldepth=counts.seldepth, lines=tuple(self._search.standing())
+        )
+
+    def deepen(
+        self, position: Game[Move], limits: Limits[Move], lines: int = 1, /
+    ) -> Iterator[Info[Move]]:
+        """Yield what each iteration finds, until there is nothing more to find."""
+        search = self._search
+        search.node_limit = inf if limits.nodes is None else limits.nodes
+        search.forget_counts()
+        told = False
+        try:
+            for info in search.iterations(position, limits.depth, lines):
+                told = True
+                yield info
+        except SearchStopped:
+            pass
+        if not told:
+            first = next(iter(position.moves()))
+            yield Info(depth=0, score=Cp(0), pv=(first,), complete=False)

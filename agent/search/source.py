@@ -1,0 +1,103 @@
+"""Where a player of any game gets its searcher from: an algorithm, made anew if it is given up."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from agent.clock import Clock
+from agent.search.search import Search
+from agent.search.searcher import GameSearcher
+from agent.threads.apart import Watched, break_off
+from agent.threads.latch import Latch
+
+Move = TypeVar("Move")
+Evaluate = Callable[[Any], float]
+
+# How long one call of a user's evaluation may last when the search should end, before it is given
+# up; and how long a search may show no sign of life, whatever its game does, in seconds.
+GRACE = 0.03
+SILENCE = 1.0
+# With more calls than this left behind the evaluation rests until they end.
+MOST_LEFT = 2
+
+
+class GameSource(Generic[Move]):
+    """Gives the algorithm that was chosen for a game.
+
+    make: makes it, with an evaluation. own: the game's evaluation; users: a user's function, if
+    it is to evaluate, and its name. report: told what the user should know.
+
+    Raises what `make` raises.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[Evaluate], Search[Move]],
+        own: Evaluate,
+        users: tuple[str, Evaluate] | None,
+        report: Callable[[str], None],
+    ) -> None:
+        self._make = make
+        self._own = own
+        self._name, function = users or ("", None)
+        self._users = None if function is None else Watched(function)
+        self._report = report
+        self._evaluate: Evaluate = self._users or own
+        self._left: list[threading.Thread] = []
+        self._silent: tuple[int, float] | None = None  # nodes, and since when it is as many
+        self._search = make(self._evaluate)
+
+    @property
+    def most_lines(self) -> int | None:
+        """How many lines its searches tell of; None for any number."""
+        return None if self._search.many_lines else 1
+
+    def searcher(self, clock: Clock[Move], stop: Latch, /) -> GameSearcher[Move]:
+        """Return the algorithm, ready to be driven."""
+        self._silent = None
+        self._left = [thread for thread in self._left if thread.is_alive()]
+        rested = self._own if self._users is None or len(self._left) > MOST_LEFT else self._users
+        if rested is not self._evaluate:
+            self._evaluate = rested
+            self._search = self._make(rested)
+            if rested is self._own:
+                self._report(f"evaluation {self._name} still does not return; the game's own plays")
+        return GameSearcher(self._search)
+
+    def give_up(self, thread: threading.Thread, /) -> str | None:
+        """Give the search up if the user's evaluation keeps it, or the game's own code.
+
+        The search is left to the thread for good: the next one is made anew.
+        """
+        if self._users is not None and self._users.is_stuck(GRACE):
+            self._users.give_up()
+            reason = f"evaluation {self._name} did not return in time; it is given up for this move"
+        elif self._is_silent():
+            if thread.ident is not None:
+                break_off(thread.ident)
+            reason = "the search did not end in time; it is given up for this move"
+        else:
+            return None
+        self._left.append(thread)
+        self._search = self._make(self._evaluate)
+        return reason
+
+    def new_game(self) -> None:
+        """Forget the last game, and write what was learned for good."""
+        self.keep()
+        self._search = self._make(self._evaluate)
+
+    def keep(self) -> None:
+        """Write what was learned for good to its file; what goes wrong is reported."""
+        try:
+            self._search.keep()
+        except (OSError, ValueError) as error:
+            self._report(str(error))
+
+    def _is_silent(self) -> bool:
+        """Tell whether a search that was stopped has visited no node for long."""
+        nodes, now = self._search.counts.nodes, time.monotonic()
+        if self._silent is None or self._silent[0] != nodes:
+            self._silent = nodes, now
+        return now - self._silent[1] >= SILENCE

@@ -1,0 +1,227 @@
+"""Any algorithm as a player drives it, and a player of any game."""
+
+import threading
+import time
+from math import inf
+
+import pytest
+
+from agent.game import find_move
+from agent.games import catalogue
+from agent.games.chance import draw_event
+from agent.games.go import Go
+from agent.games.pig import Pig
+from agent.games.reader import GameReader
+from agent.games.tic_tac_toe import TicTacToe
+from agent.limits import Limits, Overtime, SideClock
+from agent.player import USUAL_PACE, Pace, Player
+from agent.search.catalogue import algorithms
+from agent.search.searcher import GameSearcher
+from agent.search.suiting import MCTS, default_algorithm, make_search
+from agent.sources import source_for
+from agent.threads.task_thread import Job
+
+PATIENCE = 60.0
+
+
+class Recorder:
+    """A player's listener that keeps what it is told."""
+
+    def __init__(self):
+        self.infos, self.errors, self.results, self.progresses = [], [], [], []
+        self.info, self.error = self.infos.append, self.errors.append
+        self.result = self.results.append
+
+    def progress(self, progress, seconds):
+        self.progresses.append(progress)
+
+
+@pytest.fixture
+def ask():
+    """Let a player of a game think once, with an algorithm; return the result and the listener."""
+    players = []
+
+    def think(game, name, limits, lines=1, pace=USUAL_PACE, prepare=None, **options):
+        kind = catalogue.find(
+            options.pop("kind", type(game).__module__.split(".")[-1].replace("_", "-"))
+        )
+        recorder = Recorder()
+        source = source_for(kind, lambda: game, recorder.error, algorithm=name, seed=1, **options)
+        player = Player(source, recorder, GameReader())
+        players.append(player)
+        job = Job(lambda job: player.think(job, game, limits, lines, recorder, pace), lengthy=True)
+        if prepare is not None:
+            prepare(job)
+        player._ask(job)
+        assert player.wait(PATIENCE)
+        assert len(recorder.results) == 1
+        return recorder.results[0], recorder
+
+    yield think
+    assert all(player.close(PATIENCE) for player in players)
+
+
+def searcher(game, name, game_name, **options):
+    return GameSearcher(make_search(name, game, catalogue.evaluation(game_name), seed=1, **options))
+
+
+@pytest.mark.parametrize("name", [MCTS, *algorithms()])
+def test_every_algorithm_takes_the_win_in_time(ask, name):
+    game = TicTacToe()
+    for text in ("a3", "a2", "b3", "b2"):
+        game.play(find_move(game, text))
+    before = game.key()
+    result, recorder = ask(game, name, Limits(movetime=20.0), playouts=500)
+    assert game.text(result.move) == "c3"
+    assert game.key() == before
+    assert recorder.errors == []
+
+
+def plies_to_win(game, winner):
+    """The plies until the winner has won against the longest defence; infinite if he does not."""
+    outcome = game.outcome()
+    if outcome is not None:
+        return 0 if outcome == (-1 if winner else 1) else inf
+    plies = []
+    for move in list(game.moves()):
+        game.play(move)
+        plies.append(1 + plies_to_win(game, winner))
+        game.undo()
+    return min(plies) if game.turn == winner else max(plies)
+
+
+@pytest.mark.parametrize("name", ["alpha-beta", "alpha-beta+table", "pvs", "mtd-f", "sss-star"])
+def test_wins_as_quickly_as_can_be_and_remembers_how(name):
+    """X wins after O has taken an edge: every move of X brings the end nearer, whatever O does."""
+    game = TicTacToe()
+    for text in ("b2", "b3"):
+        game.play(find_move(game, text))
+    searches = searcher(game, name, "tic-tac-toe")
+    asked = 0
+
+    def play_on():
+        nonlocal asked
+        plies = plies_to_win(game, 0)
+        if game.turn == 0:
+            asked += 1
+            *_, last = searches.deepen(game, Limits())
+            game.play(last.pv[0])
+            assert plies_to_win(game, 0) == plies - 1
+            play_on()
+            game.undo()
+        elif plies:
+            for move in list(game.moves()):
+                game.play(move)
+                play_on()
+                game.undo()
+
+    play_on()
+    assert asked > 10
+
+
+@pytest.mark.parametrize("name", [MCTS, "alpha-beta"])
+def test_stops_at_once_with_a_legal_move(ask, name):
+    game = Go(19)
+    began = time.monotonic()
+    result, _ = ask(game, name, Limits(), prepare=lambda job: job.stop.set())
+    assert result.move in game.moves()
+    assert time.monotonic() - began < 30
+
+
+def test_time_ends_the_search(ask):
+    began = time.monotonic()
+    result, _ = ask(Go(9), MCTS, Limits(clock=SideClock(0.0, overtime=Overtime(0.1))))
+    assert 0.05 <= time.monotonic() - began < 20
+    assert result.meant <= 0.1
+
+
+def test_listeners_hear_the_best_moves_first(ask):
+    game = Go(5)
+    result, recorder = ask(game, MCTS, Limits(), lines=100, playouts=300)
+    last = [info for info in recorder.infos if info.depth == recorder.infos[-1].depth]
+    visits = {info.pv[0]: info.visits for info in last}
+    assert result.move == max(visits, key=visits.get)
+    assert sum(visits.values()) == 300
+    order = [info.visits for info in last[: len(visits)]]
+    assert order == sorted(order, reverse=True)
+
+
+def test_a_long_search_tells_its_lines_as_they_stand(ask):
+    def stop_later(job):
+        threading.Timer(0.5, job.stop.set).start()
+
+    _, recorder = ask(Go(5), MCTS, Limits(infinite=True), pace=Pace(0.02, 0.02), prepare=stop_later)
+    seen = [sum(line.visits for line in progress.lines) for progress in recorder.progresses]
+    assert len(seen) > 2
+    assert seen == sorted(seen)
+
+
+def test_defaults():
+    assert default_algorithm(Go(5)) == MCTS
+    assert default_algorithm(TicTacToe()) == "alpha-beta"
+    assert default_algorithm(Pig()) == "expectiminimax"
+    with pytest.raises(ValueError, match="expectiminimax does"):
+        make_search("alpha-beta", Pig(), lambda game: 0)
+
+
+def test_chance_draws_by_probability():
+    game = Pig()
+    game.play("roll")
+    assert [draw_event(game, number / 6 + 0.01) for number in range(6)] == list("123456")
+    assert draw_event(game, 1.0) == "6"
+
+
+def test_what_is_not_written_suits_the_game():
+    game, evaluate = TicTacToe(), catalogue.evaluation("tic-tac-toe")
+    assert make_search("alpha-beta", game, evaluate).table is not None
+    assert make_search("alpha-beta+killers", game, evaluate).table is None
+    assert make_search("mcts", game, evaluate).solver
+    assert not make_search("mcts+solver=false", game, evaluate).solver
+    assert make_search("mcts", Go(5), catalogue.evaluation("go")).rave > 0
+    assert make_search("mcts", catalogue.new_game("tree"), lambda tree: 0).scale == 16
+
+
+@pytest.mark.parametrize(("more", "most"), [({}, 40), ({"playouts": 15}, 15)])
+def test_playouts_that_are_written_are_the_most(more, most):
+    game = Go(5)
+    *_, last = searcher(game, "mcts+playouts=40", "go", **more).deepen(game, Limits(), 1)
+    search = searcher(game, "mcts+playouts=40", "go", **more)._search
+    infos = list(search.iterations(game, None, 100))
+    assert sum(info.visits for info in infos if info.depth == infos[-1].depth) == most
+    assert last.pv[0] == infos[-len([i for i in infos if i.depth == infos[-1].depth])].pv[0]
+
+
+def test_what_leaves_no_choice_is_played_without_delay(ask):
+    game = TicTacToe()
+    for text in ("b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1"):
+        game.play(find_move(game, text))
+    result, _ = ask(game, "minimax", Limits(clock=SideClock(3600.0)))
+    assert result.move == find_move(game, "c1")
+
+
+def test_an_evaluation_that_sleeps_is_given_up(ask, tmp_path):
+    file = tmp_path / "sleepy.py"
+    file.write_text("import time\ndef f(game):\n    time.sleep(3)\n    return 0\n")
+    game = TicTacToe()
+    began = time.monotonic()
+    result, recorder = ask(game, "alpha-beta", Limits(movetime=0.05), evaluation=f"{file}:f")
+    assert time.monotonic() - began < 2.5
+    assert result.move in game.moves()
+    assert [message for message in recorder.errors if "did not return in time" in message]
+
+
+def test_a_game_that_loops_is_given_up_and_stands_as_it_stood(ask, tmp_path):
+    file = tmp_path / "endless.py"
+    file.write_text(
+        "from agent.games.tic_tac_toe import TicTacToe\n"
+        "class Endless(TicTacToe):\n"
+        "    def outcome(self):\n"
+        "        while len(list(self.moves())) < 7:\n"
+        "            pass\n"
+        "        return super().outcome()\n"
+    )
+    game = catalogue.new_game(f"{file}:Endless")
+    result, recorder = ask(game, "alpha-beta", Limits(movetime=0.05), kind=f"{file}:Endless")
+    assert game.key() == TicTacToe().key()
+    assert result.move in game.moves()
+    assert [message for message in recorder.errors if "did not end in time" in message]
