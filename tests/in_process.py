@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from subprocess import CompletedProcess
 from unittest import mock
 
-from kempelen import cli, serving
+from kempelen import cli, pipes
 from protocols.session import Session
 
 
@@ -44,9 +44,10 @@ def _session_of(text: str) -> Iterator[io.BufferedRandom]:
         heard.write(text.encode())
         heard.seek(0)
         interval = sys.getswitchinterval()
+        session = Session(heard.fileno(), said.fileno())
         with (
-            mock.patch.object(Session, "standard", lambda: Session(heard.fileno(), said.fileno())),
-            mock.patch.object(serving, "GRACE", 60.0),  # to give up would end the tests' process
+            mock.patch.object(Session, "standard", return_value=session),
+            mock.patch.object(pipes, "GRACE", 60.0),  # to give up would end the tests' process
             mock.patch.object(os, "_exit", _give_up),
         ):
             try:
