@@ -24,6 +24,7 @@ from agent.machine import usable_cores
 from agent.player import PlayerError, describe
 from agent.threads.apart import Apart, Watched
 from agent.threads.latch import Latch, wait_for_any
+from agent.threads.left_behind import LeftBehind
 from agent.threads.task_thread import Job
 
 if TYPE_CHECKING:
@@ -116,8 +117,7 @@ class Engine:
         self._settings = Settings()
         self._evaluation = HANDCRAFTED  # in use: the one that is set, unless it rests
         self._given: ChessSearcher | None = None  # to whoever searches now
-        self._left: list[threading.Thread] = []  # were given up in the evaluation that is set
-        self._silent: tuple[int, float] | None = None  # nodes, and since when it is as many
+        self._left = LeftBehind()  # in the evaluation that is set
         kernel = Loading(
             ALPHABETA, "kernel", "playing without it", report, and_then=self._map_tables
         )
@@ -150,7 +150,8 @@ class Engine:
 
         Levels are played by alpha-beta, with which they were measured.
         """
-        self._given = self._silent = None
+        self._given = None
+        self._left.begin()
         self._choose_evaluation()
         level = self._settings.level
         if level is None:
@@ -170,7 +171,7 @@ class Engine:
             return None
         if isinstance(evaluation.python, Watched):
             evaluation.python.give_up()
-        self._left.append(thread)
+        self._left.add(thread)
         self._given = None
         self._searchers = {
             name: made for name, made in self._searchers.items() if made is not searcher
@@ -185,16 +186,12 @@ class Engine:
             return evaluation.python.is_stuck(PYTHON_GRACE)
         if evaluation.jitted is None:
             return False
-        nodes, now = searcher.progress().nodes, time.monotonic()
-        if self._silent is None or self._silent[0] != nodes:
-            self._silent = nodes, now
-        return now - self._silent[1] >= COMPILED_GRACE
+        return self._left.is_silent(searcher.progress().nodes, COMPILED_GRACE)
 
     def _choose_evaluation(self) -> None:
         """Use the evaluation that is set, or the hand-made one while too many calls hang in it."""
-        self._left = [thread for thread in self._left if thread.is_alive()]
         evaluation = self._settings.evaluation
-        if len(self._left) > (MOST_LEFT if evaluation.jitted is None else 0):
+        if self._left.are_more_than(MOST_LEFT if evaluation.jitted is None else 0):
             evaluation = HANDCRAFTED
         if evaluation is self._evaluation:
             return
@@ -221,8 +218,8 @@ class Engine:
         """Wait for the kernel and return it; raise PlayerError if it does not come."""
         self.start()
         wait_for_any(self.ready, stop)
+        self._left.begin()
         self._choose_evaluation()
-        self._silent = None
         self._given = kernel = self._adopt()
         if kernel is None:
             raise PlayerError("this needs the compiled kernel, which is not there")
@@ -262,7 +259,7 @@ class Engine:
             searcher.set_evaluation(evaluation)
         self._settings = replace(self._settings, evaluation=evaluation)
         self._evaluation = evaluation
-        self._left = []
+        self._left.forget()
         if evaluation.python is not None:
             self._tell_threads()
         self._share_threads()

@@ -5,8 +5,8 @@ from math import inf
 
 import chess
 
-from agent.chess.plain_game import PlainGame, evaluate
 from agent.game import Game
+from agent.games.plain_chess import PlainGame, evaluate
 from agent.limits import Cp, Info, Limits, Mate, Progress, Score
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.deepening import Deepening, Iteration

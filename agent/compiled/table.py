@@ -6,9 +6,10 @@ entries, one cache line, share an index. Data, from the low end: move 16 bits, s
 evaluation 16, depth 7, whether the position was in a principal variation 1, bound 2, generation 6.
 """
 
+from typing import Any
+
 import numba
 
-from agent.chess.records import Worker
 from agent.compiled.kernel import kernel
 from agent.compiled.native import U64, Bits, load, multiply_high, prefetch, store
 from agent.compiled.scores import MATE_BOUND
@@ -39,18 +40,18 @@ def signed_16(bits: Bits) -> int:
 
 
 @kernel
-def _cluster(worker: Worker, key: Bits) -> Bits:
+def _cluster(worker: Any, key: Bits) -> Bits:
     return multiply_high(key, worker.table_clusters) * U64(_CLUSTER_WORDS)
 
 
 @kernel
-def fetch_early(worker: Worker, key: Bits) -> None:
+def fetch_early(worker: Any, key: Bits) -> None:
     """Start to bring the position's entries into the cache."""
     prefetch(worker.table, _cluster(worker, key))
 
 
 @kernel
-def probe(worker: Worker, key: Bits) -> Bits:
+def probe(worker: Any, key: Bits) -> Bits:
     """Return the data of the position's entry, 0 if there is none."""
     word = _cluster(worker, key)
     for _ in range(4):
@@ -116,7 +117,7 @@ def _data_generation(data: Bits) -> int:
 
 @kernel
 def save(
-    worker: Worker,
+    worker: Any,
     key: Bits,
     ply: int,
     depth: int,

@@ -9,9 +9,9 @@ from typing import Any
 
 import chess
 
-from agent.chess.plain_game import PlainGame
-from agent.chess.plain_game import evaluate as evaluate_board
 from agent.game import MoveClass
+from agent.games.plain_chess import PlainGame
+from agent.games.plain_chess import evaluate as evaluate_board
 
 # The clock is part of a position's key only where a search can reach its end.
 KEPT_PLIES = 60

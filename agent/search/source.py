@@ -1,7 +1,6 @@
 """Where a player of any game gets its searcher from: an algorithm, made anew if it is given up."""
 
 import threading
-import time
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -10,6 +9,7 @@ from agent.search.search import Search
 from agent.search.searcher import GameSearcher
 from agent.threads.apart import Watched, break_off
 from agent.threads.latch import Latch
+from agent.threads.left_behind import LeftBehind
 
 Move = TypeVar("Move")
 Evaluate = Callable[[Any], float]
@@ -44,8 +44,7 @@ class GameSource(Generic[Move]):
         self._users = None if function is None else Watched(function)
         self._report = report
         self._evaluate: Evaluate = self._users or own
-        self._left: list[threading.Thread] = []
-        self._silent: tuple[int, float] | None = None  # nodes, and since when it is as many
+        self._left = LeftBehind()
         self._search = make(self._evaluate)
 
     @property
@@ -55,13 +54,14 @@ class GameSource(Generic[Move]):
 
     def searcher(self, clock: Clock[Move], stop: Latch, /) -> GameSearcher[Move]:
         """Return the algorithm, ready to be driven."""
-        self._silent = None
-        self._left = [thread for thread in self._left if thread.is_alive()]
-        rested = self._own if self._users is None or len(self._left) > MOST_LEFT else self._users
-        if rested is not self._evaluate:
-            self._evaluate = rested
-            self._search = self._make(rested)
-            if rested is self._own:
+        self._left.begin()
+        evaluate: Evaluate = self._users or self._own
+        if self._left.are_more_than(MOST_LEFT):
+            evaluate = self._own
+        if evaluate is not self._evaluate:
+            self._evaluate = evaluate
+            self._search = self._make(evaluate)
+            if evaluate is self._own:
                 self._report(f"evaluation {self._name} still does not return; the game's own plays")
         return GameSearcher(self._search)
 
@@ -73,13 +73,13 @@ class GameSource(Generic[Move]):
         if self._users is not None and self._users.is_stuck(GRACE):
             self._users.give_up()
             reason = f"evaluation {self._name} did not return in time; it is given up for this move"
-        elif self._is_silent():
+        elif self._left.is_silent(self._search.counts.nodes, SILENCE):
             if thread.ident is not None:
                 break_off(thread.ident)
             reason = "the search did not end in time; it is given up for this move"
         else:
             return None
-        self._left.append(thread)
+        self._left.add(thread)
         self._search = self._make(self._evaluate)
         return reason
 
@@ -94,10 +94,3 @@ class GameSource(Generic[Move]):
             self._search.keep()
         except (OSError, ValueError) as error:
             self._report(str(error))
-
-    def _is_silent(self) -> bool:
-        """Tell whether a search that was stopped has visited no node for long."""
-        nodes, now = self._search.counts.nodes, time.monotonic()
-        if self._silent is None or self._silent[0] != nodes:
-            self._silent = nodes, now
-        return now - self._silent[1] >= SILENCE

@@ -7,11 +7,11 @@ import time
 import chess
 import pytest
 
-from agent.chess.plain_game import PlainGame
 from agent.chess.plain_search import PlainSearch, score
 from agent.chess.search import KernelSearch
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.game import Game
+from agent.games.plain_chess import PlainGame
 from agent.limits import Cp, Info, Limits, Mate
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.ordering import Ordering

@@ -4,9 +4,9 @@ from random import Random
 import chess
 import pytest
 
-from agent.chess.plain_game import PlainGame
-from agent.chess.plain_game import evaluate as evaluate_board
 from agent.games import tic_tac_toe, tree
+from agent.games.plain_chess import PlainGame
+from agent.games.plain_chess import evaluate as evaluate_board
 from agent.games.random_tree import RandomTree
 from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tree import Tree

@@ -1,7 +1,7 @@
 import chess
 
-from agent.chess.plain_game import PlainGame, evaluate
 from agent.games import catalogue as games
+from agent.games.plain_chess import PlainGame, evaluate
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.ending import Ending
 from agent.search.null_move import NullMove

@@ -5,7 +5,7 @@ from random import Random
 import chess
 import pytest
 
-from agent.chess.plain_game import PlainGame, evaluate
+from agent.games.plain_chess import PlainGame, evaluate
 
 
 def shuffled(board, *rounds):
