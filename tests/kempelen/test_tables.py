@@ -13,6 +13,8 @@ import pytest
 from tests import in_process
 
 TABLES = [sys.executable, "-m", "kempelen.cli", "tables"]
+# What builds tables is compiled with these at the latest, by one worker for all.
+pytestmark = pytest.mark.usefixtures("endgame_folder")
 MATE_IN_ONE = "7k/Q7/6K1/8/8/8/8/8 w - - 0 1"
 
 

@@ -26,6 +26,8 @@ from openings.tables import (
 )
 from tests.support import unavailable
 
+# What builds tables is compiled with these at the latest, by one worker for all.
+pytestmark = pytest.mark.usefixtures("endgame_folder")
 GAVIOTA = "/usr/share/gaviotatb/gtb4"
 RANDOM_POSITIONS = 100_000
 SAMPLE = 9  # one of so many, where a run need not be thorough
