@@ -16,7 +16,7 @@ centipawns for the side to move. A function decorated with `@evaluator` is compi
         knights = position.kinds[KNIGHT]
         return 300 * (count(knights & own) - count(knights & enemy))
 
-It may read the fields of the position (see `position_dtype` in agent.chess.records: kinds, sides,
+It may read the fields of the position (see `Position` in agent.chess.records: kinds, sides,
 board, turn, checkers, pinned, castling, en_passant) and call the helpers that this
 module lends: `position_at`, `king_square`, `count`, `first_square`, `bit`, `has`, the attack
 functions, `game_phase` and `handcrafted`. Bitboards are uint64, so constants that meet them are

@@ -8,18 +8,17 @@ the move, and its score in centipawns.
 
 import struct
 import sys
-from typing import Any
 
 import chess
 import numba
-import numpy as np
 
 from agent.chess.evaluators import make_evaluator
 from agent.chess.position import advance
 from agent.chess.records import Worker
 from agent.chess.rules import KernelBoard
-from agent.chess.selfplay import _outcome, _Play, _play_dtype, _think
+from agent.chess.selfplay import _outcome, _Play, _think
 from agent.compiled.kernel import entry
+from agent.compiled.record import allocate
 from agent.compiled.table_memory import TableMemory
 from agent.evaluation import HANDCRAFTED
 
@@ -29,7 +28,7 @@ TABLE_NODES = 2500  # a megabyte of table for so many nodes a move
 
 
 @entry(numba.int64(Worker, _Play))
-def answer(worker: Worker, play: Any) -> int:
+def answer(worker: Worker, play: _Play) -> int:
     """Make play.move, if there is one; unless that ends the game, find a move and make it."""
     if play.move:
         advance(worker, play.move)
@@ -42,8 +41,8 @@ def answer(worker: Worker, play: Any) -> int:
 
 def main(nodes: int) -> None:
     """Serve until standard input ends."""
-    play = np.zeros(1, _play_dtype)[0]
-    play["nodes"] = nodes
+    play, _ = allocate(_Play)
+    play.nodes = nodes
     table = TableMemory(2 + nodes // TABLE_NODES)
     evaluator = make_evaluator(HANDCRAFTED, False, lambda: None)
     game = KernelBoard()

@@ -117,14 +117,15 @@ def main() -> int:
         serve(*options.serve)
 
     from agent.chess import evaluators
-    from agent.chess.records import position_dtype, worker_dtype
+    from agent.chess.records import Position, Worker
     from agent.chess.search import KernelSearch
+    from agent.compiled.record import dtype_of, offset_of
     from agent.evaluation import Evaluation
     from agent.limits import Limits
     from agent.threads.apart import Watched
 
-    assert LAYOUT.size == position_dtype.itemsize
-    positions = worker_dtype.fields["positions"][1]  # type: ignore[index]
+    assert LAYOUT.size == dtype_of(Position).itemsize
+    positions = offset_of(Worker, "positions")
 
     def searcher(ask: Callable[[int], int] | None) -> KernelSearch:
         search = KernelSearch(evaluation=Evaluation("README", python=Watched(evaluate)))

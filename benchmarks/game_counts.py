@@ -21,7 +21,7 @@ from agent.games.othello import Othello
 from agent.games.othello import evaluate as evaluate_othello
 from agent.games.perft import count_positions, perft
 from agent.games.tic_tac_toe import TicTacToe, evaluate
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.ordering import Ordering
 from agent.search.table import Table as TranspositionTable
 
@@ -70,7 +70,8 @@ def finished(game: Any, plies: int) -> int:
 def value(game: Any, evaluation: Callable[[Any], float]) -> float:
     """Solve a game by alpha-beta with a table."""
     ordering = Ordering[Any](killers=True, history=True)
-    search = AlphaBeta[Any](evaluation, table=TranspositionTable(), ordering=ordering)
+    options = AlphaBetaOptions(table=TranspositionTable(), ordering=ordering)
+    search = AlphaBeta[Any](evaluation, options)
     return search.search(game, 99).value
 
 

@@ -40,7 +40,8 @@ def speed(run: Callable[[], Any], count: Callable[[], int]) -> float:
 
 def ours(name: str, search_name: str, depth: int, **options: Any) -> float:
     """Return our nodes (of UCT playouts) a second."""
-    search = algorithm(search_name)(catalogue.evaluation(name), **options)
+    kind = algorithm(search_name)
+    search = kind(catalogue.evaluation(name), kind.options(**options))
     game = catalogue.new_game(name)
 
     def run() -> None:

@@ -63,7 +63,8 @@ def means(branching: int, depth: int, seeds: Iterable[int]) -> Iterator[float]:
         value = algorithm("alpha-beta")(evaluate).search(tree, depth).value
         for name in NAMES:
             options = {"first_guess": value} if name == "mtd-f" else {}
-            totals[name] += len(leaves(algorithm(name)(evaluate, **options), tree, depth))
+            kind = algorithm(name)
+            totals[name] += len(leaves(kind(evaluate, kind.options(**options)), tree, depth))
     return (totals[name] / trees for name in NAMES)
 
 

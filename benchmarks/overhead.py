@@ -15,11 +15,13 @@ import time
 import chess
 import chess.engine
 
+from tournament.engine_settings import EngineSettings
 from tournament.ledger import Ledger
 from tournament.openings import Opening, choose, load
 from tournament.runner import Local, Runner
 from tournament.schedule import due
-from tournament.settings import EngineSettings, Settings, TimeControl
+from tournament.settings import Settings
+from tournament.time_control import TimeControl
 
 
 def find_engine() -> str:

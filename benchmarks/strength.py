@@ -30,21 +30,15 @@ from agent.machine import usable_cores
 from kempelen import __version__
 from kempelen.console import warm_up
 from kempelen.display import Display
+from tournament.engine_settings import EngineProtocol, EngineSettings
+from tournament.formats import Format
 from tournament.ledger import LedgerError
 from tournament.ratings import Rating, rate
 from tournament.records import GameRecord
 from tournament.runner import Finish, boards_for, play
-from tournament.settings import (
-    Adjudication,
-    DrawRule,
-    EngineProtocol,
-    EngineSettings,
-    Format,
-    ResignRule,
-    Settings,
-    TimeControl,
-)
+from tournament.settings import Adjudication, DrawRule, ResignRule, Settings
 from tournament.standings import FAILURES, meetings_of, outcome_of, results_of
+from tournament.time_control import TimeControl
 from tournament.values import SettingsError, encode
 
 HASH = 16

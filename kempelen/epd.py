@@ -19,8 +19,9 @@ from kempelen.match import ENGINE_HELP, engine_entries, parse_entries
 from kempelen.numbers import positive
 from kempelen.plain_table import PlainTable
 from tournament import suite
-from tournament.contestants import check_command
-from tournament.settings import EngineProtocol, EngineSettings, TimeControl
+from tournament.engine_protocols import check_engine, kind_of
+from tournament.engine_settings import EngineSettings
+from tournament.time_control import TimeControl
 from tournament.values import SettingsError, decode, encode
 
 # What a search may take beyond its limit, in seconds, before the engine counts as hung.
@@ -82,11 +83,11 @@ def _engine(spec: str | None) -> EngineSettings:
     if entries.pop("time", None):
         raise SettingsError("--engine: the limits are given once, by --movetime, --nodes, --depth")
     engine = decode(EngineSettings, {"name": Path(entries["command"]).stem, **entries})
-    if engine.protocol is EngineProtocol.MQTT:
+    if kind_of(engine).behind_broker:
         raise SettingsError("--engine: a test suite is for programs, not for bots behind a broker")
-    if engine.protocol not in (EngineProtocol.UCI, EngineProtocol.AGENT):
+    if not kind_of(engine).speaks_uci:
         raise SettingsError(f"--engine: a test suite is for UCI engines, not for {engine.protocol}")
-    check_command(engine)
+    check_engine(engine)
     return engine
 
 

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
-from kempelen import __version__, pipes, uci
+from kempelen import __version__, uci
+from protocols import pipes
 from protocols.session import Session
 from protocols.uci.values import shorten
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from argparse import RawDescriptionHelpFormatter
 from typing import TYPE_CHECKING
 
-from kempelen import __version__, pipes
+from kempelen import __version__
 from kempelen.console import complain
+from protocols import pipes
 from protocols.gtp.protocol import Gtp, Settings
 from protocols.session import Session
 

@@ -11,16 +11,11 @@ from kempelen.console import complain
 from kempelen.game_options import fitted, read_option
 from kempelen.running import configure_run, run_tournament
 from protocols.client.process import EngineError, find_program
-from tournament.contestants import LAB_OPTIONS
-from tournament.settings import (
-    CHESS,
-    TOLERANCES,
-    Format,
-    Order,
-    Settings,
-    clock_entries,
-    settings_of,
-)
+from tournament.formats import Format
+from tournament.game_settings import CHESS
+from tournament.lab_agents import LAB_OPTIONS
+from tournament.settings import Order, Settings, settings_of
+from tournament.time_control import TOLERANCES, clock_entries
 from tournament.values import SettingsError
 
 ALIASES = {

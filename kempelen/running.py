@@ -14,11 +14,11 @@ from kempelen.display import Display, standings_view
 from kempelen.interruption import Interruption
 from kempelen.mqtt_arguments import MISSING_BROKER, broker_from, configure_mqtt, needs_packages
 from tournament.events import Event, GameFinished, Listener, TournamentFinished, to_json
-from tournament.formats import writer
 from tournament.game_referee import GameFailedError
 from tournament.ledger import Ledger, LedgerError
 from tournament.openings import with_digest
 from tournament.record_file import RecordFile
+from tournament.record_formats import writer
 from tournament.runner import Finish, Local, Runner, RunStoppedError, Workplace, boards_for
 from tournament.settings import Settings
 from tournament.values import SettingsError, encode

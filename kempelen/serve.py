@@ -14,8 +14,9 @@ from kempelen.numbers import positive, seconds
 from protocols.client.process import EngineError
 from protocols.mqtt import topics
 from protocols.mqtt.link import BrokerLostError
-from tournament.contestants import Contestant, make_contestant
-from tournament.settings import GAME_PROTOCOLS, EngineSettings
+from tournament.contestants import Contestant
+from tournament.engine_protocols import Terms, kind_of, make_contestant
+from tournament.engine_settings import EngineSettings
 from tournament.values import SettingsError, decode
 
 INTERRUPTED = 130
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         settings = decode(EngineSettings, {"name": arguments.name, **entries})
         if not topics.is_name(arguments.name):
             raise SettingsError(f"--name: {topics.NAME_RULE}")
-        if settings.protocol in GAME_PROTOCOLS:
+        if kind_of(settings).every_game:
             raise SettingsError(f"--engine: a bot plays chess; {settings.protocol} cannot be asked")
         return asyncio.run(_serve(settings, arguments))
     except (SettingsError, EngineError) as error:
@@ -103,7 +104,7 @@ class Replaceable:
             await self.close()
         if self._player is None:
             self._chess960 = chess960
-            self._player = make_contestant(self._settings, chess960=chess960)
+            self._player = make_contestant(self._settings, Terms(chess960=chess960))
             self._failed = True
             await self._player.start()
             self._failed = False

@@ -10,18 +10,12 @@ from pathlib import Path
 from kempelen.console import complain, progress
 from kempelen.interruption import Interruption
 from kempelen.match import engine_entries, parse_entries
+from tournament.engine_settings import EngineSettings
 from tournament.runner import boards_for
-from tournament.settings import (
-    Adjudication,
-    DrawRule,
-    EngineSettings,
-    OpeningSettings,
-    ResignRule,
-    Settings,
-    TimeControl,
-)
+from tournament.settings import Adjudication, DrawRule, OpeningSettings, ResignRule, Settings
 from tournament.spsa import Spsa
 from tournament.statistics import Strength
+from tournament.time_control import TimeControl
 from tournament.tuning import against_itself, check, declared, tunables, tune
 from tournament.values import SettingsError, decode, encode
 

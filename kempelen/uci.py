@@ -8,7 +8,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kempelen import __version__, pipes
+from kempelen import __version__
+from protocols import pipes
 from protocols.session import Session
 from protocols.uci.protocol import Uci
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from agent.compiled import kernel
 from agent.games import catalogue
+from agent.search.catalogue import algorithm
 
 ROOT = Path(kernel.__file__).parents[2]
 FAILING = str(Path(__file__).with_name("failing_engine.py"))
@@ -25,6 +26,12 @@ ANY_TEXT = st.text(st.characters(exclude_categories=())) | st.sampled_from(
 )
 
 SMALL = {"go": {"size": 3}}
+
+
+def searching(kind: Any, evaluate: Any, **options: Any) -> Any:
+    """Return a search by an algorithm, a class or its name, with options by their names."""
+    kind = algorithm(kind) if isinstance(kind, str) else kind
+    return kind(evaluate, kind.options(**options))
 
 
 def unavailable(reason: str) -> None:

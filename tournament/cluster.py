@@ -32,9 +32,9 @@ from tournament.events import (
 )
 from tournament.match_game import Emit
 from tournament.openings import Opening
+from tournament.pairs import Pair, PairKey
 from tournament.records import GameRecord
 from tournament.runner import Local, Record, RunStoppedError
-from tournament.schedule import Pair, PairKey
 from tournament.settings import Settings
 from tournament.values import SettingsError, decode, encode
 from tournament.verdicts import Termination

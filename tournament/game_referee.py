@@ -11,7 +11,6 @@ from typing import Any
 
 from agent.border.user_code import describe
 from agent.game import CHANCE, Written, find_move
-from agent.games import catalogue
 from agent.games.chance import draw_event
 from agent.games.go import Go
 from agent.games.life import dead_stones
@@ -19,21 +18,13 @@ from agent.limits import Score
 from openings.starts import Start as Opening
 from protocols.gtp.boards import score_text
 from tournament.adjudication import Adjudicator
-from tournament.settings import GameSettings
+from tournament.game_settings import GameSettings, new_game
 from tournament.values import SettingsError
 from tournament.verdicts import BLACK, WHITE, Termination, Verdict, draw, win
 
 # A game without an end is drawn after so many plies.
 LONGEST = 4000
 ATTEMPTS = 1000
-
-
-def new_game(settings: GameSettings) -> Written[Any]:
-    """Return a game at its start; SettingsError if there is no such game."""
-    try:
-        return catalogue.new_game(settings.name, **settings.options)
-    except catalogue.GameError as error:
-        raise SettingsError(str(error)) from None
 
 
 class GameReferee:

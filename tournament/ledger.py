@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TextIO
 
 from agent.border.locking import lock
+from tournament.pairs import PairKey
 from tournament.records import GameRecord
-from tournament.schedule import PairKey
 from tournament.settings import Settings, refuse_changes
 from tournament.values import decode, encode
 

@@ -14,14 +14,16 @@ from protocols.client.process import EngineDiedError, EngineError
 from protocols.client.uci import RESIGNATION, Answer, SearchRequest
 from protocols.mqtt.link import BrokerLostError
 from tournament.adjudication import Adjudicator
-from tournament.contestants import Contestant, ContestantPool
+from tournament.contestant_pool import ContestantPool
+from tournament.contestants import Contestant
 from tournament.events import Event, GameStarted, MovePlayed, SearchInfo
 from tournament.game_referee import GameReferee
 from tournament.openings import Opening
+from tournament.pairs import PairKey
 from tournament.records import GameRecord, MoveRecord
 from tournament.referee import ChessReferee, Referee
-from tournament.schedule import PairKey
-from tournament.settings import Settings, TimeControl
+from tournament.settings import Settings
+from tournament.time_control import TimeControl
 from tournament.verdicts import BLACK, WHITE, Termination, Verdict, win
 
 SIDES = ("white", "black")

@@ -21,9 +21,11 @@ from agent.border.files import read_text
 from agent.border.plain_text import plain
 from openings import starts
 from openings.polyglot import BookError
-from tournament.game_referee import new_game, random_opening, read_openings
+from tournament.engine_protocols import kind_of
+from tournament.game_referee import random_opening, read_openings
+from tournament.game_settings import new_game
 from tournament.records import read_tag_value
-from tournament.settings import GAME_PROTOCOLS, OpeningSettings, Order, Settings
+from tournament.settings import OpeningSettings, Order, Settings
 from tournament.values import SettingsError
 
 # What is wrong with a game is said in our own words.
@@ -62,8 +64,7 @@ def chooser(settings: Settings) -> Callable[[int, int], Opening]:
 
 def _needs_start(settings: Settings) -> bool:
     """Tell whether games can go on from moves alone, not from positions."""
-    reached = {engine.protocol for engine in settings.engines}
-    return not settings.is_chess or not reached.isdisjoint(GAME_PROTOCOLS)
+    return not settings.is_chess or any(kind_of(each).from_start for each in settings.engines)
 
 
 def _at_random(settings: Settings, round_: int, pair: int) -> Opening:

@@ -9,7 +9,7 @@ import chess
 import chess.pgn
 
 from agent.border.plain_text import plain
-from tournament.schedule import PairKey
+from tournament.pairs import PairKey
 from tournament.verdicts import Termination
 
 # PGN gives a string 255 characters at most; some are for what must be escaped.

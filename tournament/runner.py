@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 from agent.machine import usable_cores
 from protocols.mqtt.link import BrokerLostError, Tell
 from tournament.adjudication import Adjudicator
-from tournament.contestants import (
-    Contestant,
-    ContestantPool,
-    IoLogs,
-    check_command,
-    make_contestant,
-)
+from tournament.contestant_pool import ContestantPool
+from tournament.contestants import Contestant
+from tournament.engine_protocols import Terms, check_engine, make_contestant
+from tournament.engine_settings import EngineSettings, Restart
 from tournament.events import (
     Event,
     GameFinished,
@@ -27,12 +24,14 @@ from tournament.events import (
     TournamentFinished,
     TournamentStarted,
 )
+from tournament.io_logs import IoLogs
 from tournament.ledger import Ledger, LedgerError
 from tournament.match_game import Assignment, Emit, play_game
 from tournament.openings import Opening, chooser, with_digest
+from tournament.pairs import Pair, PairKey
 from tournament.records import GameRecord
-from tournament.schedule import Pair, PairKey, due
-from tournament.settings import EngineSettings, Restart, Settings
+from tournament.schedule import due
+from tournament.settings import Settings
 from tournament.standings import (
     FAILURES,
     Decision,
@@ -106,14 +105,14 @@ class Local:
         self._adjudicator = Adjudicator(settings.adjudication)
         idle = max(2, len(settings.engines)) * boards
         self._pool = ContestantPool(
-            settings, self._make_contestant, idle=min(idle, 64), report=self._report
+            settings.engines, self._make_contestant, idle=min(idle, 64), report=self._report
         )
 
     async def open(self, emit: Emit) -> None:
         """Check that all engines start with their options."""
         self._emit = emit
         for engine in self._settings.engines:
-            check_command(engine, self._settings.game)
+            check_engine(engine, self._settings.game)
         try:
             if self._connect and self._settings.needs_bots:
                 self._bots = self._connect(self._report)
@@ -160,14 +159,14 @@ class Local:
         self._emit(Notice(text))
 
     def _make_contestant(self, engine: EngineSettings) -> Contestant:
-        return make_contestant(
-            engine,
+        terms = Terms(
             game=self._settings.game,
             time=engine.time or self._settings.time,
             chess960=self._settings.chess960,
             log=self._logs.of(engine.name),
             bots=self._bots,
         )
+        return make_contestant(engine, terms)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,49 +13,13 @@ from enum import StrEnum
 from typing import Any
 
 from agent.border.plain_text import plain_name
+from tournament.engine_protocols import KINDS, kind_of
+from tournament.engine_settings import EngineSettings
+from tournament.formats import Format
+from tournament.game_settings import CHESS, GameSettings
+from tournament.pairs import Extent
+from tournament.time_control import TOLERANCES, TimeControl, clock_entries
 from tournament.values import SettingsError, decode, differences, encode
-
-
-class Format(StrEnum):
-    """Who meets whom."""
-
-    ROUND_ROBIN = "round-robin"
-    GAUNTLET = "gauntlet"
-    SWISS = "swiss"
-    KNOCKOUT = "knockout"
-
-
-class Restart(StrEnum):
-    """When an engine's process is started anew.
-
-    AUTO: after a failure. ON: before every game. OFF: never; a failure ends the run.
-    """
-
-    AUTO = "auto"
-    ON = "on"
-    OFF = "off"
-
-
-class EngineProtocol(StrEnum):
-    """How an engine is reached.
-
-    A program that speaks UCI, xboard's protocol or GTP; our own agent for chess; an agent of the
-    lab, any algorithm for any game; a bot over MQTT.
-    """
-
-    UCI = "uci"
-    XBOARD = "xboard"
-    GTP = "gtp"
-    LAB = "lab"
-    AGENT = "agent"
-    MQTT = "mqtt"
-
-
-# The protocols in which every game can be played.
-GAME_PROTOCOLS = (EngineProtocol.GTP, EngineProtocol.LAB)
-CHESS = "chess"
-# The entries of a time control that are no limits.
-TOLERANCES = frozenset({"margin", "patience"})
 
 
 class Order(StrEnum):
@@ -70,90 +34,6 @@ class SprtModel(StrEnum):
 
     NORMALIZED = "normalized"
     LOGISTIC = "logistic"
-
-
-@dataclass(frozen=True, slots=True)
-class TimeControl:
-    """What a player may spend: a clock (moves/base+increment), or fixed limits, or both.
-
-    moves: to be made in `base`, after which it is added again; 0 for the whole game.
-    margin: how much later than allowed a move may arrive.
-    patience: how long a search that has no clock and no movetime may take before it counts as
-    hung. playouts: of an agent of the lab that searches by playouts.
-    """
-
-    moves: int = 0
-    base: float | None = None
-    increment: float = 0.0
-    movetime: float | None = None
-    nodes: int | None = None
-    depth: int | None = None
-    margin: float = 0.02
-    patience: float = 60.0
-    playouts: int | None = None
-
-    def __post_init__(self) -> None:
-        limits = (self.base, self.movetime, self.nodes, self.depth, self.playouts)
-        if all(limit is None for limit in limits):
-            raise SettingsError("a time control, movetime, nodes, depth or playouts is needed")
-        if any(limit is not None and limit <= 0 for limit in limits):
-            raise SettingsError("times, nodes, depth and playouts must be greater than 0")
-        if min(self.moves, self.increment, self.margin, self.patience) < 0:
-            raise SettingsError("moves, increment, margin and patience must not be negative")
-
-    @classmethod
-    def from_text(cls, text: str) -> "TimeControl":
-        """Parse `moves/base+increment`; base is seconds or minutes:seconds."""
-        match = re.fullmatch(r"(?:(\d+)/)?(?:(\d+):)?(\d+(?:\.\d*)?|\.\d+)(?:\+(\d*\.?\d+))?", text)
-        if not match:
-            raise SettingsError(
-                f"time control {text!r}: write moves/base+increment in seconds, "
-                "for example 40/60, 10+0.1 or 40/1:30+1"
-            )
-        moves, minutes, seconds, increment = match.groups()
-        base = 60 * int(minutes or 0) + float(seconds)
-        return cls(moves=int(moves or 0), base=base, increment=float(increment or 0))
-
-    def __str__(self) -> str:
-        parts = []
-        if self.base is not None:
-            moves = f"{self.moves}/" if self.moves else ""
-            increment = f"+{self.increment:g}" if self.increment else ""
-            parts.append(f"{moves}{self.base:g}{increment}")
-        if self.movetime is not None:
-            parts.append(f"{self.movetime:g}/move")
-        if self.nodes is not None:
-            parts.append(f"{self.nodes} nodes")
-        if self.depth is not None:
-            parts.append(f"depth {self.depth}")
-        if self.playouts is not None:
-            parts.append(f"{self.playouts} playouts")
-        return ", ".join(parts)
-
-
-@dataclass(frozen=True, slots=True)
-class EngineSettings:
-    """One player and how to start it.
-
-    command: a program, found like a shell finds it; for MQTT the bot's name; for our agent for
-    chess "chess"; for an agent of the lab its algorithm. start_limit: seconds to answer `uci` and
-    again for the first `isready`; ready_limit: for every other `isready`; quit_limit: to end by
-    itself before it is killed.
-    time: its own time control, where it differs from the tournament's (see `settings_of`).
-    """
-
-    command: str
-    name: str = ""
-    arguments: tuple[str, ...] = ()
-    directory: str | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
-    protocol: EngineProtocol = EngineProtocol.UCI
-    options: Mapping[str, str | int | float | bool] = field(default_factory=dict)
-    time: TimeControl | None = None
-    restart: Restart = Restart.AUTO
-    start_limit: float = 35.0
-    ready_limit: float = 15.0
-    quit_limit: float = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,22 +103,6 @@ class SprtSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class GameSettings:
-    """What is played: chess, or a game of agent.games.catalogue with the options of its class."""
-
-    name: str = CHESS
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def from_text(cls, text: str) -> "GameSettings":
-        """Take the name alone."""
-        return cls(text)
-
-    def __str__(self) -> str:
-        return " ".join((self.name, *(f"{name}={value}" for name, value in self.options.items())))
-
-
-@dataclass(frozen=True, slots=True)
 class Settings:
     """A whole tournament. games: of each pairing in each round.
 
@@ -264,20 +128,25 @@ class Settings:
         return self.game.name == CHESS
 
     @property
+    def extent(self) -> Extent:
+        """How large the tournament is."""
+        return Extent(len(self.engines), self.rounds, self.games)
+
+    @property
     def needs_bots(self) -> bool:
         """Whether a player is a bot behind a broker."""
-        return any(engine.protocol is EngineProtocol.MQTT for engine in self.engines)
+        return any(kind_of(engine).behind_broker for engine in self.engines)
 
     def __post_init__(self) -> None:
         if len(self.engines) < 2:
             raise SettingsError("at least two engines are needed")
         if self.games < 1 or self.rounds < 1:
             raise SettingsError("games and rounds must be at least 1")
-        if self.sprt and (len(self.engines) != 2 or self.format is Format.KNOCKOUT):
+        if self.sprt and (len(self.engines) != 2 or not self.format.rules.sprt):
             raise SettingsError("sprt compares exactly two engines, in a round robin")
         for engine in self.engines:
             _check_engine(engine, engine.time or self.time, self.game)
-            if self.chess960 and engine.protocol in GAME_PROTOCOLS:
+            if self.chess960 and kind_of(engine).every_game:
                 raise SettingsError(f"engine {engine.name or engine.command}: it plays no Chess960")
         if self.is_chess and self.game.options:
             raise SettingsError("game: chess has no options; `openings` say where games begin")
@@ -358,18 +227,13 @@ def _time_entries(time: Any) -> Any:
     return clock_entries(time) if isinstance(time, str) else time
 
 
-def clock_entries(text: str) -> dict[str, Any]:
-    """Return the entries of a TimeControl that `moves/base+increment` stands for."""
-    control = TimeControl.from_text(text)
-    return {"moves": control.moves, "base": control.base, "increment": control.increment}
-
-
 def refuse_changes(kept: Settings, asked: Settings) -> None:
     """Raise SettingsError unless `asked` continues `kept`: equal, or asking for more games."""
     changed = differences(encode(kept), encode(asked))
-    if asked.format in (Format.ROUND_ROBIN, Format.GAUNTLET) and kept.rounds == asked.rounds == 1:
+    growing = asked.format.rules.growing
+    if "games" in growing and kept.rounds == asked.rounds == 1:
         _allow_growth(changed, "games")
-    if asked.format is not Format.KNOCKOUT:
+    if "rounds" in growing:
         _allow_growth(changed, "rounds")
     if changed:
         lines = [f"  {name}: {old!r} before, {new!r} now" for name, (old, new) in changed.items()]
@@ -383,22 +247,27 @@ def refuse_changes(kept: Settings, asked: Settings) -> None:
 
 def _check_engine(engine: EngineSettings, time: TimeControl | None, game: GameSettings) -> None:
     """Raise SettingsError for an engine that cannot play such a game, or with such limits."""
-    name, protocol = engine.name or engine.command, engine.protocol
+    name, kind = engine.name or engine.command, kind_of(engine)
     if time is None:
         raise SettingsError(
             f"engine {name}: time: missing; give it one, or one to all, such as `time: 10+0.1` "
             "or `time: {nodes: 1000}`"
         )
-    if game.name != CHESS and protocol not in GAME_PROTOCOLS:
-        raise SettingsError(
-            f"engine {name} plays chess only: {game.name} is played by programs with the protocol "
-            "gtp and agents with the protocol lab"
+    if game.name != CHESS and not kind.every_game:
+        players = (
+            f"{kind.plays} with the protocol {word}" for word, kind in KINDS.items() if kind.plays
         )
-    if protocol is EngineProtocol.XBOARD and time.nodes:
-        raise SettingsError(f"engine {name}: xboard has no nodes; use tc, movetime or depth")
-    if protocol is EngineProtocol.GTP and (time.nodes or time.depth):
-        raise SettingsError(f"engine {name}: GTP has no nodes or depth; use tc or movetime")
-    if time.playouts and protocol is not EngineProtocol.LAB:
+        raise SettingsError(
+            f"engine {name} plays chess only: {game.name} is played by {' and '.join(players)}"
+        )
+    absent = [limit for limit in ("nodes", "depth") if limit not in kind.limits]
+    if any(getattr(time, limit) for limit in absent):
+        *others, last = ("tc", "movetime", *sorted(kind.limits))
+        raise SettingsError(
+            f"engine {name}: {kind.name} has no {' or '.join(absent)}; "
+            f"use {', '.join(others)} or {last}"
+        )
+    if time.playouts and "playouts" not in kind.limits:
         raise SettingsError(f"engine {name}: playouts are for agents of the lab (proto=lab)")
 
 

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tournament.ranking import ranked, swiss_scores
+from tournament.formats import Format
+from tournament.knockout import Tie
+from tournament.pairs import PairKey, Results
 from tournament.ratings import Meeting, Rating, count_meetings, rate
 from tournament.records import GameRecord
-from tournament.schedule import PairKey, Results, Tie, knockout_rounds, total_games
-from tournament.settings import Format, Settings, SprtModel, SprtSettings
+from tournament.schedule import total_games
+from tournament.settings import Settings, SprtModel, SprtSettings
 from tournament.statistics import (
     Strength,
     difference,
@@ -123,7 +125,7 @@ class Comparison:
 class Summary:
     """A tournament so far.
 
-    rows: in the order that `tournament.ranking` gives. crosstable: points of each player (in the
+    rows: in the order that the format gives. crosstable: points of each player (in the
     order of `players`) against each other. draw_ratio and white_score are None before the first
     result. bracket: the rounds of a knockout that are paired, and its winner, once it is known.
     """
@@ -252,10 +254,11 @@ def _rows(
         if outcome.termination in FAILURES:
             tally[outcome.white if outcome.white_score == 0 else outcome.black]["failures"] += 1
     by_player = {names.index(rating.name): rating for rating in ratings}
-    swiss = swiss_scores(settings, results) if settings.format is Format.SWISS else None
+    rules = settings.format.rules
+    scores = rules.scores(settings.extent, results) if rules.scores else None
     rows = []
-    for player in ranked(settings, results, list(by_player)):
-        rating, score = by_player[player], swiss[player] if swiss else None
+    for player in rules.ranked(settings.extent, results, list(by_player)):
+        rating, score = by_player[player], scores[player] if scores else None
         won = tally[player]["wins"] + tally[player]["draws"] / 2
         rows.append(
             Row(
@@ -279,8 +282,9 @@ def _rows(
 def _bracket(
     names: Sequence[str], settings: Settings, results: Results
 ) -> tuple[tuple[BracketMatch, ...], ...] | None:
-    """Return the bracket of a knockout with the players' names."""
-    if settings.format is not Format.KNOCKOUT:
+    """Return the bracket with the players' names, where the format has one."""
+    rules = settings.format.rules
+    if rules.bracket is None:
         return None
 
     def named(tie: Tie) -> BracketMatch:
@@ -288,7 +292,7 @@ def _bracket(
         winner = None if tie.winner is None else names[tie.winner]
         return BracketMatch(names[tie.first], second, *tie.points, winner)
 
-    return tuple(tuple(map(named, ties)) for ties in knockout_rounds(settings, results))
+    return tuple(tuple(map(named, ties)) for ties in rules.bracket(settings.extent, results))
 
 
 def _crosstable(

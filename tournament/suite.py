@@ -20,7 +20,9 @@ from protocols.client.engine import EngineOptionError
 from protocols.client.process import EngineError, EngineNotFoundError
 from protocols.client.uci import Answer, SearchRequest
 from tournament.contestants import UciContestant
-from tournament.settings import EngineSettings, TimeControl
+from tournament.engine_protocols import make_uci_contestant
+from tournament.engine_settings import EngineSettings
+from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 
 LARGEST_FILE = 256 << 20
@@ -169,7 +171,7 @@ class Solver:
 
     async def _ready(self) -> UciContestant:
         if self._player is None:
-            self._player = UciContestant(self._engine, chess960=False, log=None)
+            self._player = make_uci_contestant(self._engine)
             try:
                 await self._player.start()
             except (EngineOptionError, EngineNotFoundError):

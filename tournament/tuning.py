@@ -10,11 +10,14 @@ from typing import Protocol
 from protocols.client.process import EngineError
 from protocols.client.uci import Option
 from tournament.adjudication import Adjudicator
-from tournament.contestants import Contestant, ContestantPool, UciContestant
+from tournament.contestant_pool import ContestantPool
+from tournament.contestants import UciContestant
+from tournament.engine_protocols import make_uci_contestant
+from tournament.engine_settings import EngineSettings
 from tournament.match_game import Assignment, play_game
 from tournament.openings import choose, load
-from tournament.schedule import PairKey
-from tournament.settings import EngineSettings, Settings
+from tournament.pairs import PairKey
+from tournament.settings import Settings
 from tournament.spsa import Spsa, Trial, Tunable
 from tournament.statistics import Strength, strength
 from tournament.values import SettingsError
@@ -63,7 +66,7 @@ class Check:
 
 async def declared(engine: EngineSettings) -> Mapping[str, Option]:
     """Start an engine and return its options by their lower-case names."""
-    player = UciContestant(engine, chess960=False, log=None)
+    player = make_uci_contestant(engine)
     try:
         await player.start()
         return dict(player.options)
@@ -157,7 +160,9 @@ class _Board:
         """Play trials as long as there are any."""
         openings = load(self._settings.openings, chess960=False)
         adjudicator = Adjudicator(self._settings.adjudication)
-        pool = ContestantPool(self._settings, _make_contestant, idle=2, report=lambda text: None)
+        pool = ContestantPool(
+            self._settings.engines, make_uci_contestant, idle=2, report=lambda text: None
+        )
         try:
             while self._trials.asked < self._trials.trials:
                 trial = self._trials.ask()
@@ -198,10 +203,6 @@ class _Board:
             return 0.0
         self._failures = 0
         return (2 * white_score - 1) * (1 if number == 1 else -1)
-
-
-def _make_contestant(engine: EngineSettings) -> Contestant:
-    return UciContestant(engine, chess960=False, log=None)
 
 
 def against_itself(engine: EngineSettings) -> tuple[EngineSettings, EngineSettings]:

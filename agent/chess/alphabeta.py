@@ -9,7 +9,7 @@ With `worker.selective` off nothing is pruned, reduced, extended or taken from t
 value is that of plain minimax with the same quiescence, which the tests compare.
 """
 
-from numba import boolean, int64
+from numba import boolean
 
 from agent.chess.correction import corrected, learn
 from agent.chess.ending_tables import NO_SCORE
@@ -100,7 +100,7 @@ from agent.chess.records import (
 )
 from agent.chess.repetition import can_repeat
 from agent.compiled.kernel import entry, kernel
-from agent.compiled.native import U64, Bits
+from agent.compiled.native import U64, Bits, int64
 from agent.compiled.scores import INFINITE, MATE, MATE_BOUND, NO_EVALUATION
 from agent.compiled.table import (
     EXACT,
@@ -514,7 +514,7 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
     return best
 
 
-@entry(int64(Worker, int64, int64, int64))
+@kernel
 def search_root(worker: Worker, depth: int, alpha: int, beta: int) -> int:
     """Search the root moves from `root_first` on; the best goes to that place in the list.
 

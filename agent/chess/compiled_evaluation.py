@@ -24,6 +24,8 @@ from numba.extending import intrinsic, overload
 from agent.chess.handcrafted import EVALUATOR_SIGNATURE
 from agent.chess.records import Worker, worker_at
 from agent.compiled.kernel import c_function
+from agent.compiled.native import U64
+from agent.compiled.record import offset_of
 from agent.compiled.scores import MAX_EVALUATION
 from agent.evaluation import EvaluationError
 
@@ -120,7 +122,8 @@ def _guarded(function: Any) -> Callable[..., Any]:
 
         return called.return_type(worker, ply), codegen
 
-    return guarded
+    made: Callable[..., Any] = guarded
+    return made
 
 
 def _keep_exception(context: Any, builder: Any, status: Any, worker: Any) -> None:
@@ -156,16 +159,16 @@ def _call(builder: Any, name: str, returned: Any, *arguments: Any) -> None:
 def _field(builder: Any, worker: Any, name: str) -> Any:
     """Make code that finds a field of 64 bits in a worker."""
     base = builder.bitcast(worker, ir.IntType(8).as_pointer())
-    offset = ir.Constant(_I64, Worker.offset(name))
+    offset = ir.Constant(_I64, offset_of(Worker, name))
     return builder.bitcast(builder.gep(base, [offset]), _I64.as_pointer())
 
 
-def take_exception(worker: Any) -> BaseException | None:
+def take_exception(worker: Worker) -> BaseException | None:
     """Return the exception that a compiled evaluation has left with the worker, and forget it."""
-    address = int(worker["failure"])
+    address = int(worker.failure)
     if not address:
         return None
-    worker["failure"] = 0
+    worker.failure = U64(0)
     exception: BaseException = ctypes.cast(address, ctypes.py_object).value
     ctypes.pythonapi.Py_DecRef(ctypes.py_object(exception))  # the worker's own reference
     trace = exception.__traceback__

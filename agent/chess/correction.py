@@ -4,8 +4,6 @@ Where positions with the same pawns, the same pieces of a side or the same last 
 better or worse than evaluated, the evaluation of the next such position is shifted that way.
 """
 
-import numba
-
 from agent.chess.ordering import moved_before
 from agent.chess.parameters import (
     correction_line,
@@ -16,7 +14,7 @@ from agent.chess.parameters import (
 )
 from agent.chess.records import CORRECTIONS, MOVED, Position, Worker, position_at
 from agent.compiled.kernel import kernel
-from agent.compiled.native import U64, Bits
+from agent.compiled.native import U64, Bits, int64
 from agent.compiled.scores import MAX_EVALUATION
 
 _MASK = U64(CORRECTIONS - 1)
@@ -45,7 +43,7 @@ def _line_index(worker: Worker, ply: int) -> int:
 
 @kernel
 def _low(key: Bits) -> int:
-    return numba.int64(key & _MASK)
+    return int64(key & _MASK)
 
 
 @kernel

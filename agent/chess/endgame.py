@@ -10,36 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import chess
 
+from agent.chess.oracle import DRAWN, FIFTY_MOVES, Oracle, repeats
 from agent.limits import Cp, Mate, Score
 
 if TYPE_CHECKING:
-    from agent.chess.foreign_tables import GaviotaTables, SyzygyTables
+    from agent.chess.foreign_tables import SyzygyTables
     from agent.chess.own_tables import OwnTables
 
-DRAWN = 0
-
-FIFTY_MOVES = 100  # plies; as in records.py, which needs the kernel
 _LINE = 10  # plies of the line of play that is reported
 _LATE_WINS = 3  # winning moves that are played out to see whether they beat the fifty-move rule
-
-
-class Oracle(Protocol):
-    """Who knows distances to mate."""
-
-    @property
-    def size(self) -> int:
-        """The most pieces of a position that it knows."""
-
-    def value(self, board: chess.Board) -> int | None:
-        """Return what a position is worth to the side to move, None if that is not known.
-
-        0 is a draw; else plies to mate plus 1: odd is lost, even is won. The fifty-move rule is
-        left out of account.
-        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +46,7 @@ class Endgame:
     def __init__(
         self,
         own: OwnTables | None = None,
-        gaviota: GaviotaTables | None = None,
+        gaviota: Oracle | None = None,
         syzygy: SyzygyTables | None = None,
     ) -> None:
         self.own = own
@@ -177,14 +160,6 @@ def _win(oracle: Oracle, root: chess.Board, wins: Iterable[_Rated], hits: int) -
         if _converts_in_time(oracle, root, timely.move):
             return Advice((timely.move,), hits=hits)
     return Advice(tuple(r.move for r in ordered), hits=hits)
-
-
-def repeats(board: chess.Board, move: chess.Move) -> bool:
-    """Tell whether a move makes a position stand for the third time."""
-    board.push(move)
-    third = board.is_repetition(3)
-    board.pop()
-    return third
 
 
 def _best(oracle: Oracle, board: chess.Board) -> chess.Move | None:

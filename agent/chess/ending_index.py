@@ -13,14 +13,13 @@ Within the table of one side to move an index is (kings * radix1 + piece1) * rad
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from agent.chess.geometry import KING as KING_TABLE
 from agent.chess.records import BISHOP, BLACK, KNIGHT, PAWN, QUEEN, WHITE
 from agent.compiled.kernel import kernel
-from agent.compiled.native import outside_table
+from agent.compiled.native import int64, outside_table
 
 MAX_PIECES = 4
 CODES = 11  # 0 for no piece, else 1 + kind + 5 * side
@@ -224,7 +223,7 @@ _FIRST_PAWN_PAIR = len(KING_PAIRS)
 @kernel
 def layout_of(signature: int) -> int:
     """Return how positions of a signature stand in their table."""
-    return numba.int64(_layout_words(signature))
+    return int64(_layout_words(signature))
 
 
 @kernel
@@ -254,7 +253,7 @@ def index_of(layout: int, white_king: int, black_king: int, square1: int, square
 
     The kings must not stand side by side; square2 is ignored where there is no second piece.
     """
-    pair = numba.int64(
+    pair = int64(
         _king_pairs((_PAWN_PAIRS if layout & WITH_PAWNS else 0) + 64 * white_king + black_king)
     )
     transform = pair >> 16 & 7
@@ -290,5 +289,5 @@ def squares_at(layout: int, index: int) -> tuple[int, int, int, int]:
         square1 += 8
     if radix2 == 48:
         square2 += 8
-    pair = numba.int64(_pair_squares(index + (_FIRST_PAWN_PAIR if layout & WITH_PAWNS else 0)))
+    pair = int64(_pair_squares(index + (_FIRST_PAWN_PAIR if layout & WITH_PAWNS else 0)))
     return pair & 63, pair >> 8, square1, square2

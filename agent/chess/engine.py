@@ -30,10 +30,10 @@ from agent.threads.task_thread import Job
 if TYPE_CHECKING:
     import chess
 
+    from agent.chess.crew_search import CrewSearch
     from agent.chess.endgame import Endgame
     from agent.chess.foreign_tables import GaviotaTables, SyzygyTables
     from agent.chess.own_tables import OwnTables
-    from agent.chess.search import KernelSearch
     from agent.chess.tree_search import FinalChoice, TreeSearch
 
 # Who can be chosen to search, and how Monte Carlo tree search can choose its move.
@@ -123,7 +123,7 @@ class Engine:
         )
         tree = Loading(MCTS, "mcts search", "playing alphabeta", report, after=kernel)
         self._loading = {ALPHABETA: kernel, MCTS: tree}
-        self._searchers: dict[str, KernelSearch] = {}
+        self._searchers: dict[str, CrewSearch] = {}
         self._fallback: ChessSearcher | None = None
         self._seed = 0  # of the choices that levels make in this game
 
@@ -214,7 +214,7 @@ class Engine:
                 return searcher
         return self._plain()
 
-    def kernel(self, stop: Latch) -> KernelSearch:
+    def kernel(self, stop: Latch) -> CrewSearch:
         """Wait for the kernel and return it; raise PlayerError if it does not come."""
         self.start()
         wait_for_any(self.ready, stop)
@@ -358,7 +358,7 @@ class Engine:
             if searcher is not None:
                 searcher.new_game()
 
-    def _made(self) -> list[KernelSearch]:
+    def _made(self) -> list[CrewSearch]:
         """Return the kernel's searchers that are in use or were, once they are loaded."""
         for name in (ALPHABETA, self._settings.search):
             self._adopt(name)
@@ -373,7 +373,7 @@ class Engine:
         except Exception as error:  # noqa: BLE001 - whatever a file does, the search goes on
             self._report(f"no endgame tables: {describe(error)}")
 
-    def _adopt(self, name: str = ALPHABETA) -> KernelSearch | None:
+    def _adopt(self, name: str = ALPHABETA) -> CrewSearch | None:
         """Return a searcher of the kernel with the user's settings, once it is loaded."""
         loading = self._loading[name]
         if name not in self._searchers and loading.usable:
@@ -386,7 +386,7 @@ class Engine:
                 self._settle_in(searcher)
         return self._searchers.get(name)
 
-    def _settle_in(self, searcher: KernelSearch) -> None:
+    def _settle_in(self, searcher: CrewSearch) -> None:
         """Set what the user has set before the searcher was there."""
         settings = self._settings
         changes: tuple[Callable[[], None], ...] = (
@@ -402,7 +402,7 @@ class Engine:
             except (MemoryError, EvaluationError) as error:
                 self._report(describe(error))
 
-    def _set_choice(self, searcher: KernelSearch) -> None:
+    def _set_choice(self, searcher: CrewSearch) -> None:
         if searcher is self._searchers.get(MCTS):
             tree = cast("TreeSearch", searcher)
             tree.choice = cast("FinalChoice", self._settings.final_choice)
@@ -460,7 +460,7 @@ def _open(
         raise PlayerError(f"{error}; the tables stay as they were") from None
 
 
-def _try_out(name: str) -> KernelSearch:
+def _try_out(name: str) -> CrewSearch:
     """Make a searcher and search: a first call takes longer than a fast game allows."""
     import chess
 
@@ -472,7 +472,7 @@ def _try_out(name: str) -> KernelSearch:
     return searcher
 
 
-def _make(name: str) -> KernelSearch:
+def _make(name: str) -> CrewSearch:
     if name == MCTS:
         from agent.chess.tree_search import TreeSearch
 

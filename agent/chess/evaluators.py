@@ -10,14 +10,15 @@ import numpy as np
 
 from agent.chess.compiled_evaluation import compile_evaluation, take_exception
 from agent.chess.handcrafted import handcrafted_function
-from agent.chess.records import NO_SQUARE, position_dtype, worker_dtype
+from agent.chess.records import NO_SQUARE, Position, Worker
+from agent.compiled.record import dtype_of, offset_of
 from agent.compiled.scores import MAX_EVALUATION
 from agent.evaluation import Evaluation, EvaluationError, failure
 
 _C_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_int64)
-_POSITIONS = worker_dtype.fields["positions"][1]  # type: ignore[index]
-_PositionStruct: Any = np.ctypeslib.as_ctypes_type(position_dtype)  # type: ignore[arg-type]
-_POSITION_SIZE = position_dtype.itemsize
+_POSITIONS = offset_of(Worker, "positions")
+_PositionStruct: Any = np.ctypeslib.as_ctypes_type(dtype_of(Position))  # type: ignore[arg-type]
+_POSITION_SIZE = dtype_of(Position).itemsize
 
 
 class Evaluator(Protocol):
@@ -25,7 +26,7 @@ class Evaluator(Protocol):
 
     address: int
 
-    def take_error(self, workers: Iterable[Any]) -> EvaluationError | None:
+    def take_error(self, workers: Iterable[Worker]) -> EvaluationError | None:
         """Return the exception that stopped the search of these workers, if any, and forget it."""
 
 
@@ -37,7 +38,7 @@ class CompiledEvaluator:
         self._function = function  # owns the code
         self.address: int = function.address
 
-    def take_error(self, workers: Iterable[Any]) -> EvaluationError | None:
+    def take_error(self, workers: Iterable[Worker]) -> EvaluationError | None:
         """Return what the function raised first, if anything, and forget it."""
         errors = [error for worker in workers if (error := take_exception(worker))]
         return failure(self._name, errors[0]) if errors else None
@@ -62,7 +63,7 @@ class PythonEvaluator:
         self._callback = _C_TYPE(self._call)  # kept: C holds only its address
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
-    def take_error(self, workers: Iterable[Any]) -> EvaluationError | None:
+    def take_error(self, workers: Iterable[Worker]) -> EvaluationError | None:
         """Return what the function raised, if anything, and forget it."""
         error, self._error = self._error, None
         return error

@@ -15,7 +15,7 @@ import chess
 import chess.gaviota
 import chess.syzygy
 
-from agent.chess.endgame import DRAWN, FIFTY_MOVES, repeats
+from agent.chess.oracle import DRAWN, FIFTY_MOVES, repeats
 
 Report = Callable[[str], None]
 

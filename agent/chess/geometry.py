@@ -6,13 +6,12 @@ piece's lines to the index of its attacks (Kannan, 'Magic move-bitboard generati
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from chess.polyglot import POLYGLOT_RANDOM_ARRAY
 
-from agent.compiled.native import U64, outside_table
+from agent.compiled.native import outside_table
 
 Table = npt.NDArray[np.uint64]
 
@@ -188,7 +187,7 @@ def _subsets(mask: int) -> Table:
     numbers = np.arange(1 << len(squares), dtype=np.uint64)
     subsets = np.zeros(len(numbers), dtype=np.uint64)
     for position, square in enumerate(squares):
-        subsets |= (numbers >> U64(position) & U64(1)) << U64(square)
+        subsets |= (numbers >> np.uint64(position) & np.uint64(1)) << np.uint64(square)
     return subsets
 
 
@@ -198,8 +197,8 @@ def _slider_attacks(square: int, directions: tuple[tuple[int, int], ...], occupi
     for direction in directions:
         open_line = np.ones(len(occupied), dtype=np.uint64)
         for target in _ray(square, direction):
-            attacks |= open_line << U64(target)
-            open_line &= ~(occupied >> U64(target)) & U64(1)
+            attacks |= open_line << np.uint64(target)
+            open_line &= ~(occupied >> np.uint64(target)) & np.uint64(1)
     return attacks
 
 
@@ -219,7 +218,7 @@ def _magic_tables() -> tuple[Table, Table]:
             occupied = _subsets(mask)
             shift = 64 - mask.bit_count()
             block = np.zeros(len(occupied), dtype=np.uint64)
-            block[occupied * U64(magic) >> U64(shift)] = _slider_attacks(
+            block[occupied * np.uint64(magic) >> np.uint64(shift)] = _slider_attacks(
                 square, directions, occupied
             )
             entries += [mask, magic, shift, offset]
@@ -258,13 +257,13 @@ BETWEEN, LINE = _line_tables()
 MAGICS, SLIDER_ATTACKS = _magic_tables()
 ZOBRIST = np.array(POLYGLOT_RANDOM_ARRAY, dtype=np.uint64)
 
-knight_attacks: Any = outside_table("kempelen_knight", KNIGHT)
-king_attacks: Any = outside_table("kempelen_king", KING)
-pawn_attack_table: Any = outside_table("kempelen_pawn", PAWN)
-rook_rays: Any = outside_table("kempelen_rook_rays", ROOK_RAYS)
-bishop_rays: Any = outside_table("kempelen_bishop_rays", BISHOP_RAYS)
-between_table: Any = outside_table("kempelen_between", BETWEEN)
-line_table: Any = outside_table("kempelen_line", LINE)
-magic_entry: Any = outside_table("kempelen_magics", MAGICS)
-slider_attacks: Any = outside_table("kempelen_sliders", SLIDER_ATTACKS)
-zobrist: Any = outside_table("kempelen_zobrist", ZOBRIST)
+knight_attacks = outside_table("kempelen_knight", KNIGHT)
+king_attacks = outside_table("kempelen_king", KING)
+pawn_attack_table = outside_table("kempelen_pawn", PAWN)
+rook_rays = outside_table("kempelen_rook_rays", ROOK_RAYS)
+bishop_rays = outside_table("kempelen_bishop_rays", BISHOP_RAYS)
+between_table = outside_table("kempelen_between", BETWEEN)
+line_table = outside_table("kempelen_line", LINE)
+magic_entry = outside_table("kempelen_magics", MAGICS)
+slider_attacks = outside_table("kempelen_sliders", SLIDER_ATTACKS)
+zobrist = outside_table("kempelen_zobrist", ZOBRIST)

@@ -50,7 +50,7 @@ from agent.chess.squares import (
     up,
     wing_of,
 )
-from agent.chess.terms import PLACES, placed, term, view_of
+from agent.chess.terms import PLACES, Trace, placed, term, view_of
 from agent.compiled.kernel import c_function, kernel
 from agent.compiled.native import U64, Bits, count, first_square
 
@@ -134,7 +134,7 @@ _OUTPOST_REACHABLE = PLACES["outpost_reachable"]
 
 
 @kernel
-def _pieces(position: Position, side: int, trace: Any) -> tuple[int, Reach]:
+def _pieces(position: Position, side: int, trace: Trace) -> tuple[int, Reach]:
     """Score the side's knights to queens: placement, mobility, files, outposts."""
     own, enemy = position.sides[side], position.sides[1 - side]
     occupied = own | enemy
@@ -226,7 +226,7 @@ def _attacked_twice(reach: Reach) -> Bits:
 
 
 @kernel
-def _threats(position: Position, side: int, trace: Any, reach: Reach, enemy_reach: Reach) -> int:
+def _threats(position: Position, side: int, trace: Trace, reach: Reach, enemy_reach: Reach) -> int:
     """Score what the side attacks of the enemy's, and the room that it has."""
     own, enemy = position.sides[side], position.sides[1 - side]
     pawns = position.kinds[PAWN]
@@ -267,7 +267,7 @@ def _threats(position: Position, side: int, trace: Any, reach: Reach, enemy_reac
 
 @kernel
 def _king_attack(
-    position: Position, side: int, trace: Any, reach: Reach, enemy_reach: Reach
+    position: Position, side: int, trace: Trace, reach: Reach, enemy_reach: Reach
 ) -> int:
     """Score the side's attack on the enemy king: checks, and who holds the squares around it."""
     king = king_square(position, 1 - side)
@@ -306,7 +306,7 @@ def _king_attack(
 
 @kernel
 def _passed_pawns(
-    position: Position, side: int, trace: Any, passed: Bits, enemy_reach: Reach
+    position: Position, side: int, trace: Trace, passed: Bits, enemy_reach: Reach
 ) -> int:
     """Score the side's passed pawns by rank, by what stands before them and where the kings are."""
     own_king, enemy_king = king_square(position, side), king_square(position, 1 - side)
@@ -345,7 +345,7 @@ def game_phase(position: Position) -> int:
 
 
 @kernel
-def judge(position: Position, trace: Any, worker: Any) -> Judgement:
+def judge(position: Position, trace: Trace, worker: "Worker | None") -> Judgement:
     """Evaluate for the side to move. One of two is None: a trace is filled, a worker remembers."""
     for side in range(2):
         if is_known(position, side):

@@ -46,6 +46,7 @@ from agent.chess.records import (
 )
 from agent.chess.squares import EVERYWHERE
 from agent.compiled.kernel import entry, kernel
+from agent.compiled.native import int64
 from agent.compiled.scores import INFINITE, MATE_BOUND, MAX_PLY
 from agent.compiled.tree import (
     DRAWN,
@@ -56,7 +57,7 @@ from agent.compiled.tree import (
     ROOT,
     SOLVED,
     UNKNOWN,
-    Tree,
+    NodeTree,
     add_child,
     cancel,
     count_playouts,
@@ -75,8 +76,6 @@ from agent.compiled.tree import (
     untried_prior,
     visits_of,
 )
-
-_int64 = numba.int64
 
 DEEPEST = MAX_PLY // 2  # plies from the root that the tree reaches; quiescence needs the rest
 ABANDONED = 2.0  # no value
@@ -138,7 +137,7 @@ def _weight(promise: int) -> float:
 
 
 @kernel
-def _take_out_children(worker: Worker, tree: Tree, node: int, ply: int) -> None:
+def _take_out_children(worker: Worker, tree: NodeTree, node: int, ply: int) -> None:
     """Mark those moves at `ply` that are children of the node already."""
     frame = frame_at(worker, ply)
     child = first_child(tree, node)
@@ -151,7 +150,7 @@ def _take_out_children(worker: Worker, tree: Tree, node: int, ply: int) -> None:
 
 
 @kernel
-def _add_most_promising(worker: Worker, tree: Tree, node: int, ply: int) -> int:
+def _add_most_promising(worker: Worker, tree: NodeTree, node: int, ply: int) -> int:
     """Add a child for the untried move of the greatest prior; return it, NO_NODE without room."""
     total = _weigh(worker, ply)
     _take_out_children(worker, tree, node, ply)
@@ -176,7 +175,7 @@ def _go_to(worker: Worker, ply: int, move: int) -> None:
 
 
 @kernel
-def _best_child(tree: Tree, node: int) -> int:
+def _best_child(tree: NodeTree, node: int) -> int:
     """Return the child with the greatest upper confidence bound, NO_NODE to try a new move.
 
     A move that is not tried yet counts as somewhat worse than its parent; but at the root each is
@@ -185,7 +184,7 @@ def _best_child(tree: Tree, node: int) -> int:
     hope = -mean_value(tree, node) - tree.caution
     if node == ROOT:
         hope = _FIRST_TRY
-    spread = tree.exploration * math.sqrt(_int64(visits_of(tree, node)))
+    spread = tree.exploration * math.sqrt(int64(visits_of(tree, node)))
     best = NO_NODE
     best_bound = -math.inf
     untried = untried_prior(tree, node)
@@ -206,13 +205,13 @@ def _best_child(tree: Tree, node: int) -> int:
 
 
 @kernel
-def _select(worker: Worker, tree: Tree, path: npt.NDArray[np.int64]) -> int:
+def _select(worker: Worker, tree: NodeTree, path: npt.NDArray[np.int64]) -> int:
     """Phase 1: go down by upper confidence bounds; return the ply of the node where that ends.
 
     path[ply] is the node at `ply`. All on the path have their visit counted, and a virtual loss.
     """
     ply = 0
-    node = _int64(ROOT)
+    node = int64(ROOT)
     while True:
         path[ply] = node
         new = enter(tree, node) == 0
@@ -230,7 +229,7 @@ def _select(worker: Worker, tree: Tree, path: npt.NDArray[np.int64]) -> int:
 
 
 @kernel
-def _expand(worker: Worker, tree: Tree, path: npt.NDArray[np.int64], ply: int) -> int:
+def _expand(worker: Worker, tree: NodeTree, path: npt.NDArray[np.int64], ply: int) -> int:
     """Phase 2: try a new move from a node that was visited before; return the ply it leads to.
 
     A node that is new, ends the game, is as deep as can be, or gets a child from another thread
@@ -270,7 +269,7 @@ def _value_of_proof(proof: int) -> float:
 
 
 @kernel
-def _simulate(worker: Worker, tree: Tree, node: int, ply: int) -> float:
+def _simulate(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
     """Phase 3: return the value for the side to move at `ply`, by quiescence search.
 
     ABANDONED says that the search was stopped before there was one. A mate that is found is proven:
@@ -286,7 +285,7 @@ def _simulate(worker: Worker, tree: Tree, node: int, ply: int) -> float:
     if not position.checkers and not has_moves(worker, ply):
         set_proof(tree, node, DRAWN)
         return 0.0
-    score = _int64(NO_SCORE)
+    score = int64(NO_SCORE)
     if ply > 0 and worker.tables and is_small(position):
         score = table_score(worker, ply, position)
         if score == 0:
@@ -305,7 +304,7 @@ def _simulate(worker: Worker, tree: Tree, node: int, ply: int) -> float:
 
 
 @kernel
-def _backpropagate(tree: Tree, path: npt.NDArray[np.int64], ply: int, value: float) -> None:
+def _backpropagate(tree: NodeTree, path: npt.NDArray[np.int64], ply: int, value: float) -> None:
     """Phase 4: give the value of the node at `ply` to all nodes on the path, and what it proves."""
     node = path[ply]
     leave(tree, node, -value)
@@ -321,8 +320,8 @@ def _backpropagate(tree: Tree, path: npt.NDArray[np.int64], ply: int, value: flo
         node = parent
 
 
-@entry(numba.void(Worker, Tree, numba.int64[::1]))
-def play_out(worker: Worker, tree: Tree, path: npt.NDArray[np.int64]) -> None:
+@entry(numba.void(Worker, NodeTree, int64[::1]))
+def play_out(worker: Worker, tree: NodeTree, path: npt.NDArray[np.int64]) -> None:
     """Make playouts until the tree's goal is reached, the tree's state forbids, or a stop.
 
     Any number of workers may do so at once, each with a path of its own (DEEPEST + 2 nodes). The
@@ -342,15 +341,15 @@ def play_out(worker: Worker, tree: Tree, path: npt.NDArray[np.int64]) -> None:
             count_playouts(tree, -1)
         else:
             _backpropagate(tree, path, ply, value)
-            if tree.content and proof_of(tree, _int64(ROOT)) != UNKNOWN:
+            if tree.content and proof_of(tree, int64(ROOT)) != UNKNOWN:
                 tree.state = SOLVED
 
 
-@entry(numba.void(Worker, Tree))
-def open_root(worker: Worker, tree: Tree) -> None:
+@entry(numba.void(Worker, NodeTree))
+def open_root(worker: Worker, tree: NodeTree) -> None:
     """Make every root move a child of the root, where it is not, and give the root a value."""
     ply = 0
-    root = _int64(ROOT)
+    root = int64(ROOT)
     total = _weigh(worker, ply)
     frame = frame_at(worker, ply)
     _take_out_children(worker, tree, root, ply)

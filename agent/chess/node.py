@@ -1,14 +1,12 @@
 """What every node of a search needs: draws by the rules, the evaluation, the best line."""
 
-import numba
-
 from agent.chess.ending_tables import NO_SCORE, is_small, table_score
 from agent.chess.moves import ALL, generate
 from agent.chess.position import is_insufficient, is_repetition
 from agent.chess.records import EVALUATIONS, FIFTY_MOVES, Worker, frame_at, position_at
 from agent.chess.squares import EVERYWHERE
 from agent.compiled.kernel import kernel
-from agent.compiled.native import U64, Bits, call_evaluator
+from agent.compiled.native import U64, Bits, call_evaluator, int64
 from agent.compiled.scores import MAX_EVALUATION, MAX_PLY, NO_EVALUATION
 from agent.compiled.table import data_evaluation, signed_16
 
@@ -21,7 +19,7 @@ _VALUE = U64(0xFFFF)
 def evaluate(worker: Worker, ply: int) -> int:
     """Call the worker's evaluation, or remember what it said; keep that apart from mates."""
     key = position_at(worker, ply).key
-    place = numba.int64(key & _PLACE)
+    place = int64(key & _PLACE)
     kept = worker.evaluations[place]
     if (kept ^ key) <= _VALUE:
         return signed_16(kept)

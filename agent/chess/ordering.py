@@ -6,8 +6,6 @@ history heuristic counts how well a quiet move did anywhere in the tree (Schaeff
 and moves out of a pawn's attack, come earlier than their history says; moves into one later.
 """
 
-from numba import int64
-
 from agent.chess.attacks import bishop_attacks, has, king_square, rook_attacks
 from agent.chess.exchange import VALUES, wins_exchange
 from agent.chess.geometry import knight_attacks
@@ -54,7 +52,7 @@ from agent.chess.records import (
 )
 from agent.chess.squares import EVERYWHERE, beside, up
 from agent.compiled.kernel import kernel
-from agent.compiled.native import U64
+from agent.compiled.native import U64, int64
 
 # Stages of picking; quiescence ends after WINNING.
 TABLE_MOVE, START_NOISY, WINNING, START_QUIET, QUIETS, LOSING = range(6)

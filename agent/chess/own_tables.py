@@ -1,7 +1,6 @@
 """The engine's own endgame tables as the root sees them: the exact value of a `chess.Board`."""
 
 import chess
-import numba
 
 from agent.chess.ending_tables import (
     BROKEN,
@@ -18,11 +17,10 @@ from agent.chess.records import NO_SQUARE, Worker, frame_at, position_at
 from agent.chess.rules import KernelBoard
 from agent.chess.squares import EVERYWHERE
 from agent.compiled.kernel import entry
+from agent.compiled.native import U64, int64
 
-_int64 = numba.int64
 
-
-@entry(_int64(Worker, _int64, _int64))
+@entry(int64(Worker, int64, int64))
 def _value(worker: Worker, ply: int, by_moves: int) -> int:
     """Return the table's byte for the position at `ply`, or UNKNOWN.
 
@@ -36,7 +34,7 @@ def _value(worker: Worker, ply: int, by_moves: int) -> int:
     won, lost, drawn = BROKEN, DRAWN, False
     n = generate(position, frame, 0, ALL, EVERYWHERE, False)
     for i in range(n):
-        make(worker, ply, numba.int64(frame.moves[i]))
+        make(worker, ply, int64(frame.moves[i]))
         value = _value(worker, ply + 1, 0)
         if value == UNKNOWN:
             return UNKNOWN
@@ -54,14 +52,14 @@ def _value(worker: Worker, ply: int, by_moves: int) -> int:
 
 
 class OwnTables:
-    """An oracle; see `agent.chess.endgame`."""
+    """An oracle; see `agent.chess.oracle`."""
 
     size = TABLE_PIECES
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self._game = KernelBoard()
-        self._game.worker["tables"] = tables.address
+        self._game.worker.tables = U64(tables.address)
 
     def value(self, board: chess.Board) -> int | None:
         """Return what a position is worth; see `Oracle`."""

@@ -5,31 +5,37 @@ The pieces stand in the order of their squares, four bits each: the kind (0 for 
 need no room.
 """
 
-from typing import Any
+from typing import Annotated
 
 import chess
 import numpy as np
+
+from agent.compiled.bits import Bits
+from agent.compiled.record import Many, layout
 
 PACKED_BYTES = 32
 CASTLING_ROOK = 6
 BLACK_PIECE = 8
 BLACK_TO_MOVE = 128
 
-packed_dtype = np.dtype(
-    [
-        ("occupied", np.uint64),
-        ("pieces", np.uint64, (2,)),  # the first sixteen, the others; the first in the lowest bits
-        ("state", np.uint8),  # en passant square, 64 if there is none; 128 more with Black to move
-        ("halfmoves", np.uint8),
-        ("fullmoves", np.uint16),
-        ("score", np.int16),  # of the search, in centipawns for the side to move
-        ("result", np.int8),  # of the game for the side to move: 1, 0 or -1
-        ("depth", np.uint8),  # plies that the search completed
-    ]
-)
+
+class PackedPosition:
+    """The record; see `agent.compiled.record` for how it is declared."""
+
+    occupied: Bits
+    pieces: Annotated[Many[Bits], 2]  # the first sixteen, the others; the first in the lowest bits
+    state: Annotated[int, np.uint8]  # en passant square, 64 if none; 128 more with Black to move
+    halfmoves: Annotated[int, np.uint8]
+    fullmoves: Annotated[int, np.uint16]
+    score: Annotated[int, np.int16]  # of the search, in centipawns for the side to move
+    result: Annotated[int, np.int8]  # of the game for the side to move: 1, 0 or -1
+    depth: Annotated[int, np.uint8]  # plies that the search completed
 
 
-def board_of(packed: Any) -> chess.Board:
+packed_dtype = layout(PackedPosition, align=False)
+
+
+def board_of(packed: np.void) -> chess.Board:
     """Make a board of one packed position; castling is as in Chess960 only where it must be."""
     board = chess.Board(None)
     for number, square in enumerate(chess.scan_forward(int(packed["occupied"]))):

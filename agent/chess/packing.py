@@ -1,27 +1,27 @@
 """Packing positions into 32 bytes (see agent.chess.packed) in the kernel, and back."""
 
-from typing import TYPE_CHECKING, Any, TypeAlias
-
 import numba
 
 from agent.chess.attacks import bit, has
-from agent.chess.packed import BLACK_PIECE, BLACK_TO_MOVE, CASTLING_ROOK, packed_dtype
+from agent.chess.packed import (
+    BLACK_PIECE,
+    BLACK_TO_MOVE,
+    CASTLING_ROOK,
+    PackedPosition,
+    packed_dtype,
+)
 from agent.chess.position import refresh
 from agent.chess.records import ROOK, Position
 from agent.compiled.kernel import kernel
-from agent.compiled.native import U64, first_square
+from agent.compiled.native import U64, first_square, int64
 
 _FOUR_BITS = U64(15)
 
 packed_type = numba.from_dtype(packed_dtype)
-if TYPE_CHECKING:
-    Packed: TypeAlias = Any
-else:
-    Packed = packed_type
 
 
 @kernel
-def pack(packed: Packed, position: Position) -> None:
+def pack(packed: PackedPosition, position: Position) -> None:
     """Write a position of at most 32 pieces; the label stays as it was."""
     occupied = position.sides[0] | position.sides[1]
     packed.occupied = occupied
@@ -43,7 +43,7 @@ def pack(packed: Packed, position: Position) -> None:
 
 
 @kernel
-def unpack(packed: Packed, position: Position) -> None:
+def unpack(packed: PackedPosition, position: Position) -> None:
     """Set the position that `packed` holds."""
     for kind in range(6):
         position.kinds[kind] = U64(0)
@@ -52,7 +52,7 @@ def unpack(packed: Packed, position: Position) -> None:
     number = 0
     while occupied:
         square = first_square(occupied)
-        piece = numba.int64(packed.pieces[number >> 4] >> U64(4 * (number & 15)) & _FOUR_BITS)
+        piece = int64(packed.pieces[number >> 4] >> U64(4 * (number & 15)) & _FOUR_BITS)
         kind = piece & 7
         if kind == CASTLING_ROOK:
             kind = ROOK

@@ -9,6 +9,7 @@ PARTS = {
         "agent.chess.own_tables",
         "agent.chess.quiescence",
         "agent.chess.alphabeta",
+        "agent.chess.aspiration",
         "agent.chess.handcrafted",
     ),
     MCTS: ("agent.compiled.tree", "agent.chess.mcts"),

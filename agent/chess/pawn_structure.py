@@ -4,17 +4,15 @@ Most moves change neither a pawn nor a king, so a worker keeps the scores it has
 indexed by the low bits of a key of both (a "pawn hash table"; Slate and Atkin, 'Chess 4.5', 1977).
 """
 
-from typing import Any, NamedTuple
-
-import numba
+from typing import NamedTuple
 
 from agent.chess.attacks import king_square
 from agent.chess.position import piece_key
-from agent.chess.records import KING, PAWN, STRUCTURE_WORDS, STRUCTURES, Position
+from agent.chess.records import KING, PAWN, STRUCTURE_WORDS, STRUCTURES, Position, Worker
 from agent.chess.squares import FILE_A, RANKS, beside, distance, fill_up, up, wing_of
-from agent.chess.terms import PLACES, king_placed, placed, term, view_of
+from agent.chess.terms import PLACES, Trace, king_placed, placed, term, view_of
 from agent.compiled.kernel import kernel
-from agent.compiled.native import U64, Bits, count, first_square, last_square
+from agent.compiled.native import U64, Bits, count, first_square, int64, last_square
 
 
 class Structure(NamedTuple):
@@ -37,7 +35,7 @@ _KING_PAWN_DISTANCE = PLACES["king_pawn_distance"]
 
 
 @kernel
-def structure(position: Position, trace: Any, worker: Any) -> Structure:
+def structure(position: Position, trace: Trace, worker: "Worker | None") -> Structure:
     """Score pawns and kings; with a worker, through its table. One of trace and worker is None."""
     if worker is None:
         return _structure(position, trace)
@@ -53,13 +51,11 @@ def structure(position: Position, trace: Any, worker: Any) -> Structure:
         words[entry + U64(2)] = found.white_passed
         words[entry + U64(3)] = found.black_passed
         return found
-    return Structure(
-        numba.int64(words[entry + U64(1)]), words[entry + U64(2)], words[entry + U64(3)]
-    )
+    return Structure(int64(words[entry + U64(1)]), words[entry + U64(2)], words[entry + U64(3)])
 
 
 @kernel
-def _structure(position: Position, trace: Any) -> Structure:
+def _structure(position: Position, trace: Trace) -> Structure:
     white, white_passed = _pawns(position, 0, trace)
     black, black_passed = _pawns(position, 1, trace)
     score = white - black + _king(position, 0, trace) - _king(position, 1, trace)
@@ -67,7 +63,7 @@ def _structure(position: Position, trace: Any) -> Structure:
 
 
 @kernel
-def _pawns(position: Position, side: int, trace: Any) -> tuple[int, Bits]:
+def _pawns(position: Position, side: int, trace: Trace) -> tuple[int, Bits]:
     """Score the side's pawns: placement and structure; return the passed pawns too."""
     pawns = position.kinds[PAWN] & position.sides[side]
     enemy_pawns = position.kinds[PAWN] & position.sides[1 - side]
@@ -101,7 +97,7 @@ def _pawns(position: Position, side: int, trace: Any) -> tuple[int, Bits]:
 
 
 @kernel
-def _king(position: Position, side: int, trace: Any) -> int:
+def _king(position: Position, side: int, trace: Trace) -> int:
     """Score the side's king: placement, and the pawns of both sides before it."""
     king = king_square(position, side)
     own_pawns = position.kinds[PAWN] & position.sides[side]

@@ -8,7 +8,7 @@ import chess
 from agent.game import Game
 from agent.games.plain_chess import PlainGame, evaluate
 from agent.limits import Cp, Info, Limits, Mate, Progress, Score
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.deepening import Deepening, Iteration
 from agent.search.ending import Ending
 from agent.search.ordering import Ordering
@@ -41,10 +41,12 @@ class PlainSearch:
         self._ordering = Ordering[chess.Move](ratings=True, killers=True, history=True)
         self._search = AlphaBeta[chess.Move](
             value,
-            ending=self.ENDING,
-            continuation=True,
-            table=self._table,
-            ordering=self._ordering,
+            AlphaBetaOptions(
+                ending=self.ENDING,
+                continuation=True,
+                table=self._table,
+                ordering=self._ordering,
+            ),
         )
         self._deepening = Deepening(self._search)
 

@@ -4,8 +4,6 @@ What the static evaluation says is worth something only where no capture is abou
 The contract is that of `agent.chess.alphabeta`.
 """
 
-from numba import int64
-
 from agent.chess.correction import corrected
 from agent.chess.ending_tables import NO_SCORE
 from agent.chess.exchange import VALUES
@@ -16,7 +14,7 @@ from agent.chess.parameters import quiescence_margin
 from agent.chess.position import make
 from agent.chess.records import FLAG, NO_MOVE, Worker, frame_at, position_at
 from agent.compiled.kernel import entry
-from agent.compiled.native import U64
+from agent.compiled.native import U64, int64
 from agent.compiled.scores import MATE, NO_EVALUATION
 from agent.compiled.table import (
     LOWER,

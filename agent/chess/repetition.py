@@ -5,6 +5,7 @@ keys are in one hash table (Marcel van Kervinck, 2013), so an earlier position c
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from agent.chess.attacks import between, has
 from agent.chess.geometry import BISHOP_RAYS, KING, KNIGHT, ROOK_RAYS, ZOBRIST
@@ -12,13 +13,13 @@ from agent.chess.position import TURN_KEY
 from agent.chess.records import KNIGHT as KNIGHT_KIND
 from agent.chess.records import Worker, position_at
 from agent.compiled.kernel import kernel
-from agent.compiled.native import U64, Bits, outside_table
+from agent.compiled.native import U64, Bits, int64, outside_table
 
 _SLOTS = 1 << 13
 _MASK = U64(_SLOTS - 1)
 
 
-def _reversible_moves() -> tuple[np.ndarray, np.ndarray]:
+def _reversible_moves() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
     """Return the keys of all reversible moves and, at the same places, their squares a + 64 b.
 
     A key's place is its low bits, or the next free one; no key is 0, which marks a free place.
@@ -27,7 +28,7 @@ def _reversible_moves() -> tuple[np.ndarray, np.ndarray]:
     reach = (KNIGHT, BISHOP_RAYS, ROOK_RAYS, BISHOP_RAYS | ROOK_RAYS, KING)
     first, second = np.triu_indices(64, 1)
     for kind, attacked in enumerate(reach, KNIGHT_KIND):
-        joined = attacked[first] >> second.astype(np.uint64) & U64(1) == 1
+        joined = attacked[first] >> second.astype(np.uint64) & np.uint64(1) == 1
         a, b = first[joined], second[joined]
         for side in range(2):
             base = 64 * (2 * kind + 1 - side)
@@ -50,9 +51,9 @@ def _squares_of(key: Bits) -> int:
     """Return the squares a + 64 b of the reversible move with this key, 0 if there is none."""
     place = key & _MASK
     while True:
-        found = _move_key(np.int64(place))
+        found = _move_key(int64(place))
         if found == key:
-            return _move_squares(np.int64(place))
+            return _move_squares(int64(place))
         if found == U64(0):
             return 0
         place = (place + U64(1)) & _MASK

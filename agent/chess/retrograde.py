@@ -10,7 +10,7 @@ final too if it is lost, and may still become smaller if it is won.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Annotated
 
 import numba
 import numpy as np
@@ -22,37 +22,31 @@ from agent.chess.ending_tables import BROKEN, DRAWN, Tables, table_value
 from agent.chess.geometry import king_attacks
 from agent.chess.records import KING, KNIGHT, PAWN, QUEEN
 from agent.compiled.kernel import entry, kernel
-from agent.compiled.native import U64, Bits, first_square, load_byte, store_byte
+from agent.compiled.native import U64, Bits, first_square, int64, load_byte, store_byte
+from agent.compiled.record import Many, allocate, record
 
-_int64 = numba.int64
 _NEVER = 1 << 30  # greater than every value
 _CHUNK = 1 << 17  # indices that are filled between two signs of life
 _MAX_JUMPS = 1 << 16  # positions in which a pawn may jump into an en passant capture
 
-_task_dtype = np.dtype(
-    [
-        ("squares", np.int64, (4,)),  # white king, black king, pieces
-        ("kinds", np.int64, (4,)),
-        ("sides", np.int64, (4,)),
-        ("codes", np.int64, (4,)),
-        ("count", np.int64),  # of pieces, kings included
-        ("layout", np.int64),
-        ("size", np.int64),
-        ("values", np.uint64),  # address of the bytes
-        ("directory", np.uint64),  # address of the directory of the other endings' tables
-        ("level", np.int64),
-        ("longest", np.int64),  # greatest value so far
-        ("jump_count", np.int64),
-        ("jumps", np.int64, (_MAX_JUMPS,)),  # turn * size + index
-    ],
-    align=True,
-)
-_task = numba.from_dtype(_task_dtype)
 
-if TYPE_CHECKING:  # a record's fields are known to Numba alone
-    Task: TypeAlias = Any
-else:
-    Task = _task
+@record
+class Task:
+    """An ending under analysis: its table, and pieces that stand on some squares."""
+
+    squares: Annotated[Many[int], 4]  # white king, black king, pieces
+    kinds: Annotated[Many[int], 4]
+    sides: Annotated[Many[int], 4]
+    codes: Annotated[Many[int], 4]
+    count: int  # of pieces, kings included
+    layout: int
+    places: int  # of either side to move
+    values: Bits  # address of the bytes
+    directory: Bits  # address of the directory of the other endings' tables
+    level: int
+    longest: int  # greatest value so far
+    jump_count: int
+    jumps: Annotated[Many[int], _MAX_JUMPS]  # turn * size + index
 
 
 @kernel
@@ -60,14 +54,14 @@ def _place(task: Task, turn: int) -> int:
     """Return where the value of the position on the squares is."""
     squares = task.squares
     index = index_of(task.layout, squares[0], squares[1], squares[2], squares[3])
-    return turn * task.size + index
+    return turn * task.places + index
 
 
 @kernel
 def _set_up(task: Task, place: int) -> int:
     """Put the pieces where an index says, whether or not that is a position; return the turn."""
-    turn = place // task.size
-    squares = squares_at(task.layout, place - turn * task.size)
+    turn = place // task.places
+    squares = squares_at(task.layout, place - turn * task.places)
     for i in range(4):
         task.squares[i] = squares[i]
     return turn
@@ -319,7 +313,7 @@ def _note_jumps(task: Task, place: int, turn: int) -> None:
             task.jump_count += 1
 
 
-@entry(numba.void(Task, _int64, _int64))
+@entry(numba.void(Task, int64, int64))
 def _fill(task: Task, begin: int, end: int) -> None:
     """Value the positions from `begin` to `end` by mates and by moves into other endings."""
     for place in range(begin, end):
@@ -392,7 +386,7 @@ def _decide_predecessors(task: Task, turn: int, value: int) -> None:
 def _advance(task: Task) -> None:
     """Decide the predecessors of all positions of this level."""
     level = task.level
-    for place in range(2 * task.size):
+    for place in range(2 * task.places):
         if load_byte(task.values, place) == level:
             turn = _set_up(task, place)
             _decide_predecessors(task, turn, level)
@@ -414,35 +408,35 @@ class Analysis:
         self.ending = ending
         self.values: npt.NDArray[np.uint8] = np.zeros(2 * ending.size, dtype=np.uint8)
         self._tables = tables
-        self._block = np.zeros(1, _task_dtype)
-        task = self._block[0]
+        self._task, _ = allocate(Task)
+        task = self._task
         codes = (1, 6, *ending.codes)
-        task["count"] = len(codes)
+        task.count = len(codes)
         for i, code in enumerate(codes):
-            task["codes"][i] = code
-            task["sides"][i] = (code - 1) // 5
-            task["kinds"][i] = (code - 1) % 5 if i > 1 else KING
-        task["layout"] = _layout(ending.signature)
-        task["size"] = ending.size
-        task["values"] = self.values.ctypes.data
-        task["directory"] = tables.address
+            task.codes[i] = code
+            task.sides[i] = (code - 1) // 5
+            task.kinds[i] = (code - 1) % 5 if i > 1 else KING
+        task.layout = _layout(ending.signature)
+        task.places = ending.size
+        task.values = U64(self.values.ctypes.data)
+        task.directory = U64(tables.address)
 
     def steps(self) -> Iterator[float]:
         """Do it; yield the share that is done, 0 to 1, after each step, some of a second long.
 
         The last part is judged by the usual length of such analyses.
         """
-        task = self._block[0]
+        task = self._task
         total = 2 * self.ending.size
         for begin in range(0, total, _CHUNK):
             _fill(task, begin, min(begin + _CHUNK, total))
             yield 0.5 * min(begin + _CHUNK, total) / total
-        while task["level"] < task["longest"]:
-            task["level"] += 1
+        while task.level < task.longest:
+            task.level += 1
             _advance(task)
-            yield 1.0 - 0.5 * 0.95 ** int(task["level"])
+            yield 1.0 - 0.5 * 0.95 ** int(task.level)
 
 
-@entry(_int64(_int64))
+@entry(int64(int64))
 def _layout(signature: int) -> int:
     return layout_of(signature)

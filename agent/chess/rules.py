@@ -1,7 +1,5 @@
 """The kernel's rules for Python callers: a game loaded into a worker, legal moves, perft."""
 
-from typing import Any
-
 import chess
 import numba
 import numpy as np
@@ -18,10 +16,11 @@ from agent.chess.records import (
     Worker,
     frame_at,
     position_at,
-    worker_dtype,
 )
 from agent.chess.squares import EVERYWHERE
 from agent.compiled.kernel import entry
+from agent.compiled.native import U64, int64
+from agent.compiled.record import allocate
 
 _TERMINATIONS = (
     None,
@@ -31,7 +30,6 @@ _TERMINATIONS = (
     chess.Termination.FIFTY_MOVES,
     chess.Termination.THREEFOLD_REPETITION,
 )
-_int64 = numba.int64
 
 
 @entry(numba.void(Worker, numba.types.Array(numba.int32, 1, "C", readonly=True)))
@@ -45,13 +43,13 @@ def _load(worker: Worker, moves: npt.NDArray[np.int32]) -> None:
         advance(worker, move)
 
 
-@entry(_int64(Worker))
+@entry(int64(Worker))
 def _legal(worker: Worker) -> int:
     """Write the legal moves of the root position to frame 0 and return their number."""
     return generate(position_at(worker, 0), frame_at(worker, 0), 0, ALL, EVERYWHERE, False)
 
 
-@entry(_int64(Worker))
+@entry(int64(Worker))
 def _outcome(worker: Worker) -> int:
     """Return the place in `_TERMINATIONS` of what ended the game at the root."""
     position, frame = position_at(worker, 0), frame_at(worker, 0)
@@ -64,7 +62,7 @@ def _outcome(worker: Worker) -> int:
     return 5 if is_repetition(worker, 0) else 0
 
 
-@entry(_int64(Worker, _int64, _int64))
+@entry(int64(Worker, int64, int64))
 def _perft(worker: Worker, ply: int, depth: int) -> int:
     """Count the leaves `depth` plies below `ply`; the last ply is counted, not played."""
     position, frame = position_at(worker, ply), frame_at(worker, ply)
@@ -75,37 +73,25 @@ def _perft(worker: Worker, ply: int, depth: int) -> int:
     for i in range(n):
         if worker.stop:
             return 0
-        make(worker, ply, _int64(frame.moves[i]))
+        make(worker, ply, int64(frame.moves[i]))
         leaves += _perft(worker, ply + 1, depth - 1)
         worker.nodes += 1
     return leaves
 
 
 class KernelBoard:
-    """A worker's memory, with a game loaded into it from a `chess.Board`."""
+    """A worker, with a game loaded into it from a `chess.Board`. address: its own, in memory."""
 
     def __init__(self) -> None:
-        self._block = np.zeros(1, worker_dtype)
-        self.worker: Any = self._block[0]
+        self.worker, self.address = allocate(Worker)
         self.chess960 = False
-
-    @property
-    def address(self) -> int:
-        """The worker's address, for C functions."""
-        return self._block.ctypes.data
 
     def forget(self) -> None:
         """Forget what searches have learned."""
-        for field in (
-            "history",
-            "captures",
-            "continuations",
-            "pawn_corrections",
-            "piece_corrections",
-            "line_corrections",
-            "evaluations",
-        ):
-            self.worker[field] = 0
+        worker = self.worker
+        worker.history[:] = worker.captures[:] = worker.continuations[:] = 0
+        worker.pawn_corrections[:] = worker.piece_corrections[:] = worker.line_corrections[:] = 0
+        worker.evaluations[:] = 0
 
     def load(self, board: chess.Board) -> None:
         """Set the root position, and the game before it as far as repetition needs it.
@@ -123,8 +109,8 @@ class KernelBoard:
             for _ in range(len(moves) - first):
                 base.pop()
         self.chess960 = board.chess960
-        root = self.worker["positions"][0]
-        root["kinds"] = (
+        root = self.worker.positions[0]
+        root.kinds[:] = (
             base.pawns,
             base.knights,
             base.bishops,
@@ -132,12 +118,12 @@ class KernelBoard:
             base.queens,
             base.kings,
         )
-        root["sides"] = base.occupied_co[chess.WHITE], base.occupied_co[chess.BLACK]
-        root["castling"] = base.clean_castling_rights()
-        root["turn"] = 0 if base.turn else 1
-        root["en_passant"] = NO_SQUARE if base.ep_square is None else base.ep_square
-        root["halfmoves"] = root["reversible"] = base.halfmove_clock
-        root["fullmoves"] = base.fullmove_number
+        root.sides[:] = base.occupied_co[chess.WHITE], base.occupied_co[chess.BLACK]
+        root.castling = U64(base.clean_castling_rights())
+        root.turn = 0 if base.turn else 1
+        root.en_passant = NO_SQUARE if base.ep_square is None else base.ep_square
+        root.halfmoves = root.reversible = base.halfmove_clock
+        root.fullmoves = base.fullmove_number
         played = [
             m.from_square | m.to_square << 6 | (m.promotion or 1) - 1 << 12 for m in moves[first:]
         ]
@@ -146,7 +132,7 @@ class KernelBoard:
     def legal_moves(self) -> list[int]:
         """Return the kernel's numbers of the root's legal moves."""
         n = _legal(self.worker)
-        return self.worker["frames"][0]["moves"][:n].tolist()
+        return self.worker.frames[0].moves[:n].tolist()
 
     def move(self, number: int) -> chess.Move:
         """Turn a kernel move into the notation of the loaded board."""
@@ -160,7 +146,7 @@ class KernelBoard:
 
     def key(self) -> int:
         """Return the Polyglot key of the root position."""
-        return int(self.worker["positions"][0]["key"])
+        return int(self.worker.positions[0].key)
 
     def outcome(self) -> chess.Termination | None:
         """Tell what ended the game at the root, claims of a draw included; None if it goes on."""

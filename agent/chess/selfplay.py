@@ -14,10 +14,10 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.alphabeta import search_root
+from agent.chess.aspiration import aspirate
 from agent.chess.evaluators import make_evaluator
 from agent.chess.moves import ALL, generate, is_noisy
-from agent.chess.packed import BLACK_TO_MOVE, packed_dtype
+from agent.chess.packed import BLACK_TO_MOVE, PackedPosition, packed_dtype
 from agent.chess.packing import pack, packed_type
 from agent.chess.position import advance, is_insufficient, is_repetition
 from agent.chess.records import FIFTY_MOVES, Worker, frame_at, position_at
@@ -25,67 +25,40 @@ from agent.chess.rules import KernelBoard
 from agent.chess.selfplay_rules import OpeningsError, Rules
 from agent.chess.squares import EVERYWHERE
 from agent.compiled.kernel import entry, kernel
-from agent.compiled.native import U64, multiply_high
-from agent.compiled.scores import INFINITE, MATE_BOUND, MAX_PLY
+from agent.compiled.native import U64, Bits, int64, multiply_high
+from agent.compiled.record import Many, allocate, record
+from agent.compiled.scores import MATE_BOUND, MAX_PLY
 from agent.compiled.table import GENERATIONS
 from agent.compiled.table_memory import TableMemory
 from agent.evaluation import HANDCRAFTED, Evaluation
 
-_int64 = numba.int64
 _HARD_LIMIT = 20  # times the soft limit of nodes
 _REJECTED = -1
 _ATTEMPTS = 1000  # to find an opening that does not end or decide the game
 
-_ASPIRATION_DEPTH = 4  # plies: from here the window is narrow
-_ASPIRATION_WIDTH = 20  # centipawns to either side
-_ASPIRATION_LIMIT = 500  # centipawns: a window missed by more is opened whole
 
-_play_dtype = np.dtype(
-    [(field.name, np.int64) for field in dataclasses.fields(Rules)]
-    + [
-        ("random", U64),  # state of the generator
-        ("move", np.int64),  # what the last search found
-        ("score", np.int64),
-        ("depth", np.int64),
-    ],
-    align=True,
-)
-_Play = numba.from_dtype(_play_dtype)
+@record
+class _Play(Rules):
+    """The rules of a game, and what its last search found."""
+
+    random: Bits  # state of the generator
+    move: int
+    score: int
+    depth: int
 
 
 @kernel
-def _random_below(play: Any, limit: int) -> int:
+def _random_below(play: _Play, limit: int) -> int:
     """Draw a number (SplitMix64: Steele, Lea and Flood, 2014)."""
     play.random += U64(0x9E3779B97F4A7C15)
     bits = play.random
     bits = (bits ^ bits >> U64(30)) * U64(0xBF58476D1CE4E5B9)
     bits = (bits ^ bits >> U64(27)) * U64(0x94D049BB133111EB)
-    return _int64(multiply_high(bits ^ bits >> U64(31), U64(limit)))
+    return int64(multiply_high(bits ^ bits >> U64(31), U64(limit)))
 
 
 @kernel
-def _aspirate(worker: Worker, depth: int, last_score: int) -> int:
-    """Search the root to `depth`, with a narrow window around the last score first."""
-    width = _int64(_ASPIRATION_WIDTH)
-    alpha, beta = _int64(-INFINITE), _int64(INFINITE)
-    if depth >= _ASPIRATION_DEPTH and abs(last_score) < MATE_BOUND:
-        alpha, beta = last_score - width, last_score + width
-    while True:
-        score = search_root(worker, depth, alpha, beta)
-        if worker.stop:
-            return score
-        width *= 3
-        if score <= alpha and alpha > -INFINITE:
-            beta = (alpha + beta) // 2
-            alpha = score - width if width <= _ASPIRATION_LIMIT else -INFINITE
-        elif score >= beta and beta < INFINITE:
-            beta = score + width if width <= _ASPIRATION_LIMIT else INFINITE
-        else:
-            return score
-
-
-@kernel
-def _think(worker: Worker, play: Any) -> None:
+def _think(worker: Worker, play: _Play) -> None:
     """Search the root position, which has a legal move: sets play.move, score and depth."""
     root, frame = position_at(worker, 0), frame_at(worker, 0)
     worker.root_count = generate(root, frame, 0, ALL, EVERYWHERE, False)
@@ -98,10 +71,10 @@ def _think(worker: Worker, play: Any) -> None:
     worker.node_limit = _HARD_LIMIT * play.nodes
     worker.generation = (worker.generation + 1) % GENERATIONS
     play.move, play.score, play.depth = worker.root_moves[0], 0, 0
-    depth = _int64(0)
+    depth = int64(0)
     while depth < MAX_PLY - 1 and worker.nodes < play.nodes:
         depth += 1
-        score = _aspirate(worker, depth, play.score)
+        score = aspirate(worker, depth, play.score)
         if worker.stop:
             return
         play.move, play.score, play.depth = worker.root_moves[0], score, depth
@@ -119,19 +92,19 @@ def _outcome(worker: Worker) -> int:
 
 
 @kernel
-def _play_randomly(worker: Worker, play: Any, plies: int) -> bool:
+def _play_randomly(worker: Worker, play: _Play, plies: int) -> bool:
     """Make random moves; return False if the game ended."""
     for _ in range(plies):
         position, frame = position_at(worker, 0), frame_at(worker, 0)
         n = generate(position, frame, 0, ALL, EVERYWHERE, False)
         if n == 0:
             return False
-        advance(worker, _int64(frame.moves[_random_below(play, n)]))
+        advance(worker, int64(frame.moves[_random_below(play, n)]))
     return _outcome(worker) == 0
 
 
 @kernel
-def _is_quiet(worker: Worker, play: Any) -> bool:
+def _is_quiet(worker: Worker, play: _Play) -> bool:
     """Tell whether the root can be judged as it stands: no check, nothing to take, no mate."""
     position = position_at(worker, 0)
     return (
@@ -141,8 +114,8 @@ def _is_quiet(worker: Worker, play: Any) -> bool:
     )
 
 
-@entry(_int64(Worker, _Play, numba.types.Array(packed_type, 1, "C")))
-def _play(worker: Worker, play: Any, kept: Any) -> int:
+@entry(int64(Worker, _Play, numba.types.Array(packed_type, 1, "C")))
+def _play(worker: Worker, play: _Play, kept: Many[PackedPosition]) -> int:
     """Play from the root position to the end; write what is kept, and return how many.
 
     Returns _REJECTED, having kept nothing, if the random opening ends or decides the game.
@@ -208,11 +181,11 @@ class SelfPlay:
         self._table = TableMemory(rules.hash)
         self._game = KernelBoard()
         self._evaluator = make_evaluator(evaluation, False, self._stop)
-        self._kept = np.zeros(rules.max_plies, packed_dtype)
-        self._play = np.zeros(1, _play_dtype)[0]
+        self._kept: Any = np.zeros(rules.max_plies, packed_dtype)
+        self._play, _ = allocate(_Play)
 
     def _stop(self) -> None:
-        self._game.worker["stop"] = 1
+        self._game.worker.stop = 1
 
     def play(self, number: int) -> npt.NDArray[np.void]:
         """Play one game; return the positions kept of it, packed.
@@ -222,17 +195,18 @@ class SelfPlay:
         """
         generator = random.Random(f"{self._seed}/{number}")
         for name, value in dataclasses.asdict(self._rules).items():
-            self._play[name] = value
+            setattr(self._play, name, value)
         for _ in range(_ATTEMPTS):
             opening = self._openings[generator.randrange(len(self._openings))]
-            self._play["random"] = generator.getrandbits(64)
+            self._play.random = U64(generator.getrandbits(64))
             self._prepare(opening)
             count = _play(self._game.worker, self._play, self._kept)
             error = self._evaluator.take_error([self._game.worker])
             if error is not None:
                 raise error
             if count != _REJECTED:
-                return self._kept[:count].copy()
+                kept: npt.NDArray[np.void] = self._kept[:count].copy()
+                return kept
         raise OpeningsError(
             f"of {_ATTEMPTS} openings none left a game to play: choose others or fewer random plies"
         )
@@ -243,7 +217,7 @@ class SelfPlay:
         self._game = KernelBoard()
         self._game.load(opening)
         worker = self._game.worker
-        worker["selective"] = 1
-        worker["evaluate"] = self._evaluator.address
-        worker["table"] = self._table.address
-        worker["table_clusters"] = self._table.clusters
+        worker.selective = 1
+        worker.evaluate = U64(self._evaluator.address)
+        worker.table = U64(self._table.address)
+        worker.table_clusters = U64(self._table.clusters)

@@ -8,9 +8,10 @@ for each side, so that the weights can be fitted to positions; the evaluation of
 none, and the compiler leaves the notes out.
 """
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from agent.chess.attacks import king_square
 from agent.chess.records import Position
@@ -29,6 +30,9 @@ _PAIRS = np.array(
     [mg + (eg << 32) for term in WEIGHTS.values() for mg, eg in term.values], dtype=np.int64
 )
 
+# How often each weight counted, by side and place; None where nobody asks.
+Trace: TypeAlias = npt.NDArray[np.int64] | None
+
 _MATERIAL = PLACES["material"]
 _PLACEMENT = PLACES["pawn_placement"]
 _PLACEMENT_SIZE = 128  # squares, with the kings on the same half of the board and on two
@@ -36,11 +40,12 @@ _KING_PLACEMENT = PLACES["king_placement"]
 
 
 @kernel
-def term(trace: Any, side: int, index: int, n: int) -> int:
+def term(trace: Trace, side: int, index: int, n: int) -> int:
     """Return `n` times the weight at `index`; note it in the trace of (side, weight), if any."""
     if trace is not None:
         trace[side, index] += n
-    return n * _PAIRS[index]
+    weight: int = _PAIRS[index]
+    return n * weight
 
 
 @kernel
@@ -58,14 +63,14 @@ def view_of(position: Position, side: int) -> int:
 
 
 @kernel
-def placed(trace: Any, side: int, view: int, kind: int, square: int) -> int:
+def placed(trace: Trace, side: int, view: int, kind: int, square: int) -> int:
     """Score a piece other than a king where it stands: material and placement."""
     place = _PLACEMENT + _PLACEMENT_SIZE * kind + (square ^ view)
     return term(trace, side, place, 1) + term(trace, side, _MATERIAL + kind, 1)
 
 
 @kernel
-def king_placed(trace: Any, side: int, view: int, square: int) -> int:
+def king_placed(trace: Trace, side: int, view: int, square: int) -> int:
     """Score a king where it stands: its tables have the files e to h only."""
     seen = square ^ view
     return term(trace, side, _KING_PLACEMENT + (seen >> 3 << 2 | seen & 3), 1)

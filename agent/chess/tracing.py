@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from agent.chess.ending_knowledge import FULL_SCALE
 from agent.chess.handcrafted import FULL_PHASE, judge
+from agent.chess.packed import PackedPosition
 from agent.chess.packing import packed_type, unpack
-from agent.chess.records import Position, position_dtype
+from agent.chess.records import Position
 from agent.chess.terms import TERMS
 from agent.compiled.kernel import entry
-
-_POSITION = numba.from_dtype(position_dtype)
-_int64 = numba.int64
+from agent.compiled.native import int64
+from agent.compiled.record import Many, allocate
 
 
 class Traces(NamedTuple):
@@ -36,22 +36,22 @@ class Traces(NamedTuple):
 @entry(
     numba.void(
         numba.types.Array(packed_type, 1, "C", readonly=True),
-        _POSITION,
-        _int64[:, ::1],
+        Position,
+        int64[:, ::1],
         numba.int16[:, ::1],
         numba.float64[::1],
         numba.float64[::1],
-        _int64[::1],
+        int64[::1],
     )
 )
 def _trace(
-    positions: Any,
+    positions: Many[PackedPosition],
     position: Position,
-    trace: Any,
-    counts: Any,
-    middlegame: Any,
-    endgame: Any,
-    evaluations: Any,
+    trace: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.int16],
+    middlegame: npt.NDArray[np.float64],
+    endgame: npt.NDArray[np.float64],
+    evaluations: npt.NDArray[np.int64],
 ) -> None:
     """Fill the arrays of `Traces`. trace: (2, TERMS), for use meanwhile."""
     for i in range(len(positions)):
@@ -70,9 +70,11 @@ def trace(positions: npt.NDArray[np.void]) -> Traces:
     """Evaluate packed positions and note what each weight counted for."""
     n = len(positions)
     traces = Traces(np.zeros((n, TERMS), np.int16), np.zeros(n), np.zeros(n), np.zeros(n, np.int64))
+    packed: Any = np.ascontiguousarray(positions)
+    position, _ = allocate(Position)
     _trace(
-        np.ascontiguousarray(positions),
-        np.zeros(1, position_dtype)[0],
+        packed,
+        position,
         np.zeros((2, TERMS), np.int64),
         *traces,
     )

@@ -7,7 +7,6 @@ as it hangs below the new position, and when the pool is full, what was visited 
 """
 
 import math
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,9 +15,9 @@ from typing import Literal
 import chess
 import numpy as np
 
+from agent.chess.crew_search import MAX_DEPTH, CrewSearch
 from agent.chess.mcts import DEEPEST, UNIT, open_root, play_out
 from agent.chess.rules import KernelBoard
-from agent.chess.search import MAX_DEPTH, KernelSearch
 from agent.compiled.node_pool import NodePool
 from agent.compiled.scores import MATE_BOUND, MAX_EVALUATION, score_of
 from agent.compiled.tree import FULL, GROWING, NO_NODE, ROOT, SOLVED
@@ -40,7 +39,7 @@ EXPLORATION = 1.8
 CAUTION = 0.2
 
 
-class TreeSearch(KernelSearch):
+class TreeSearch(CrewSearch):
     """Monte Carlo tree search on one or more threads that share a tree.
 
     megabytes: the tree's. choice: whether the move with the most visits is played, that of the
@@ -55,7 +54,7 @@ class TreeSearch(KernelSearch):
         evaluation: Evaluation = HANDCRAFTED,
         choice: FinalChoice = "visits",
     ) -> None:
-        super().__init__(_QUIESCENCE_MEGABYTES, threads, evaluation)
+        super().__init__(_QUIESCENCE_MEGABYTES, threads, evaluation, selective=True)
         self.choice = choice
         self._pool = self._make_pool(megabytes)
         self._board: chess.Board | None = None  # at the root of the tree, if that is of use
@@ -64,8 +63,8 @@ class TreeSearch(KernelSearch):
     @staticmethod
     def _make_pool(megabytes: int) -> NodePool:
         pool = NodePool(megabytes)
-        pool.tree["exploration"] = EXPLORATION
-        pool.tree["caution"] = CAUTION
+        pool.tree.exploration = EXPLORATION
+        pool.tree.caution = CAUTION
         return pool
 
     def resize(self, megabytes: int) -> None:
@@ -79,31 +78,20 @@ class TreeSearch(KernelSearch):
         self._pool.clear()
         self._board = None
 
-    def new_game(self) -> None:
-        """Forget everything that can change a search."""
-        super().new_game()
-        self._board = None
-
     def progress(self) -> Progress[chess.Move]:
         """Tell where the running search stands; no root move is searched before another."""
         return Progress(
             nodes=self._pool.playouts,
             hashfull=self._pool.permille_used(),
-            seldepth=int(self._games[0].worker["seldepth"]),
+            seldepth=int(self._crew.first.worker.seldepth),
         )
 
-    def _search(
-        self, board: chess.Board, limits: Limits[chess.Move], lines: int, hits: int
+    def deepen(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
     ) -> Iterator[Info[chess.Move]]:
-        """Make more and more playouts; yield the lines after each level or part of one, best first.
-
-        After a stop the best line as it stands is yielded. Obeys depth, nodes, mate and
-        search_moves; time is the caller's, who calls `stop`. At least one Info is yielded. Raises
-        EvaluationError if the user's evaluation failed.
-        """
-        self._take_root(board, limits)
+        """Search as every crew does, and forget the tree if the user's evaluation failed."""
         try:
-            yield from super()._search(board, limits, lines, hits)
+            yield from super().deepen(board, limits, lines)
         except EvaluationError:
             self._board = None  # the tree has values that mean nothing
             raise
@@ -140,29 +128,27 @@ class TreeSearch(KernelSearch):
 
     def _child(self, node: int, move: chess.Move) -> int:
         for child in self._pool.children(node):
-            if self._games[0].move(self._pool.move(child)) == move:
+            if self._crew.first.move(self._pool.move(child)) == move:
                 return child
         return NO_NODE
-
-    def _load(self, game: KernelBoard, board: chess.Board, limits: Limits[chess.Move]) -> None:
-        """Load a worker; the nodes of quiescence search, which it counts, are not limited."""
-        super()._load(game, board, replace(limits, nodes=None))
 
     def _levels(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
     ) -> Iterator[Info[chess.Move]]:
+        """Make more and more playouts; report after each level or part of one, and after a stop."""
         started = time.perf_counter()
-        self._employ(self._games[1:], board, limits)
-        worker, pool = self._games[0].worker, self._pool
+        self._take_root(board, limits)
+        self._crew.employ(len(self._crew))
+        worker, pool = self._crew.first.worker, self._pool
         pool.playouts = 0
-        pool.tree["state"] = GROWING
-        pool.tree["content"] = lines == 1 and not limits.mate
+        pool.tree.state = GROWING
+        pool.tree.content = lines == 1 and not limits.mate
         open_root(worker, pool.tree)
         most = _MOST_VISITS - pool.visits(ROOT)
         for depth, goal in _goals(limits, min(limits.nodes or most, most)):
             self._grow(goal)
             level = self._lines(depth, started, lines)
-            if worker["stop"]:
+            if worker.stop:
                 yield replace(level[0], complete=False)
                 return
             yield from level
@@ -175,24 +161,17 @@ class TreeSearch(KernelSearch):
     def _grow(self, goal: int) -> None:
         """Make playouts up to a number of them, in all threads, dropping old nodes as needed."""
         pool = self._pool
-        pool.tree["goal"] = goal
+        pool.tree.goal = goal
         while True:
-            missing = goal - pool.playouts
-            games = self._games if missing >= _PLAYOUTS_A_THREAD * len(self._games) else []
-            helpers = [
-                threading.Thread(target=self._play_out, args=(game,), daemon=True)
-                for game in games[1:]
-            ]
-            for helper in helpers:
-                helper.start()
-            self._play_out(self._games[0])
-            for helper in helpers:
-                helper.join()
+            if goal - pool.playouts >= _PLAYOUTS_A_THREAD * len(self._crew):
+                self._crew.start(self._play_out)
+            self._play_out(self._crew.first)
+            self._crew.join()
             if pool.state != FULL:
                 return
             pool.make_room()
 
-    def _play_out(self, game: KernelBoard) -> None:
+    def _play_out(self, game: KernelBoard, number: int = 0) -> None:
         play_out(game.worker, self._pool.tree, np.zeros(DEEPEST + 2, np.int64))
         self._heed(game)
 
@@ -202,7 +181,7 @@ class TreeSearch(KernelSearch):
             depth=depth,
             score=score_of(0),
             pv=(),
-            seldepth=int(self._games[0].worker["seldepth"]),
+            seldepth=int(self._crew.first.worker.seldepth),
             nodes=self._pool.playouts,
             time=time.perf_counter() - started,
             hashfull=self._pool.permille_used(),
@@ -252,7 +231,7 @@ class TreeSearch(KernelSearch):
 
     def _variation(self, node: int) -> Iterator[chess.Move]:
         """Generate a root move and the best moves after it, as far as they were tried."""
-        game = self._games[0]
+        game = self._crew.first
         yield game.move(self._pool.move(node))
         while ranking := self._ranking(node):
             node = ranking[0]

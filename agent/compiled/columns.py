@@ -5,53 +5,63 @@ kernel they are int64 or float64, whatever their size in memory.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
-INT16 = types.int16, ir.IntType(16)
-INT32 = types.int32, ir.IntType(32)
-INT64 = types.int64, ir.IntType(64)
-FLOAT32 = types.float32, ir.FloatType()
+from agent.compiled.bits import Bits
+from agent.compiled.native import Emitted, operation
 
-Kind = tuple[Any, Any]
+Number = TypeVar("Number", int, float)
+
+
+class ColumnKind(NamedTuple, Generic[Number]):
+    """A kind of number in memory, to Numba and to LLVM."""
+
+    numba: Any
+    llvm: Any
+
+
+INT16 = ColumnKind[int](types.int16, ir.IntType(16))
+INT32 = ColumnKind[int](types.int32, ir.IntType(32))
+INT64 = ColumnKind[int](types.int64, ir.IntType(64))
+FLOAT32 = ColumnKind[float](types.float32, ir.FloatType())
 
 _I64 = ir.IntType(64)
 
 
-def _wide(kind: Kind) -> Any:
-    return types.float64 if kind[0] in types.real_domain else types.int64
+def _wide(kind: ColumnKind[Any]) -> Any:
+    return types.float64 if kind.numba in types.real_domain else types.int64
 
 
-def _pointer(builder: Any, kind: Kind, address: Any, index: Any) -> Any:
-    return builder.gep(builder.inttoptr(address, kind[1].as_pointer()), [index])
+def _pointer(builder: Any, kind: ColumnKind[Any], address: Any, index: Any) -> Any:
+    return builder.gep(builder.inttoptr(address, kind.llvm.as_pointer()), [index])
 
 
-def reader(kind: Kind) -> Callable[..., Any]:
+def reader(kind: ColumnKind[Number]) -> Callable[[Bits, int], Number]:
     """Make a kernel function `f(address, index)` that returns a number."""
     wide = _wide(kind)
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def read(typing_context: Any, address: Any, index: Any) -> Any:
+    @operation
+    def read(typing_context: Any, address: Bits, index: int) -> Emitted[Number]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             value = builder.load(_pointer(builder, kind, *args))
-            return context.cast(builder, value, kind[0], wide)
+            return context.cast(builder, value, kind.numba, wide)
 
         return wide(types.uint64, types.int64), codegen
 
     return read
 
 
-def writer(kind: Kind) -> Callable[..., Any]:
+def writer(kind: ColumnKind[Number]) -> Callable[[Bits, int, Number], None]:
     """Make a kernel function `f(address, index, value)` that writes a number."""
     wide = _wide(kind)
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def write(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
+    @operation
+    def write(typing_context: Any, address: Bits, index: int, value: Number) -> Emitted[None]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            narrow = context.cast(builder, args[2], wide, kind[0])
+            narrow = context.cast(builder, args[2], wide, kind.numba)
             builder.store(narrow, _pointer(builder, kind, args[0], args[1]))
             return context.get_dummy_value()
 
@@ -60,35 +70,35 @@ def writer(kind: Kind) -> Callable[..., Any]:
     return write
 
 
-def adder(kind: Kind) -> Callable[..., Any]:
+def adder(kind: ColumnKind[int]) -> Callable[[Bits, int, int], int]:
     """Make a kernel function `f(address, index, value)` that adds; it returns what was there."""
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def add(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
+    @operation
+    def add(typing_context: Any, address: Bits, index: int, value: int) -> Emitted[int]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            narrow = context.cast(builder, args[2], types.int64, kind[0])
+            narrow = context.cast(builder, args[2], types.int64, kind.numba)
             pointer = _pointer(builder, kind, args[0], args[1])
             before = builder.atomic_rmw("add", pointer, narrow, "acq_rel")
-            return context.cast(builder, before, kind[0], types.int64)
+            return context.cast(builder, before, kind.numba, types.int64)
 
         return types.int64(types.uint64, types.int64, types.int64), codegen
 
     return add
 
 
-def exchanger(kind: Kind) -> Callable[..., Any]:
+def exchanger(kind: ColumnKind[int]) -> Callable[[Bits, int, int], int]:
     """Make a kernel function `f(address, index, value)` that writes; it returns what was there.
 
     What was written before is seen by whoever reads the new number.
     """
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def exchange(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
+    @operation
+    def exchange(typing_context: Any, address: Bits, index: int, value: int) -> Emitted[int]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            narrow = context.cast(builder, args[2], types.int64, kind[0])
+            narrow = context.cast(builder, args[2], types.int64, kind.numba)
             pointer = _pointer(builder, kind, args[0], args[1])
             before = builder.atomic_rmw("xchg", pointer, narrow, "acq_rel")
-            return context.cast(builder, before, kind[0], types.int64)
+            return context.cast(builder, before, kind.numba, types.int64)
 
         return types.int64(types.uint64, types.int64, types.int64), codegen
 

@@ -42,9 +42,10 @@ def kernel(function: Function) -> Function:
     """Compile `function` as a part of the compiled functions that call it."""
     import numba
 
-    return numba.njit(
+    decorate: Callable[[Function], Function] = numba.njit(
         nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )(function)
+    )
+    return decorate(function)
 
 
 class _Entry:

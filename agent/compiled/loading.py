@@ -9,15 +9,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.player import describe
 from agent.threads.latch import Latch, wait_for_any
 
 if TYPE_CHECKING:
     import subprocess
-
-    import chess
 
     from agent.clock import Clock
 
@@ -77,7 +75,7 @@ class Loading:
             self._thread.join(timeout)
         return self._thread is None or not self._thread.is_alive()
 
-    def wait(self, clock: Clock[chess.Move], stop: Latch) -> None:
+    def wait(self, clock: Clock[Any], stop: Latch) -> None:
         """Wait for it as long as a search may: where a clock runs, not for a compiler."""
         self.start()
         wait_for_any(self._looked, stop)

@@ -1,31 +1,71 @@
 """Machine operations that Numba does not spell: bits, addresses, tables outside the compiled code.
 
-Bitboards are uint64 everywhere in the kernel, squares and counts int64. Mixing the two in one
-expression gives a float, so constants that meet a bitboard are wrapped in `U64`.
+An operation is declared with the types that mypy is to see, and a first parameter that its callers
+do not give; its body says what Numba sees, and emits the code.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    SupportsIndex,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
 import llvmlite.binding
 import numpy as np
+import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-U64 = np.uint64
+from agent.compiled.bits import U64 as U64  # with what can be done to them
+from agent.compiled.bits import Bits as Bits
 
-if TYPE_CHECKING:  # a bitboard, or a key
-    Bits: TypeAlias = Any
+if TYPE_CHECKING:
+
+    class _Int64:
+        """Called with a value a conversion, with types a signature; an index makes it arrays'."""
+
+        def __call__(self, *value: Any) -> int: ...
+        def __getitem__(self, dimensions: Any) -> Any: ...
+
+    int64 = _Int64()
 else:
-    Bits = types.uint64
+    int64 = types.int64
+
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
+Owner = TypeVar("Owner")
+Record = TypeVar("Record")
+
+
+class Returning(Generic[Returned]):
+    """Numba's signature of an operation that returns this, to mypy."""
+
+
+Emitted: TypeAlias = tuple[Returning[Returned], Callable[..., Any]]
+
+
+def operation(
+    function: Callable[Concatenate[Any, Parameters], Emitted[Returned]],
+) -> Callable[Parameters, Returned]:
+    """Make a kernel function of one that returns its signature for Numba, and what emits it."""
+    made: Callable[Parameters, Returned] = intrinsic(function)
+    return made
+
 
 _I1, _I8, _I32, _I64, _I128 = (ir.IntType(width) for width in (1, 8, 32, 64, 128))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def first_square(typing_context: Any, bits: Any) -> Any:
+@operation
+def first_square(typing_context: Any, bits: Bits) -> Emitted[int]:
     """Return the index of the lowest set bit; the bitboard must not be empty."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -34,8 +74,8 @@ def first_square(typing_context: Any, bits: Any) -> Any:
     return types.int64(types.uint64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def last_square(typing_context: Any, bits: Any) -> Any:
+@operation
+def last_square(typing_context: Any, bits: Bits) -> Emitted[int]:
     """Return the index of the highest set bit; the bitboard must not be empty."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -44,8 +84,8 @@ def last_square(typing_context: Any, bits: Any) -> Any:
     return types.int64(types.uint64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def count(typing_context: Any, bits: Any) -> Any:
+@operation
+def count(typing_context: Any, bits: Bits) -> Emitted[int]:
     """Return the number of set bits."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -54,8 +94,8 @@ def count(typing_context: Any, bits: Any) -> Any:
     return types.int64(types.uint64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def multiply_high(typing_context: Any, a: Any, b: Any) -> Any:
+@operation
+def multiply_high(typing_context: Any, a: Bits, b: Bits) -> Emitted[Bits]:
     """Return the upper 64 bits of the 128-bit product: maps a key to 0..b-1 without division."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -65,8 +105,8 @@ def multiply_high(typing_context: Any, a: Any, b: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def load(typing_context: Any, base: Any, index: Any) -> Any:
+@operation
+def load(typing_context: Any, base: Bits, index: Bits) -> Emitted[Bits]:
     """Return the uint64 at `base + 8 * index`."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -76,8 +116,8 @@ def load(typing_context: Any, base: Any, index: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def store(typing_context: Any, base: Any, index: Any, value: Any) -> Any:
+@operation
+def store(typing_context: Any, base: Bits, index: Bits, value: Bits) -> Emitted[None]:
     """Write the uint64 `value` at `base + 8 * index`."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -88,8 +128,8 @@ def store(typing_context: Any, base: Any, index: Any, value: Any) -> Any:
     return types.void(types.uint64, types.uint64, types.uint64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def load_byte(typing_context: Any, base: Any, offset: Any) -> Any:
+@operation
+def load_byte(typing_context: Any, base: Bits, offset: int) -> Emitted[int]:
     """Return the byte at `base + offset`, 0 to 255."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -99,8 +139,8 @@ def load_byte(typing_context: Any, base: Any, offset: Any) -> Any:
     return types.int64(types.uint64, types.int64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def store_byte(typing_context: Any, base: Any, offset: Any, value: Any) -> Any:
+@operation
+def store_byte(typing_context: Any, base: Bits, offset: int, value: int) -> Emitted[None]:
     """Write the low byte of `value` at `base + offset`."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -111,8 +151,8 @@ def store_byte(typing_context: Any, base: Any, offset: Any, value: Any) -> Any:
     return types.void(types.uint64, types.int64, types.int64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def prefetch(typing_context: Any, base: Any, index: Any) -> Any:
+@operation
+def prefetch(typing_context: Any, base: Bits, index: Bits) -> Emitted[None]:
     """Ask for the cache line at `base + 8 * index`, which is read soon."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -126,8 +166,8 @@ def prefetch(typing_context: Any, base: Any, index: Any) -> Any:
     return types.void(types.uint64, types.uint64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def call_evaluator(typing_context: Any, address: Any, worker: Any, ply: Any) -> Any:
+@operation
+def call_evaluator(typing_context: Any, address: Bits, worker: Any, ply: int) -> Emitted[int]:
     """Call the C function at `address` as int32 evaluate(worker*, int64 ply)."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -139,53 +179,61 @@ def call_evaluator(typing_context: Any, address: Any, worker: Any, ply: Any) -> 
     return types.int64(types.uint64, worker, types.int64), codegen
 
 
-def at_address(record: Any) -> Callable[..., Any]:
+def at_address(record: type[Record]) -> Callable[[Bits], Record]:
     """Make a kernel function `f(address)` that views the memory there as a `record`."""
+    kind: Any = record
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def record_at(typing_context: Any, address: Any) -> Any:
+    @operation
+    def record_at(typing_context: Any, address: Bits) -> Emitted[Record]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.inttoptr(args[0], context.get_value_type(record))
+            return builder.inttoptr(args[0], context.get_value_type(kind))
 
-        return record(types.uint64), codegen
+        return kind(types.uint64), codegen
 
     return record_at
 
 
-def element(owner: Any, field: str, record: Any) -> Callable[..., Any]:
+def element(owner: type[Owner], field: str, record: type[Record]) -> Callable[[Owner, int], Record]:
     """Make a kernel function `f(owner, index)`: the index-th `record` in a field of many."""
-    offset = owner.offset(field)
+    owner_kind: Any = owner
+    kind: Any = record
+    offset = owner_kind.offset(field)
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def record_of(typing_context: Any, parent: Any, index: Any) -> Any:
+    @operation
+    def record_of(typing_context: Any, parent: Owner, index: int) -> Emitted[Record]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             base = builder.bitcast(args[0], _I8.as_pointer())
             distance = builder.add(
-                builder.mul(args[1], ir.Constant(_I64, record.size)), ir.Constant(_I64, offset)
+                builder.mul(args[1], ir.Constant(_I64, kind.size)), ir.Constant(_I64, offset)
             )
             pointer = builder.gep(base, [distance], inbounds=True)
-            return builder.bitcast(pointer, context.get_value_type(record))
+            return builder.bitcast(pointer, context.get_value_type(kind))
 
-        return record(owner, types.int64), codegen
+        return kind(owner_kind, types.int64), codegen
 
     return record_of
 
 
-def copier(record: Any) -> Callable[..., Any]:
+def copier(record: type[Record]) -> Callable[[Record, Record], None]:
     """Make a kernel function `f(target, source)` that copies one whole `record`."""
+    kind: Any = record
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def copy(typing_context: Any, target: Any, source: Any) -> Any:
+    @operation
+    def copy(typing_context: Any, target: Record, source: Record) -> Emitted[None]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            cgutils.raw_memcpy(builder, args[0], args[1], ir.Constant(_I64, record.size), 1)
+            cgutils.raw_memcpy(builder, args[0], args[1], ir.Constant(_I64, kind.size), 1)
             return context.get_dummy_value()
 
-        return types.void(record, record), codegen
+        return types.void(kind, kind), codegen
 
     return copy
 
 
-def outside_table(name: str, values: np.ndarray[Any, Any]) -> Callable[..., Any]:
+@overload
+def outside_table(name: str, values: npt.NDArray[np.uint64]) -> Callable[[SupportsIndex], Bits]: ...
+@overload
+def outside_table(name: str, values: npt.NDArray[np.int64]) -> Callable[[int], int]: ...
+def outside_table(name: str, values: npt.NDArray[Any]) -> Callable[..., Any]:
     """Make a kernel function `f(index)` that reads the uint64 or int64 array `values`.
 
     The compiled code, cached on disk too, holds only the symbol `name`; the array's address is
@@ -194,8 +242,8 @@ def outside_table(name: str, values: np.ndarray[Any, Any]) -> Callable[..., Any]
     """
     read, number = _reader(name, values)
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def table(typing_context: Any, index: Any) -> Any:
+    @operation
+    def table(typing_context: Any, index: Any) -> Emitted[Any]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return read(builder, args[0])
 
@@ -204,12 +252,12 @@ def outside_table(name: str, values: np.ndarray[Any, Any]) -> Callable[..., Any]
     return table
 
 
-def outside_number(name: str, values: np.ndarray[Any, Any], index: int) -> Callable[..., Any]:
+def outside_number(name: str, values: npt.NDArray[np.int64], index: int) -> Callable[[], int]:
     """Make a kernel function `f()` that reads one number of such an array."""
     read, number = _reader(name, values)
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def one(typing_context: Any) -> Any:
+    @operation
+    def one(typing_context: Any) -> Emitted[int]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return read(builder, ir.Constant(_I64, index))
 
@@ -218,7 +266,7 @@ def outside_number(name: str, values: np.ndarray[Any, Any], index: int) -> Calla
     return one
 
 
-def _reader(name: str, values: np.ndarray[Any, Any]) -> tuple[Callable[..., Any], Any]:
+def _reader(name: str, values: npt.NDArray[Any]) -> tuple[Callable[..., Any], Any]:
     """Bind the symbol `name`; return what emits the reading of a number, and the number's type."""
     llvmlite.binding.add_symbol(name, values.ctypes.data)
     length = len(values)

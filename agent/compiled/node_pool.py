@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from agent.compiled.bits import U64
+from agent.compiled.record import allocate
 from agent.compiled.tree import (
     COLUMNS,
     DRAWN,
@@ -16,10 +18,10 @@ from agent.compiled.tree import (
     ROOT,
     UNKNOWN,
     USED,
+    NodeTree,
     clear,
     keep,
     threshold,
-    tree_dtype,
 )
 from agent.machine import physical_memory
 
@@ -42,12 +44,11 @@ class NodePool:
             reason = f"no memory for a tree of {megabytes} MB; choose a smaller Hash"
             raise MemoryError(reason) from None
         self._counters = np.zeros(2, np.int64)
-        self._block = np.zeros(1, tree_dtype)
-        self.tree: Any = self._block[0]
+        self.tree, _ = allocate(NodeTree)
         for name, column in self.columns.items():
-            self.tree[name] = column.ctypes.data
-        self.tree["counters"] = self._counters.ctypes.data
-        self.tree["capacity"] = capacity
+            setattr(self.tree, name, column.ctypes.data)
+        self.tree.counters = U64(self._counters.ctypes.data)
+        self.tree.capacity = capacity
         self.clear()
 
     @property
@@ -62,27 +63,27 @@ class NodePool:
     @property
     def state(self) -> int:
         """GROWING, FULL or SOLVED."""
-        return int(self.tree["state"])
+        return int(self.tree.state)
 
     def clear(self) -> None:
         """Leave only a new root."""
         clear(self.tree)
-        self.tree["state"] = GROWING
+        self.tree.state = GROWING
 
     def descend(self, root: int) -> None:
         """Make a node the root and drop what does not hang below it."""
         keep(self.tree, root, 0)
-        # What quiescence search proved of it comes without the moves.
+        # A playout's end may have proven it without its moves, and a root must name one.
         self.columns["proven"][ROOT] = UNKNOWN
 
     def make_room(self) -> None:
         """Drop what was visited least, until half the pool is free."""
-        keep(self.tree, ROOT, threshold(self.tree, int(self.tree["capacity"]) // 2 - ROOT - 1))
-        self.tree["state"] = GROWING
+        keep(self.tree, ROOT, threshold(self.tree, int(self.tree.capacity) // 2 - ROOT - 1))
+        self.tree.state = GROWING
 
     def permille_used(self) -> int:
         """Return how full the pool is, in permille."""
-        return int(self._counters[USED]) * 1000 // int(self.tree["capacity"])
+        return int(self._counters[USED]) * 1000 // int(self.tree.capacity)
 
     def children(self, node: int) -> list[int]:
         """Return the children of a node, the oldest first."""

@@ -6,12 +6,10 @@ entries, one cache line, share an index. Data, from the low end: move 16 bits, s
 evaluation 16, depth 7, whether the position was in a principal variation 1, bound 2, generation 6.
 """
 
-from typing import Any
-
-import numba
+from typing import Protocol
 
 from agent.compiled.kernel import kernel
-from agent.compiled.native import U64, Bits, load, multiply_high, prefetch, store
+from agent.compiled.native import U64, Bits, int64, load, multiply_high, prefetch, store
 from agent.compiled.scores import MATE_BOUND
 
 ENTRY_BYTES = 16
@@ -26,32 +24,34 @@ _EXPENDABLE_PLIES = 3  # a new search of the same position may be this much shal
 _AGE_PLIES = 4  # one generation of age weighs as much as so many plies of depth
 
 
-@kernel
-def _signed(bits: Bits) -> int:
-    """Turn a small word into a signed number, which Numba does not mix with unsigned ones."""
-    return numba.int64(bits)
+class TableUser(Protocol):
+    """A record of a kernel that works with a table: a worker."""
+
+    table: Bits  # address of the clusters
+    table_clusters: Bits
+    generation: int
 
 
 @kernel
 def signed_16(bits: Bits) -> int:
     """Return the low 16 bits as a signed number."""
-    value = _signed(bits & _16_BITS)
+    value = int64(bits & _16_BITS)
     return value - 65536 if value > 32767 else value
 
 
 @kernel
-def _cluster(worker: Any, key: Bits) -> Bits:
+def _cluster(worker: TableUser, key: Bits) -> Bits:
     return multiply_high(key, worker.table_clusters) * U64(_CLUSTER_WORDS)
 
 
 @kernel
-def fetch_early(worker: Any, key: Bits) -> None:
+def fetch_early(worker: TableUser, key: Bits) -> None:
     """Start to bring the position's entries into the cache."""
     prefetch(worker.table, _cluster(worker, key))
 
 
 @kernel
-def probe(worker: Any, key: Bits) -> Bits:
+def probe(worker: TableUser, key: Bits) -> Bits:
     """Return the data of the position's entry, 0 if there is none."""
     word = _cluster(worker, key)
     for _ in range(4):
@@ -65,7 +65,7 @@ def probe(worker: Any, key: Bits) -> Bits:
 @kernel
 def data_move(data: Bits) -> int:
     """Return the best move of an entry, NO_MOVE if none is known."""
-    return _signed(data & _16_BITS)
+    return int64(data & _16_BITS)
 
 
 @kernel
@@ -88,7 +88,7 @@ def data_evaluation(data: Bits) -> int:
 @kernel
 def data_depth(data: Bits) -> int:
     """Return the depth that the entry was searched to."""
-    return _signed(data >> U64(48) & U64(_MAX_DEPTH))
+    return int64(data >> U64(48) & U64(_MAX_DEPTH))
 
 
 @kernel
@@ -100,7 +100,7 @@ def data_was_pv(data: Bits) -> bool:
 @kernel
 def data_bound(data: Bits) -> int:
     """Return UPPER, LOWER or EXACT."""
-    return _signed(data >> U64(56) & U64(3))
+    return int64(data >> U64(56) & U64(3))
 
 
 @kernel
@@ -112,12 +112,12 @@ def settles(data: Bits, ply: int, beta: int) -> bool:
 
 @kernel
 def _data_generation(data: Bits) -> int:
-    return _signed(data >> U64(58))
+    return int64(data >> U64(58))
 
 
 @kernel
 def save(
-    worker: Any,
+    worker: TableUser,
     key: Bits,
     ply: int,
     depth: int,

@@ -16,14 +16,13 @@ Columns, by node:
   marks     set while a thread adds a child; scratch space while the pool is tidied up
 """
 
-from typing import TYPE_CHECKING, Any, TypeAlias
-
 import numba
 import numpy as np
 
 from agent.compiled.columns import FLOAT32, INT16, INT32, INT64, adder, exchanger, reader, writer
 from agent.compiled.kernel import entry, kernel
-from agent.compiled.native import U64, at_address
+from agent.compiled.native import Bits, at_address, int64
+from agent.compiled.record import record
 from agent.compiled.scores import MATE_BOUND
 
 NO_NODE, ROOT = 0, 1
@@ -48,27 +47,30 @@ NODE_BYTES = sum(np.dtype(kind).itemsize for kind in COLUMNS.values())
 # Places in the column of counters.
 USED, PLAYOUTS = 0, 1
 
-tree_dtype = np.dtype(
-    [
-        *((name, U64) for name in COLUMNS),  # addresses
-        ("counters", U64),  # address of the numbers of nodes used, NO_NODE too, and of playouts
-        ("capacity", np.int64),  # nodes
-        ("goal", np.int64),  # playouts to make
-        ("state", np.int64),  # GROWING; FULL or SOLVED: no playout can be made
-        ("content", np.int64),  # set if the tree is SOLVED with its root, not only with all moves
-        ("exploration", np.float64),  # the constant of PUCT
-        ("caution", np.float64),  # how much worse than its parent a move is before it is tried
-    ],
-    align=True,
-)
-_tree = numba.from_dtype(tree_dtype)
 
-if TYPE_CHECKING:  # a record's fields are known to Numba alone
-    Tree: TypeAlias = Any
-else:
-    Tree = _tree
+@record
+class NodeTree:
+    """A tree: where its columns lie in memory, and what a search asks of it."""
 
-tree_at = at_address(_tree)
+    moves: Bits  # addresses of the columns
+    firsts: Bits
+    siblings: Bits
+    visits: Bits
+    totals: Bits
+    priors: Bits
+    untried: Bits
+    proven: Bits
+    marks: Bits
+    counters: Bits  # address of the numbers of nodes used, NO_NODE too, and of playouts
+    capacity: int  # nodes
+    goal: int  # playouts to make
+    state: int  # GROWING; FULL or SOLVED: no playout can be made
+    content: int  # set if the tree is SOLVED with its root, not only with all moves
+    exploration: float  # the constant of PUCT
+    caution: float  # how much worse than its parent a move is before it is tried
+
+
+tree_at = at_address(NodeTree)
 
 _read_int16, _write_int16 = reader(INT16), writer(INT16)
 _read_int32, _write_int32 = reader(INT32), writer(INT32)
@@ -76,71 +78,69 @@ _add_int32, _exchange_int32 = adder(INT32), exchanger(INT32)
 _read_int64, _write_int64, _add_int64 = reader(INT64), writer(INT64), adder(INT64)
 _read_float32, _write_float32 = reader(FLOAT32), writer(FLOAT32)
 
-_int64 = numba.int64
-
 
 @kernel
-def move_to(tree: Tree, node: int) -> int:
+def move_to(tree: NodeTree, node: int) -> int:
     """Return the move that leads to a node."""
     return _read_int32(tree.moves, node)
 
 
 @kernel
-def first_child(tree: Tree, node: int) -> int:
+def first_child(tree: NodeTree, node: int) -> int:
     """Return the youngest child of a node, or NO_NODE."""
     return _read_int32(tree.firsts, node)
 
 
 @kernel
-def next_child(tree: Tree, node: int) -> int:
+def next_child(tree: NodeTree, node: int) -> int:
     """Return the next child of a node's parent, or NO_NODE."""
     return _read_int32(tree.siblings, node)
 
 
 @kernel
-def visits_of(tree: Tree, node: int) -> int:
+def visits_of(tree: NodeTree, node: int) -> int:
     """Return how many playouts went through a node."""
     return _read_int32(tree.visits, node)
 
 
 @kernel
-def mean_value(tree: Tree, node: int) -> float:
+def mean_value(tree: NodeTree, node: int) -> float:
     """Return the mean value, for the side that moved here, of a node that has visits."""
     return _read_int64(tree.totals, node) / (ONE * _read_int32(tree.visits, node))
 
 
 @kernel
-def prior_of(tree: Tree, node: int) -> float:
+def prior_of(tree: NodeTree, node: int) -> float:
     """Return the prior of the move that leads to a node."""
     return _read_float32(tree.priors, node)
 
 
 @kernel
-def untried_prior(tree: Tree, node: int) -> float:
+def untried_prior(tree: NodeTree, node: int) -> float:
     """Return the greatest prior of a move that is no child yet."""
     return _read_float32(tree.untried, node)
 
 
 @kernel
-def proof_of(tree: Tree, node: int) -> int:
+def proof_of(tree: NodeTree, node: int) -> int:
     """Return what is proven of a node."""
     return _read_int16(tree.proven, node)
 
 
 @kernel
-def set_proof(tree: Tree, node: int, proof: int) -> None:
+def set_proof(tree: NodeTree, node: int, proof: int) -> None:
     """Note what is proven of a node."""
     _write_int16(tree.proven, node, proof)
 
 
 @kernel
-def count_playouts(tree: Tree, number: int) -> int:
+def count_playouts(tree: NodeTree, number: int) -> int:
     """Add to the number of playouts; return what it was."""
     return _add_int64(tree.counters, PLAYOUTS, number)
 
 
 @kernel
-def enter(tree: Tree, node: int) -> int:
+def enter(tree: NodeTree, node: int) -> int:
     """Count a visit, and a loss until `leave` puts it right; return the visits before it.
 
     The virtual loss sends other threads elsewhere meanwhile (Chaslot, Winands and van den Herik,
@@ -151,32 +151,32 @@ def enter(tree: Tree, node: int) -> int:
 
 
 @kernel
-def leave(tree: Tree, node: int, value: float) -> None:
+def leave(tree: NodeTree, node: int, value: float) -> None:
     """Put a visit's value, for the side that moved here, in place of the virtual loss."""
-    _add_int64(tree.totals, node, ONE + _int64(value * ONE))
+    _add_int64(tree.totals, node, ONE + int64(value * ONE))
 
 
 @kernel
-def cancel(tree: Tree, node: int) -> None:
+def cancel(tree: NodeTree, node: int) -> None:
     """Take back a visit."""
     _add_int64(tree.totals, node, ONE)
     _add_int32(tree.visits, node, -1)
 
 
 @kernel
-def lock(tree: Tree, node: int) -> bool:
+def lock(tree: NodeTree, node: int) -> bool:
     """Reserve a node for adding a child; False if another thread has it."""
     return _exchange_int32(tree.marks, node, 1) == 0
 
 
 @kernel
-def unlock(tree: Tree, node: int) -> None:
+def unlock(tree: NodeTree, node: int) -> None:
     """Give a node free."""
     _exchange_int32(tree.marks, node, 0)
 
 
 @kernel
-def add_child(tree: Tree, parent: int, move: int, prior: float, untried: float) -> int:
+def add_child(tree: NodeTree, parent: int, move: int, prior: float, untried: float) -> int:
     """Give a locked parent a child; `untried` is then the greatest prior of the other moves.
 
     Returns NO_NODE if the pool is full.
@@ -193,7 +193,7 @@ def add_child(tree: Tree, parent: int, move: int, prior: float, untried: float) 
 
 
 @kernel
-def _start(tree: Tree, node: int, move: int, prior: float) -> None:
+def _start(tree: NodeTree, node: int, move: int, prior: float) -> None:
     _write_int32(tree.moves, node, move)
     _write_int32(tree.firsts, node, NO_NODE)
     _write_int32(tree.siblings, node, NO_NODE)
@@ -216,7 +216,7 @@ def reverse(proof: int) -> int:
 
 
 @kernel
-def prove(tree: Tree, node: int) -> int:
+def prove(tree: NodeTree, node: int) -> int:
     """Prove a node from its children, if they allow it, and return what is proven of it.
 
     One move that wins is enough; otherwise all must be known, and the best of them counts
@@ -237,15 +237,15 @@ def prove(tree: Tree, node: int) -> int:
     return proof_of(tree, node)
 
 
-@entry(numba.void(_tree))
-def clear(tree: Tree) -> None:
+@entry(numba.void(NodeTree))
+def clear(tree: NodeTree) -> None:
     """Leave only a new root."""
     _write_int64(tree.counters, USED, 1 + ROOT)
     _start(tree, ROOT, 0, 1.0)
 
 
-@entry(_int64(_tree, _int64))
-def threshold(tree: Tree, most: int) -> int:
+@entry(int64(NodeTree, int64))
+def threshold(tree: NodeTree, most: int) -> int:
     """Return the least visits, a power of 2, with which `keep` leaves at most so many nodes.
 
     A node has no more visits than its parent, so what hangs below a dropped child is counted too.
@@ -267,7 +267,7 @@ def threshold(tree: Tree, most: int) -> int:
 
 
 @kernel
-def _copy(tree: Tree, target: int, node: int) -> None:
+def _copy(tree: NodeTree, target: int, node: int) -> None:
     """Move a node to its new place; `marks` has the new places of those that it refers to."""
     _write_int32(tree.moves, target, _read_int32(tree.moves, node))
     _write_int32(tree.firsts, target, _read_int32(tree.marks, _read_int32(tree.firsts, node)))
@@ -279,8 +279,8 @@ def _copy(tree: Tree, target: int, node: int) -> None:
     _write_int16(tree.proven, target, _read_int16(tree.proven, node))
 
 
-@entry(_int64(_tree, _int64, _int64))
-def keep(tree: Tree, root: int, least: int) -> int:
+@entry(int64(NodeTree, int64, int64))
+def keep(tree: NodeTree, root: int, least: int) -> int:
     """Make `root` the root, drop what does not hang below it, and return the nodes used.
 
     The children of nodes, but the root, that have fewer than `least` visits are dropped, too; such

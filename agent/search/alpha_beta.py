@@ -11,9 +11,7 @@ from math import inf
 from typing import Any, TypeVar, cast
 
 from agent.game import Continued, Game
-from agent.search.ending import AS_PLAYED, Ending
-from agent.search.ordering import Ordering
-from agent.search.search import Found, Search, above
+from agent.search.search import Found, Search, SearchOptions, above
 from agent.search.table import Entry, Table
 
 Move = TypeVar("Move")
@@ -33,32 +31,33 @@ class Beyond:
     swing: float = inf
 
 
-class AlphaBeta(Search[Move]):
-    """A search by alpha-beta; with every option off it prunes by alpha and beta alone.
+@dataclass(frozen=True, kw_only=True)
+class AlphaBetaOptions(SearchOptions):
+    """The techniques of alpha-beta, besides the order of moves.
 
     continuation: continue leaves on the noisy moves of a `Continued` game, with no limit of
-    depth. beyond: search some leaves deeper first. table: remember positions. The other options
-    are those of every search.
+    depth. table: remember positions. beyond: search some leaves deeper first.
     """
 
+    continuation: bool = False
+    table: Table[Any] | None = None
+    beyond: Beyond | None = None
+
+
+class AlphaBeta(Search[Move]):
+    """A search by alpha-beta; with every option off it prunes by alpha and beta alone."""
+
     name = "alpha-beta"
+    options = AlphaBetaOptions
     for_mover = True
 
     def __init__(
-        self,
-        evaluate: Callable[[Any], float],
-        *,
-        ending: Ending = AS_PLAYED,
-        ordering: Ordering[Move] | None = None,
-        node_limit: float = inf,
-        continuation: bool = False,
-        table: Table[Move] | None = None,
-        beyond: Beyond | None = None,
+        self, evaluate: Callable[[Any], float], options: AlphaBetaOptions = AlphaBetaOptions()
     ) -> None:
-        super().__init__(evaluate, ending=ending, ordering=ordering, node_limit=node_limit)
-        self.continuation = continuation
-        self.table = table
-        self.beyond = beyond
+        super().__init__(evaluate, options)
+        self.continuation = options.continuation
+        self.table: Table[Move] | None = options.table
+        self.beyond = options.beyond
         self._horizon = 0
         # The evaluation, for its mover, of the node one ply above the horizon.
         self._before = 0.0

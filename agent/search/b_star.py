@@ -11,9 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from agent.game import Bounded, Game
 from agent.search.cursor import Cursor, Label
-from agent.search.ending import AS_PLAYED, Ending
-from agent.search.ordering import Ordering
-from agent.search.search import Search
+from agent.search.search import Search, SearchOptions
 
 Move = TypeVar("Move")
 
@@ -49,35 +47,39 @@ class Node:
         return self.optimistic - self.pessimistic
 
 
-class BStar(Search[Move]):
-    """B*: stop as soon as one move's pessimistic bound reaches all others' optimistic bounds.
-
-    An only move has no others: its bounds are closed, so that it has a value.
+@dataclass(frozen=True, kw_only=True)
+class BStarOptions(SearchOptions):
+    """What B* knows of positions, and how it goes about its proof.
 
     bounds: the bounds of a position that is not a leaf, as evaluations; without it the utilities
     between which a `Bounded` game lies, and of any other nothing is known. strategy: what to do
     at the root. "prove-best" raises the pessimistic bound of the most promising move,
     "disprove-rest" lowers the optimistic bound of the next, "widest" takes of these two the one
-    whose bounds are further apart. The value found is the best move's pessimistic bound.
+    whose bounds are further apart.
+    """
+
+    bounds: Callable[[Any], Bounds] | None = None
+    strategy: Strategy = "widest"
+
+
+class BStar(Search[Move]):
+    """B*: stop as soon as one move's pessimistic bound reaches all others' optimistic bounds.
+
+    An only move has no others: its bounds are closed, so that it has a value. The value found is
+    the best move's pessimistic bound.
     `counts.peak_open` is the size of the tree in memory.
     """
 
     name = "b-star"
+    options = BStarOptions
     exact = False
 
     def __init__(
-        self,
-        evaluate: Callable[[Any], float],
-        *,
-        ending: Ending = AS_PLAYED,
-        ordering: Ordering[Move] | None = None,
-        node_limit: float = inf,
-        bounds: Callable[[Any], Bounds] | None = None,
-        strategy: Strategy = "widest",
+        self, evaluate: Callable[[Any], float], options: BStarOptions = BStarOptions()
     ) -> None:
-        super().__init__(evaluate, ending=ending, ordering=ordering, node_limit=node_limit)
-        self._bounds = bounds
-        self._strategy = strategy
+        super().__init__(evaluate, options)
+        self._bounds = options.bounds
+        self._strategy = options.strategy
 
     def _root(self, game: Game[Move], depth: int) -> float:
         root = self._node(game, (), None, depth)

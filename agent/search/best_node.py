@@ -5,54 +5,42 @@ IA, Tema 3.2'.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import ceil, inf, isfinite
 from typing import Any, TypeVar
 
 from agent.game import Game
-from agent.search.alpha_beta import AlphaBeta, Beyond
-from agent.search.ending import AS_PLAYED, Ending
-from agent.search.ordering import Ordering
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.search import Found, below
-from agent.search.table import Table
 
 Move = TypeVar("Move")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestNodeOptions(AlphaBetaOptions):
+    """low, high: the range of the first guess; if it is not finite that is 0."""
+
+    low: float = -inf
+    high: float = inf
 
 
 class BestNodeSearch(AlphaBeta[Move]):
     """BNS: guess a value until exactly one move is worth at least that much.
 
     Each guess is tested on the moves by null-window searches. What these return narrows the
-    range in which the next guess is made. low, high: the range of the first guess; if it is not
-    finite that is 0. The value found is a lower bound of the best move's, and the value itself of
-    an only move, which no guess sets apart. A table spares the repeated work.
+    range in which the next guess is made. The value found is a lower bound of the best move's, and
+    the value itself of an only move, which no guess sets apart. A table spares the repeated work.
     """
 
     name = "bns"
+    options = BestNodeOptions
     exact = False
 
     def __init__(
-        self,
-        evaluate: Callable[[Any], float],
-        *,
-        ending: Ending = AS_PLAYED,
-        ordering: Ordering[Move] | None = None,
-        node_limit: float = inf,
-        continuation: bool = False,
-        table: Table[Move] | None = None,
-        beyond: Beyond | None = None,
-        low: float = -inf,
-        high: float = inf,
+        self, evaluate: Callable[[Any], float], options: BestNodeOptions = BestNodeOptions()
     ) -> None:
-        super().__init__(
-            evaluate,
-            ending=ending,
-            ordering=ordering,
-            node_limit=node_limit,
-            continuation=continuation,
-            table=table,
-            beyond=beyond,
-        )
-        self.low, self.high = low, high
+        super().__init__(evaluate, options)
+        self.low, self.high = options.low, options.high
 
     def within(
         self, game: Game[Move], depth: int, alpha: float, beta: float, ply: int

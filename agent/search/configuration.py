@@ -14,10 +14,9 @@ the algorithm's own parameters.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from inspect import signature
+from dataclasses import dataclass, fields
 from math import inf
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 from agent.game import Chance, Continued, Game, Patterned
 from agent.search.alpha_beta import Beyond
@@ -80,7 +79,7 @@ class Configuration:
                 f"{self.text}: {type(game).__name__} has no moves to continue leaves on: "
                 "use swing=VALUE"
             )
-        known = _parameters(self.kind)
+        known = _names(self.kind)
         given: dict[str, Any] = {
             "node_limit": node_limit,
             "ending": ending,
@@ -97,7 +96,7 @@ class Configuration:
             options["ordering"] = self._ordering(game, evaluate)
         if self.options.keys() & set(BEYOND):
             options["beyond"] = self._beyond(game)
-        return (kind or self.kind)(evaluate, **options)
+        return (kind or self.kind)(evaluate, self.kind.options(**options))
 
     def _ordering(self, game: Game[Any], evaluate: Callable[[Any], float]) -> Ordering[Any]:
         wanted = {name: value for name, value in self.options.items() if name in ORDERINGS}
@@ -150,7 +149,7 @@ def read(text: str) -> Configuration:
     return Configuration(text.strip(), kind, options)
 
 
-def _wanted(kind: Callable[..., Any], option: str, value: Any) -> str:
+def _wanted(kind: type[Search[Any]], option: str, value: Any) -> str:
     """Say what a value of an option must be, if it is anything else."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if option == "table":
@@ -164,22 +163,21 @@ def _wanted(kind: Callable[..., Any], option: str, value: Any) -> str:
         return "" if isinstance(value, str) else "the name of a file"
     if option in FLAGS:
         return "" if isinstance(value, bool) else "true, false, or alone"
-    parameter = signature(kind).parameters[option]
-    if choices := get_args(parameter.annotation):
+    declared = get_type_hints(kind.options)[option]
+    if choices := get_args(declared):
         return "" if value in choices else "one of " + ", ".join(map(str, choices))
-    if isinstance(parameter.default, bool):
+    if declared is bool:
         return "" if isinstance(value, bool) else "true, false, or alone"
-    if parameter.annotation is int:
+    if declared is int:
         return "" if is_number and value == int(value) else "a whole number"
     return "" if is_number else "a number"
 
 
-# Parameters that are not options: what they are follows from the game and the limits.
+# Options that are not written: what they are follows from the game and the limits.
 _GIVEN = {
     "beyond",
     "bounds",
     "ending",
-    "evaluate",
     "node_limit",
     "observe",
     "ordering",
@@ -188,12 +186,13 @@ _GIVEN = {
 }
 
 
-def _options(kind: Callable[..., Any]) -> list[str]:
-    """Return the names of an algorithm's options."""
-    parameters = _parameters(kind)
-    own = [each for each in parameters if each not in _GIVEN]
-    return [*ORDERINGS, *(BEYOND if "beyond" in parameters else ()), *own]
+def _options(kind: type[Search[Any]]) -> list[str]:
+    """Return the names of an algorithm's options, as they may be written."""
+    names = _names(kind)
+    own = [each for each in names if each not in _GIVEN]
+    return [*ORDERINGS, *(BEYOND if "beyond" in names else ()), *own]
 
 
-def _parameters(kind: Callable[..., Any]) -> list[str]:
-    return list(signature(kind).parameters)
+def _names(kind: type[Search[Any]]) -> list[str]:
+    """Return the names of all options that an algorithm takes."""
+    return [each.name for each in fields(kind.options)]

@@ -16,9 +16,7 @@ from typing import Any, Generic, Literal, TypeVar
 from agent.game import Game, Simulated
 from agent.limits import Info
 from agent.search.counts import SearchStopped
-from agent.search.ending import AS_PLAYED, Ending
-from agent.search.ordering import Ordering
-from agent.search.search import Found, Search, in_cents
+from agent.search.search import Found, Search, SearchOptions, in_cents
 
 Move = TypeVar("Move")
 
@@ -51,15 +49,11 @@ class Node(Generic[Move]):
         return self.total / self.visits if self.visits else 0
 
 
-class UCT(Search[Move]):
-    """UCT: MCTS that selects by upper confidence bounds at every node of the tree.
+@dataclass(frozen=True, kw_only=True)
+class UCTOptions(SearchOptions):
+    """How UCT chooses in its tree and below it.
 
-    A search makes so many `playouts`, fewer if it is stopped or at its node limit: then it
-    answers with what it has, and raises SearchStopped only if it has nothing. They go on to the
-    end of the game, or to `depth`, where the evaluation takes over. A utility of `scale` or more
-    is a whole win, and no evaluation counts more than half of one. What follows is seeded by
-    `seed`.
-
+    playouts: the most of a search. scale: a utility of so much or more is a whole win.
     exploration: how much more a little-tried move is worth. threshold: the visits from which on
     a leaf is expanded. final: play the move of most visits (among equals of the greatest mean), of
     the greatest mean, or of the greatest upper bound. policy: the moves of a playout; without it
@@ -67,44 +61,51 @@ class UCT(Search[Move]):
     solver: keep track of what is certain. rave: the visits at which a move's own mean counts as
     much as that of the playouts in which it came later; 0 leaves these out. urgency: the bound of
     a move that was not tried yet, above its mean in such playouts; infinite, all moves are tried
-    once first.
+    once first. seed: what all that is random follows from.
+    """
+
+    playouts: int = 1000
+    scale: float = 1
+    exploration: float = sqrt(2)
+    threshold: int = 1
+    final: FinalChoice = "visits"
+    policy: Callable[[Any, list[Any], Random], Any] | None = None
+    solver: bool = False
+    rave: float = 0
+    urgency: float = inf
+    seed: int | None = None
+
+
+class UCT(Search[Move]):
+    """UCT: MCTS that selects by upper confidence bounds at every node of the tree.
+
+    A search makes its playouts, fewer if it is stopped or at its node limit: then it answers with
+    what it has, and raises SearchStopped only if it has nothing. They go on to the end of the
+    game, or to `depth`, where the evaluation takes over; no evaluation counts more than half of a
+    win.
 
     `counts.leaves` are the playouts, `counts.peak_open` the nodes of the tree.
     """
 
     name = "uct"
+    options = UCTOptions
     exact = False
     many_lines = True
 
     def __init__(
-        self,
-        evaluate: Callable[[Any], float],
-        *,
-        ending: Ending = AS_PLAYED,
-        ordering: Ordering[Move] | None = None,
-        node_limit: float = inf,
-        playouts: int = 1000,
-        scale: float = 1,
-        exploration: float = sqrt(2),
-        threshold: int = 1,
-        final: FinalChoice = "visits",
-        policy: Callable[[Game[Move], list[Move], Random], Move] | None = None,
-        solver: bool = False,
-        rave: float = 0,
-        urgency: float = inf,
-        seed: int | None = None,
+        self, evaluate: Callable[[Any], float], options: UCTOptions = UCTOptions()
     ) -> None:
-        super().__init__(evaluate, ending=ending, ordering=ordering, node_limit=node_limit)
-        self.playouts = playouts
-        self.scale = scale
-        self.exploration = exploration
-        self.threshold = threshold
-        self.final = final
-        self.solver = solver
-        self.rave = rave
-        self.urgency = urgency
-        self._policy = policy
-        self._random = Random(seed)
+        super().__init__(evaluate, options)
+        self.playouts = options.playouts
+        self.scale = options.scale
+        self.exploration = options.exploration
+        self.threshold = options.threshold
+        self.final = options.final
+        self.solver = options.solver
+        self.rave = options.rave
+        self.urgency = options.urgency
+        self._policy = options.policy
+        self._random = Random(options.seed)
         # The tree of the last search, or of the one that is going on, for whoever looks on.
         self.tree: Node[Any] | None = None
         self._simulated: Simulated[Move] | None = None

@@ -11,9 +11,7 @@ from math import inf
 from typing import Any, TypeVar
 
 from agent.game import Game
-from agent.search.ending import AS_PLAYED, Ending
-from agent.search.ordering import Ordering
-from agent.search.search import Search, above, below
+from agent.search.search import Search, SearchOptions, above, below
 
 Move = TypeVar("Move")
 
@@ -26,6 +24,13 @@ class Bounds:
     upper: float = inf
 
 
+@dataclass(frozen=True, kw_only=True)
+class MTDOptions(SearchOptions):
+    """first_guess: near which value to begin."""
+
+    first_guess: float = 0
+
+
 class MTD(Search[Move]):
     """MTD(f): close in on the value from a first guess f; the better f, the fewer passes.
 
@@ -35,19 +40,14 @@ class MTD(Search[Move]):
     """
 
     name = "mtd-f"
+    options = MTDOptions
     for_mover = True
 
     def __init__(
-        self,
-        evaluate: Callable[[Any], float],
-        *,
-        ending: Ending = AS_PLAYED,
-        ordering: Ordering[Move] | None = None,
-        node_limit: float = inf,
-        first_guess: float = 0,
+        self, evaluate: Callable[[Any], float], options: MTDOptions = MTDOptions()
     ) -> None:
-        super().__init__(evaluate, ending=ending, ordering=ordering, node_limit=node_limit)
-        self.first_guess = first_guess
+        super().__init__(evaluate, options)
+        self.first_guess = options.first_guess
         self._memory: dict[tuple[Hashable, int], Bounds] = {}
 
     def _root(self, game: Game[Move], depth: int) -> float:

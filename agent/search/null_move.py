@@ -5,52 +5,40 @@ algorithm' (1990).
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import inf
 from typing import Any, TypeVar
 
 from agent.game import Game, Passing
-from agent.search.alpha_beta import AlphaBeta, Beyond
-from agent.search.ending import AS_PLAYED, Ending
-from agent.search.ordering import Ordering
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.search import below
-from agent.search.table import Table
 
 Move = TypeVar("Move")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NullMoveOptions(AlphaBetaOptions):
+    """reduction: by how many plies more than a move the search after passing is shallower."""
+
+    reduction: int = 2
 
 
 class NullMove(AlphaBeta[Move]):
     """Alpha-beta that first lets the mover pass, and cuts off if that already reaches beta.
 
-    reduction: by how many plies more than a move the search after passing is shallower. It is
-    wrong where every move does harm (zugzwang), so the value need not be minimax's. A game that
-    is not `Passing` is searched as by alpha-beta.
+    It is wrong where every move does harm (zugzwang), so the value need not be minimax's. A game
+    that is not `Passing` is searched as by alpha-beta.
     """
 
     name = "null-move"
+    options = NullMoveOptions
     exact = False
 
     def __init__(
-        self,
-        evaluate: Callable[[Any], float],
-        *,
-        ending: Ending = AS_PLAYED,
-        ordering: Ordering[Move] | None = None,
-        node_limit: float = inf,
-        continuation: bool = False,
-        table: Table[Move] | None = None,
-        beyond: Beyond | None = None,
-        reduction: int = 2,
+        self, evaluate: Callable[[Any], float], options: NullMoveOptions = NullMoveOptions()
     ) -> None:
-        super().__init__(
-            evaluate,
-            ending=ending,
-            ordering=ordering,
-            node_limit=node_limit,
-            continuation=continuation,
-            table=table,
-            beyond=beyond,
-        )
-        self.reduction = reduction
+        super().__init__(evaluate, options)
+        self.reduction = options.reduction
         self._passed = False
 
     def _begin(self, game: Game[Move], ply: int = 0) -> None:

@@ -3,7 +3,7 @@
 from typing import TypeVar
 
 from agent.game import Game
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.counts import SearchStopped
 from agent.search.search import Found, above, below
 
@@ -40,13 +40,13 @@ class NullWindowSearch(AlphaBeta[Move]):
     def _end(self, game: Game[Move], depth: int, ply: int, value: float) -> tuple[Move, ...]:
         """Return the variation from a position on, which is worth `value` at the root."""
         value = -value if ply % 2 else value
-        search = AlphaBeta[Move](
-            self.evaluate,
+        options = AlphaBetaOptions(
             ending=self.ending,
             node_limit=self.node_limit,
             continuation=self.continuation,
             beyond=self.beyond,
         )
+        search = AlphaBeta[Move](self.evaluate, options)
         try:
             return search.within(game, depth, below(value), above(value), ply).pv
         except SearchStopped:

@@ -13,7 +13,7 @@ are as they are inside the search, where ends outrank evaluations (see agent.sea
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar
@@ -26,7 +26,7 @@ from agent.search.cursor import Cursor, Label
 from agent.search.expectiminimax import Expectiminimax
 from agent.search.mcts import UCT
 from agent.search.search import Found, Search
-from agent.search.sss_star import SSSStar, State
+from agent.search.sss_star import SSSStar, SSSStarOptions, State
 from agent.search.two_valued import LOSS, WIN
 
 Move = TypeVar("Move")
@@ -292,9 +292,10 @@ class _ObservedExpectiminimax(_Observed[Move]):
 class _ObservedSSSStar(_Observed[Move]):
     """SSS* and DUAL*: the open list before each step, and at the end the nodes' values."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        options["observe"] = self._list
-        super().__init__(*arguments, **options)
+    def __init__(
+        self, evaluate: Callable[[Any], float], options: SSSStarOptions | None = None
+    ) -> None:
+        super().__init__(evaluate, replace(options or SSSStarOptions(), observe=self._list))
 
     def _list(self, states: Sequence[State]) -> None:
         first = states[0].label

@@ -43,12 +43,24 @@ class Found(Generic[Move]):
         return self.pv[0] if self.pv else None
 
 
-class Search(ABC, Generic[Move]):
-    """An algorithm with its settings, and the counts of what it has done.
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """What every algorithm can be told; one that has more options has a sub-class of its own.
 
-    evaluate: the value of the game's position for its mover. ending: what finished games are
-    worth (see agent.search.ending: a win outranks every evaluation). ordering: the order in which
-    moves are tried; the game's own without it. node_limit: the most nodes to visit.
+    ending: what finished games are worth (see agent.search.ending: a win outranks every
+    evaluation). ordering: the order in which moves are tried; the game's own without it.
+    node_limit: the most nodes to visit.
+    """
+
+    ending: Ending = AS_PLAYED
+    ordering: Ordering[Any] | None = None
+    node_limit: float = inf
+
+
+class Search(ABC, Generic[Move]):
+    """An algorithm with its options, and the counts of what it has done.
+
+    evaluate: the value of the game's position for its mover.
 
     A search ends early, with SearchStopped, at the node limit and once `stopped` is set, which
     any thread may do. Then, and when the evaluation raises an error, the game is first taken
@@ -56,6 +68,8 @@ class Search(ABC, Generic[Move]):
     """
 
     name: ClassVar[str]
+    # The class of its options; agent.search.configuration reads from it which there are.
+    options: ClassVar[type[SearchOptions]] = SearchOptions
     # Whether it finds the minimax value of the position, and not something weaker.
     exact: ClassVar[bool] = True
     # Whether its recursion's values and windows are the mover's, as in negamax, or MAX's.
@@ -64,23 +78,21 @@ class Search(ABC, Generic[Move]):
     many_lines: ClassVar[bool] = False
 
     def __init__(
-        self,
-        evaluate: Callable[[Any], float],
-        *,
-        ending: Ending = AS_PLAYED,
-        ordering: Ordering[Move] | None = None,
-        node_limit: float = inf,
+        self, evaluate: Callable[[Any], float], options: SearchOptions = SearchOptions()
     ) -> None:
+        if type(options) is not self.options:
+            wanted, given = self.options.__name__, type(options).__name__
+            raise TypeError(f"{self.name} takes {wanted}, not {given}")
         self.evaluate = evaluate
-        self.ending = ending
-        self.ordering = ordering
-        self.node_limit = node_limit
+        self.ending = options.ending
+        self.ordering: Ordering[Move] | None = options.ordering
+        self.node_limit = options.node_limit
         self.stopped = False
         self.counts = Counts()
         self._max = 0
         self._root_ply = 0
         # What ends are worth in the game that is searched, and whether all values are whole.
-        self._ending = ending
+        self._ending = options.ending
         self._valued = self._whole = False
         # The principal variation found so far at each ply.
         self._lines: list[tuple[Move, ...]] = []

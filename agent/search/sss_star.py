@@ -7,14 +7,13 @@ A. Reinefeld and J. Schaeffer, 'Low overhead alternatives to SSS*' (1987).
 
 from bisect import insort
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import inf
 from typing import Any, NamedTuple, TypeVar
 
 from agent.game import Game
 from agent.search.cursor import Cursor, Label
-from agent.search.ending import AS_PLAYED, Ending
-from agent.search.ordering import Ordering
-from agent.search.search import Search
+from agent.search.search import Search, SearchOptions
 
 Move = TypeVar("Move")
 
@@ -27,28 +26,30 @@ class State(NamedTuple):
     bound: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class SSSStarOptions(SearchOptions):
+    """observe: called with the open list, in order, before each step."""
+
+    observe: Callable[[Sequence[State]], None] | None = None
+
+
 class SSSStar(Search[Move]):
     """SSS*: always go on with the state whose bound is greatest, leftmost among equals.
 
-    The bounds only fall, so the root's is its value once it is solved. `observe` is called with
-    the open list, in order, before each step. `counts.peak_open` is the longest that it was.
+    The bounds only fall, so the root's is its value once it is solved. `counts.peak_open` is the
+    longest that the open list was.
     """
 
     name = "sss-star"
+    options = SSSStarOptions
     # 1 where the root maximises, -1 where it minimises the negated values.
     _sign = 1
 
     def __init__(
-        self,
-        evaluate: Callable[[Any], float],
-        *,
-        ending: Ending = AS_PLAYED,
-        ordering: Ordering[Move] | None = None,
-        node_limit: float = inf,
-        observe: Callable[[Sequence[State]], None] | None = None,
+        self, evaluate: Callable[[Any], float], options: SSSStarOptions = SSSStarOptions()
     ) -> None:
-        super().__init__(evaluate, ending=ending, ordering=ordering, node_limit=node_limit)
-        self._observe = observe
+        super().__init__(evaluate, options)
+        self._observe = options.observe
 
     def _root(self, game: Game[Move], depth: int) -> float:
         cursor = Cursor(game)

@@ -26,6 +26,7 @@ SPANISH = {
     "a whole number": "un número entero",
     "a number": "un número",
     "{} plays no games of chance; {} does": "{} no juega a juegos de azar; {} sí",
+    "{} takes {}, not {}": "{} admite {}, no {}",
     "{} has no moves to continue leaves on": "{} no tiene jugadas con que continuar las hojas",
     "{}: {} has no moves to continue leaves on: use swing=VALUE": (
         "{}: {} no tiene jugadas con que continuar las hojas: use swing=VALOR"

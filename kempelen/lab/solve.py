@@ -19,7 +19,8 @@ from rich.tree import Tree as RichTree
 from agent.game import Written
 from agent.search.and_or import AndOr, Strategy
 from agent.search.counts import Counts, SearchStopped
-from agent.search.mtd import MTD
+from agent.search.mtd import MTD, MTDOptions
+from agent.search.search import SearchOptions
 from kempelen.lab import limits, picture, subject, words
 from kempelen.lab.output import show, working
 from kempelen.lab.sketch import MOST_NODES, Kind, Sketched
@@ -91,7 +92,7 @@ def solve(at: Subject, arguments: Namespace) -> Solution:
     Raises SearchStopped at a limit.
     """
     limit = limits.node_limit(arguments)
-    exact = MTD[Any](at.evaluate, node_limit=limit)
+    exact = MTD[Any](at.evaluate, MTDOptions(node_limit=limit))
     with limits.in_time(exact, arguments.movetime):
         found = exact.search(at.game, subject.TO_THE_END)
     value = -found.value if at.game.turn else found.value
@@ -99,7 +100,7 @@ def solve(at: Subject, arguments: Namespace) -> Solution:
     if not value:
         return Solution(value, found.pv, None, None, counts)
     winner = 0 if value > 0 else 1
-    solver = AndOr[Any](at.evaluate, node_limit=limit)
+    solver = AndOr[Any](at.evaluate, SearchOptions(node_limit=limit))
     with limits.in_time(solver, arguments.movetime):
         strategy = _strategy(solver, at.game, winner)
     return Solution(value, found.pv, winner, strategy, solver.counts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from protocols.uci.values import Position, UciError, shorten
+from protocols.uci.values import PositionCommand, UciError, shorten
 
 if TYPE_CHECKING:
     import chess
@@ -30,7 +30,7 @@ class CurrentPosition:
     def board(self) -> chess.Board:
         """The board, with its moves; the start position at first."""
         if self._board is None:
-            self.set(Position(None, ()), chess960=False)
+            self.set(PositionCommand(None, ()), chess960=False)
         assert self._board is not None
         return self._board
 
@@ -38,7 +38,7 @@ class CurrentPosition:
         """Return a board of its own, with the moves that a search may want to know."""
         return self.board.copy(stack=PAST)
 
-    def set(self, position: Position, chess960: bool) -> None:
+    def set(self, position: PositionCommand, chess960: bool) -> None:
         """Go to a position; only what is new is played where it continues the last one.
 
         Raises UciError, and stays at the last position, if it or a move is not legal, or if there
@@ -62,7 +62,7 @@ class CurrentPosition:
     def flip(self) -> None:
         """Change the sides: the same position for the other colour, without its history."""
         board = self.board
-        self.set(Position(board.mirror().fen(), ()), board.chess960)
+        self.set(PositionCommand(board.mirror().fen(), ()), board.chess960)
 
 
 def read_board(fen: str | None, chess960: bool = False) -> chess.Board:

@@ -27,7 +27,7 @@ from protocols.uci.position import CurrentPosition, read_move
 from protocols.uci.text import info_line, progress_line, result_line, say, score_text, speed
 from protocols.uci.values import (
     GoCommand,
-    Position,
+    PositionCommand,
     SetOption,
     UciError,
     brief,
@@ -185,7 +185,7 @@ class Uci:
         self.player.do(lambda job: self.engine.new_game())
         yield from ()
 
-    def _set_position(self, position: Position) -> Replies:
+    def _set_position(self, position: PositionCommand) -> Replies:
         self._position.set(position, self.chess960)
         yield from ()
 

@@ -23,7 +23,7 @@ class SetOption:
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class PositionCommand:
     """`position startpos|fen F [moves ...]`; fen is None for the start position."""
 
     fen: str | None
@@ -85,7 +85,7 @@ def parse_set_option(text: str) -> SetOption:
     return SetOption(rest.strip(), None)
 
 
-def parse_position(text: str) -> Position:
+def parse_position(text: str) -> PositionCommand:
     """Parse a position and the moves played from it."""
     words = text.split()
     kind = words[0].lower() if words else ""
@@ -93,9 +93,9 @@ def parse_position(text: str) -> Position:
     end = lowered.index("moves") if "moves" in lowered else len(words)
     moves = tuple(lowered[end + 1 :])
     if kind == "startpos" and end == 1:
-        return Position(None, moves)
+        return PositionCommand(None, moves)
     if kind == "fen" and end > 1:
-        return Position(" ".join(words[1:end]), moves)
+        return PositionCommand(" ".join(words[1:end]), moves)
     raise UciError("expected: position startpos|fen FEN [moves MOVE ...]")
 
 

@@ -9,7 +9,8 @@ import pytest
 from kempelen.cli import main
 from kempelen.match import engine_entries, parse_entries
 from tests.support import failing
-from tournament.settings import TimeControl, settings_of
+from tournament.settings import settings_of
+from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 
 

@@ -8,8 +8,8 @@ from kempelen.bracket import bracket_table
 from kempelen.display import standings_view, view
 from tests.tournament.support import engine, settings
 from tests.tournament.test_standings import outcome, played
+from tournament.formats import Format
 from tournament.live import LiveState
-from tournament.settings import Format
 from tournament.standings import summarise
 from tournament.values import encode
 

@@ -7,7 +7,7 @@ import pytest
 from agent.game import find_move
 from agent.games import catalogue
 from agent.limits import Limits
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.table import Table
 from openings.advisor import BEST, UNIFORM
 from openings.game_book import FOLDER, GameBookAdvisor, SolvedAdvisor, advisors, read
@@ -55,7 +55,7 @@ def test_tic_tac_toe_begins_in_any_corner():
 
 def test_every_move_of_the_tic_tac_toe_book_is_best():
     known = book("tic-tac-toe")
-    solver = AlphaBeta(lambda game: 0, table=Table())
+    solver = AlphaBeta(lambda game: 0, AlphaBetaOptions(table=Table()))
     asked = 0
     for game in positions("tic-tac-toe", 3):
         value = solver.search(game, 9).value
@@ -68,7 +68,7 @@ def test_every_move_of_the_tic_tac_toe_book_is_best():
 
 
 def test_every_move_that_the_tic_tac_toe_book_marks_loses():
-    solver = AlphaBeta(lambda game: 0, table=Table())
+    solver = AlphaBeta(lambda game: 0, AlphaBetaOptions(table=Table()))
     for moves in (("a3", "b3"), ("a3", "a1"), ("a3", "c1"), ("a3", "c2"), ("b2", "b3")):
         assert solver.search(played("tic-tac-toe", *moves), 9).value == 1, moves
         assert moves[-1] not in texts("tic-tac-toe", played("tic-tac-toe", *moves[:-1]))
@@ -128,7 +128,7 @@ def test_solved_games_are_played_perfectly_whatever_the_other_does(name, options
     game = kind.new(**options)
     (advisor,) = advisors(kind, game)
     assert isinstance(advisor, SolvedAdvisor)
-    solver = AlphaBeta(lambda game: 0, table=Table())
+    solver = AlphaBeta(lambda game: 0, AlphaBetaOptions(table=Table()))
     value = solver.search(game, 99).value
     assert kind.solved(game) == value
     winner = 0 if value > 0 else 1

@@ -1,9 +1,11 @@
 """Settings and runs that the tests of the runner share."""
 
 from tests.support import failing, program
+from tournament.engine_settings import EngineSettings
 from tournament.ledger import Ledger
 from tournament.runner import Local, Runner
-from tournament.settings import EngineSettings, Settings, TimeControl
+from tournament.settings import Settings
+from tournament.time_control import TimeControl
 
 
 def engine(failure="none", after=1, **changes):

@@ -13,9 +13,10 @@ import pytest
 
 from tests.tournament.support import engine, play, play_with, settings
 from tournament.cluster import Cluster
+from tournament.engine_settings import EngineSettings
 from tournament.events import GameFinished, MovePlayed, Notice, Status
 from tournament.runner import RunStoppedError
-from tournament.settings import Adjudication, EngineSettings
+from tournament.settings import Adjudication
 from tournament.values import SettingsError
 from tournament.verdicts import Termination
 

@@ -12,8 +12,10 @@ from rich.console import Console
 from kempelen.display import standings_view
 from tests.support import FAILING, failing_processes
 from tests.tournament.support import engine, play, settings
+from tournament.engine_settings import EngineSettings, Restart
 from tournament.events import GameFinished, MovePlayed, Notice, Status
-from tournament.settings import Adjudication, EngineSettings, Restart, TimeControl
+from tournament.settings import Adjudication
+from tournament.time_control import TimeControl
 from tournament.values import SettingsError, encode
 from tournament.verdicts import Termination
 

@@ -9,21 +9,15 @@ import pytest
 
 from tests.support import failing_gtp, program
 from tests.tournament.support import engine, play, play_with, settings
-from tournament.formats import to_sgf, to_text, writer
-from tournament.game_referee import GameReferee, new_game
+from tournament.engine_settings import EngineProtocol, EngineSettings
+from tournament.game_referee import GameReferee
+from tournament.game_settings import GameSettings, new_game
 from tournament.openings import Opening, chooser
+from tournament.record_formats import to_sgf, to_text, writer
 from tournament.records import GameRecord, MoveRecord
 from tournament.runner import Local
-from tournament.settings import (
-    Adjudication,
-    EngineProtocol,
-    EngineSettings,
-    GameSettings,
-    OpeningSettings,
-    ResignRule,
-    SprtSettings,
-    TimeControl,
-)
+from tournament.settings import Adjudication, OpeningSettings, ResignRule, SprtSettings
+from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 from tournament.verdicts import BLACK, WHITE, Termination
 
@@ -319,6 +313,7 @@ def test_settings_that_do_not_fit(make, message):
         (lab("alpha-beta+wings"), "alpha-beta has no option 'wings'"),
         (lab(options={"colour": 1}), "no option colour; there are evaluation, seed"),
         (lab(options={"evaluation": "nowhere.py:f"}), "nowhere.py"),
+        (lab(options={"seed": "x"}), "seed: a whole number is expected, not 'x'"),
     ],
 )
 async def test_agents_that_cannot_be(agent, message):

@@ -9,14 +9,8 @@ from tournament.adjudication import Adjudicator
 from tournament.match_game import MatchClock
 from tournament.openings import Opening, choose, load
 from tournament.referee import ChessReferee
-from tournament.settings import (
-    Adjudication,
-    DrawRule,
-    OpeningSettings,
-    Order,
-    ResignRule,
-    TimeControl,
-)
+from tournament.settings import Adjudication, DrawRule, OpeningSettings, Order, ResignRule
+from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 from tournament.verdicts import Termination
 

@@ -26,9 +26,12 @@ from tests.support import failing
 from tests.tournament.support import engine, play, play_with, settings
 from tests.tournament.test_standings import played
 from tournament.broadcast import Broadcast, Receiver
+from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.events import GameFinished, Notice
+from tournament.formats import Format
 from tournament.runner import Local, RunStoppedError
-from tournament.settings import Adjudication, EngineProtocol, EngineSettings, Format, TimeControl
+from tournament.settings import Adjudication
+from tournament.time_control import TimeControl
 from tournament.values import encode
 from tournament.verdicts import Termination
 

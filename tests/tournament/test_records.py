@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from agent.border.plain_text import plain
 from kempelen.cli import main
 from tests.support import ANY_TEXT, unavailable
-from tournament.formats import to_json, to_sgf, to_text
+from tournament.engine_settings import EngineSettings
+from tournament.game_settings import GameSettings
 from tournament.ledger import Ledger
+from tournament.record_formats import to_json, to_sgf, to_text
 from tournament.records import TAG_LENGTH, GameRecord, MoveRecord, read_tag_value, to_pgn
-from tournament.settings import EngineSettings, GameSettings, Settings, TimeControl
+from tournament.settings import Settings
+from tournament.time_control import TimeControl
 from tournament.verdicts import Termination
 
 WORDS = ANY_TEXT | st.text('"\\[]{}%;:()')

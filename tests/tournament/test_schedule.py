@@ -4,8 +4,14 @@ from collections import Counter
 
 import pytest
 
-from tournament.schedule import PairKey, due, match_points, pair_by_score, total_games
-from tournament.settings import EngineSettings, Format, Settings, TimeControl
+from tournament.engine_settings import EngineSettings
+from tournament.formats import FORMATS, Format
+from tournament.pairs import PairKey, match_points
+from tournament.schedule import due, total_games
+from tournament.settings import Settings, refuse_changes
+from tournament.swiss import pair_by_score
+from tournament.time_control import TimeControl
+from tournament.values import SettingsError
 
 
 def settings(players, **changes):
@@ -122,3 +128,22 @@ def test_keys_survive_text():
     key = PairKey(3, 17, 0, 11)
     assert PairKey.from_text(str(key)) == key
     assert (key.white(1), key.black(1), key.white(2), key.black(2)) == (0, 11, 11, 0)
+
+
+def test_every_format_has_a_row():
+    assert list(FORMATS) == list(Format)
+
+
+@pytest.mark.parametrize("format_", Format)
+@pytest.mark.parametrize("more", ["games", "rounds"])
+def test_a_resumed_tournament_may_ask_for_more_where_its_format_allows(format_, more):
+    kept = settings(4, format=format_)
+    asked = settings(4, format=format_, **{more: 4})
+    if more in format_.rules.growing:
+        refuse_changes(kept, asked)
+        few, _ = play_all(kept)
+        assert few
+        assert all(pair.key not in few for pair in due(asked, few))  # nothing is played again
+    else:
+        with pytest.raises(SettingsError, match=f"{more}: "):
+            refuse_changes(kept, asked)

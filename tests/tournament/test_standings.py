@@ -3,9 +3,11 @@ import json
 import pytest
 
 from tests.tournament.support import engine, settings
+from tournament.formats import Format
+from tournament.pairs import PairKey
 from tournament.records import GameRecord
-from tournament.schedule import PairKey, due
-from tournament.settings import Format, SprtSettings
+from tournament.schedule import due
+from tournament.settings import SprtSettings
 from tournament.standings import Decision, outcome_of, pentanomial, run_test, summarise
 from tournament.statistics import strength
 from tournament.values import encode

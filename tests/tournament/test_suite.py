@@ -2,8 +2,8 @@ import pytest
 
 from agent.limits import Cp, Mate
 from tests.tournament.support import engine
-from tournament.settings import TimeControl
 from tournament.suite import Problem, read, solve
+from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"

@@ -10,7 +10,7 @@ import pytest
 from kempelen import cli
 from tests.support import failing, program
 from tournament import tuning
-from tournament.settings import EngineSettings
+from tournament.engine_settings import EngineSettings
 from tournament.spsa import Spsa, Tunable
 from tournament.tuning import Check, declared, tunables
 from tournament.values import SettingsError
@@ -114,6 +114,9 @@ def test_what_cannot_be_tuned_is_said(capsys):
     assert "kempelen: engine" in capsys.readouterr().err
     assert cli.main(["tune", "search", "--engine", f"cmd={program('stockfish')}"]) == 2
     assert "name the options" in capsys.readouterr().err
+    command = ["tune", "search", "Hash", "--tc", "1+1", "--engine", "cmd=gnugo,proto=gtp"]
+    assert cli.main(command) == 2
+    assert "one that speaks UCI is needed, not gtp" in capsys.readouterr().err
 
 
 def test_a_check_counts_the_pairs_of_what_was_found_against_what_there_was():

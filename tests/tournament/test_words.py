@@ -7,7 +7,8 @@ import pytest
 from kempelen.tournament import settings_from
 from protocols.client.engine import EngineOptionError
 from protocols.client.uci import Option
-from tournament.settings import Restart, TimeControl
+from tournament.engine_settings import Restart
+from tournament.time_control import TimeControl
 from tournament.values import SettingsError, decode, encode
 from tournament.words import load
 

@@ -4,7 +4,9 @@ import pytest
 
 from tests.support import failing_xboard, program
 from tests.tournament.support import engine, play, settings
-from tournament.settings import Adjudication, EngineProtocol, EngineSettings, TimeControl
+from tournament.engine_settings import EngineProtocol, EngineSettings
+from tournament.settings import Adjudication
+from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 from tournament.verdicts import Termination
 

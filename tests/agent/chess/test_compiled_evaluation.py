@@ -156,8 +156,8 @@ def test_nothing_is_remembered_of_what_failed(file: Path) -> None:
     search = KernelSearch(megabytes=1, evaluation=load(f"{file}:raises"))
     with pytest.raises(EvaluationError):
         list(search.deepen(chess.Board(), Limits(depth=5)))
-    assert not np.any(search._games[0].worker["evaluations"])
-    assert search._games[0].worker["failure"] == 0
+    assert not np.any(search._crew.first.worker["evaluations"])
+    assert search._crew.first.worker["failure"] == 0
 
 
 @pytest.mark.parametrize("name", ["raises", "raises_late"])

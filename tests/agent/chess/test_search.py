@@ -13,7 +13,7 @@ from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.game import Game
 from agent.games.plain_chess import PlainGame
 from agent.limits import Cp, Info, Limits, Mate
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.ordering import Ordering
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
@@ -70,9 +70,11 @@ def test_unpruned_search_equals_plain_alpha_beta(evaluation: Evaluation, depth: 
 
     oracle = AlphaBeta[chess.Move](
         evaluate,
-        ending=PlainSearch.ENDING,
-        continuation=True,
-        ordering=Ordering[chess.Move](ratings=True),
+        AlphaBetaOptions(
+            ending=PlainSearch.ENDING,
+            continuation=True,
+            ordering=Ordering[chess.Move](ratings=True),
+        ),
     )
     number = 40 if depth < 3 else 6
     for board in random_games(depth, number):

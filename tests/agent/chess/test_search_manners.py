@@ -7,6 +7,7 @@ import time
 import chess
 import pytest
 
+from agent.chess.crew_search import CrewSearch
 from agent.chess.search import KernelSearch
 from agent.chess.tree_search import TreeSearch
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
@@ -24,7 +25,7 @@ def searcher(request: pytest.FixtureRequest) -> Searcher:
 
 
 def last_info(
-    search: KernelSearch, board: chess.Board, limits: Limits[chess.Move]
+    search: CrewSearch, board: chess.Board, limits: Limits[chess.Move]
 ) -> Info[chess.Move]:
     search.arm()
     return list(search.deepen(board, limits))[-1]
@@ -237,7 +238,7 @@ def test_large_evaluations_are_no_mates(searcher: Searcher) -> None:
     assert isinstance(last_info(search, chess.Board(), Limits(depth=1)).score, Cp)
 
 
-def reports(search: KernelSearch, limits: Limits[chess.Move]) -> list[tuple[object, ...]]:
+def reports(search: CrewSearch, limits: Limits[chess.Move]) -> list[tuple[object, ...]]:
     search.arm()
     search.new_game()
     infos = search.deepen(chess.Board(KIWIPETE), limits)

@@ -14,7 +14,7 @@ from agent.chess.rules import KernelBoard
 from agent.chess.search import KernelSearch
 from agent.chess.tree_search import FIRST_PLAYOUTS, TreeSearch
 from agent.compiled.node_pool import NodePool
-from agent.compiled.tree import EXHAUSTED, FULL, NODE_BYTES, ROOT, Tree, add_child, enter
+from agent.compiled.tree import EXHAUSTED, FULL, NODE_BYTES, ROOT, NodeTree, add_child, enter
 from agent.evaluation import Evaluation, EvaluationError
 from agent.limits import Cp, Info, Limits, Mate
 
@@ -34,7 +34,7 @@ def pool_of(search: TreeSearch) -> NodePool:
 
 def check_tree(search: TreeSearch, board: chess.Board, node: int = ROOT) -> int:
     """Check a tree against the rules of chess and of counting; return its nodes."""
-    pool, game = pool_of(search), search._games[0]
+    pool, game = pool_of(search), search._crew.first
     children = pool.children(node)
     moves = [game.move(pool.move(child)) for child in children]
     assert len(moves) == len(set(moves))
@@ -121,7 +121,7 @@ def test_a_level_doubles_the_playouts() -> None:
 def test_the_final_choice_is_the_one_asked_for(choice: str) -> None:
     search = TreeSearch(choice=choice)  # type: ignore[arg-type]
     info = last_info(search, chess.Board(KIWIPETE), Limits(nodes=2000))
-    pool, game = pool_of(search), search._games[0]
+    pool, game = pool_of(search), search._crew.first
     children = {game.move(pool.move(child)): child for child in pool.children(ROOT)}
     measure = {"visits": pool.visits, "value": pool.mean}.get(choice)
     if measure:
@@ -201,7 +201,7 @@ def test_values_that_a_failing_evaluation_left_are_not_kept() -> None:
     assert pool_of(search).visits(ROOT) == 0
 
 
-@numba.njit(numba.int64(Worker, Tree, numba.int64[::1], numba.int64))
+@numba.njit(numba.int64(Worker, NodeTree, numba.int64[::1], numba.int64))
 def expand_after(worker, tree, path, move):  # type: ignore[no-untyped-def]
     """Expand what a move leads to, as a second thread does before the first has judged it."""
     path[0] = ROOT

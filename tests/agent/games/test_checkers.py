@@ -3,7 +3,7 @@ import pytest
 from agent.game import MoveClass, find_move
 from agent.games.checkers import _BITS, Checkers, State, evaluate
 from agent.games.perft import perft
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 
 
 def position(black=(), white=(), kings=(), turn=0):
@@ -113,5 +113,5 @@ def test_evaluation_counts_kings_more():
 def test_continuation_sees_the_man_that_is_given_away():
     game = position(black=(1, 10), white=(19, 28))
     game.play((10, 15))
-    value = AlphaBeta(evaluate, continuation=True).search(game, 0).value
+    value = AlphaBeta(evaluate, AlphaBetaOptions(continuation=True)).search(game, 0).value
     assert evaluate(game) < 0.01 < 0.03 < value

@@ -5,7 +5,7 @@ from agent.game import MoveClass, find_move
 from agent.games import catalogue
 from agent.games.chess import Chess, evaluate
 from agent.games.perft import perft
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 
 
 def test_perft():
@@ -55,7 +55,7 @@ def test_classes_of_moves():
 
 def test_a_search_mates():
     game = Chess("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1")
-    found = AlphaBeta(evaluate, continuation=True).search(game, 1)
+    found = AlphaBeta(evaluate, AlphaBetaOptions(continuation=True)).search(game, 1)
     assert (game.text(found.move), found.value) == ("a1a8", 1)
 
 

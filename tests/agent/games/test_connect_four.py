@@ -2,7 +2,7 @@ import pytest
 
 from agent.games.connect_four import ConnectFour, evaluate
 from agent.games.perft import count_positions, perft
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 
 
 def played(columns, **size):
@@ -69,7 +69,7 @@ def test_noisy_moves_make_or_stop_four():
 def test_continuation_sees_beyond_the_horizon():
     # O threatens nothing that a depth of 0 shows, but X to move wins at once.
     game = played([0, 6, 0, 6, 0, 6])
-    assert AlphaBeta(evaluate, continuation=True).search(game, 0).value == 1
+    assert AlphaBeta(evaluate, AlphaBetaOptions(continuation=True)).search(game, 0).value == 1
     assert AlphaBeta(evaluate).search(game, 0).value < 1
 
 

@@ -7,7 +7,7 @@ from agent.game import find_move
 from agent.games.go import Go, evaluate
 from agent.games.perft import count_positions, perft
 from agent.games.stones import BLACK, EMPTY, PASS, WHITE, Stones, members, shape
-from agent.search.mcts import UCT
+from agent.search.mcts import UCT, UCTOptions
 
 
 def at(game, text):
@@ -352,7 +352,7 @@ def test_playouts_end_with_a_score_and_leave_the_position(size):
 
 def test_search_uses_the_games_playouts_and_keeps_its_eyes():
     game = from_diagram(". X . X .", "X X X X X", ". X O O O", "X O . O .", "X O O O O", komi=7.5)
-    search = UCT(evaluate, playouts=300, scale=0.5, rave=100, seed=1)
+    search = UCT(evaluate, UCTOptions(playouts=300, scale=0.5, rave=100, seed=1))
     found = search.search(game, 10**6)
     assert game.text(found.move) not in ("A5", "C5", "E5")
     assert search.counts.leaves == 300
@@ -362,7 +362,9 @@ def test_search_takes_what_is_in_atari():
     game = from_diagram(". . . . .", ". X O X .", ". X O X .", ". X . X .", ". . . . .", komi=7.5)
     game.play(at(game, "E1"))
     game.hand_to(0)
-    found = UCT(evaluate, playouts=2000, scale=0.5, rave=100, seed=1).search(game, 10**6)
+    found = UCT(evaluate, UCTOptions(playouts=2000, scale=0.5, rave=100, seed=1)).search(
+        game, 10**6
+    )
     assert found.value > 0
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from agent.games.grundy import Grundy, evaluate, grundy_value
 from agent.games.tree import evaluate as no_evaluation
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.table import Table
 
 VALUES = "0 0 0 1 0 2 1 0 2 1 0 2 1 3 2 1 3 2 4 3 0 4 3 0 4 3 0 4 1 2 3"
@@ -20,7 +20,7 @@ def test_lost_heaps():
 def test_theory_holds():
     for counters in range(1, 16):
         game = Grundy(counters)
-        value = AlphaBeta(no_evaluation, table=Table()).search(game, 99).value
+        value = AlphaBeta(no_evaluation, AlphaBetaOptions(table=Table())).search(game, 99).value
         assert (value > 0) == (evaluate(game) > 0) == (counters not in LOST)
 
 

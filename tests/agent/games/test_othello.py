@@ -4,7 +4,7 @@ from agent.game import find_move
 from agent.games.othello import PASS, Othello, evaluate
 from agent.games.perft import perft
 from agent.games.tree import evaluate as no_evaluation
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.table import Table
 
 
@@ -57,7 +57,7 @@ def test_a_player_who_cannot_enclose_passes():
 
 
 def test_four_by_four_is_lost_by_eight_discs():
-    search = AlphaBeta(no_evaluation, table=Table())
+    search = AlphaBeta(no_evaluation, AlphaBetaOptions(table=Table()))
     assert search.search(Othello(4), 99).value == -8
 
 

@@ -15,7 +15,7 @@ from agent.search.counts import SearchStopped
 from agent.search.minimax import Minimax
 from agent.search.ordering import Ordering
 from agent.search.patterns import Patterns
-from tests.support import small_game
+from tests.support import searching, small_game
 
 EXACT = [name for name, search in algorithms().items() if search.exact]
 WITHOUT_CHANCE = [name for name in games.built_in() if not isinstance(games.new_game(name), Chance)]
@@ -120,7 +120,7 @@ class TestEveryExactAlgorithm:
     def test_with_ordered_moves(self, name):
         evaluate = games.evaluation("connect-four")
         ordering = Ordering(ratings=True, killers=True, history=True, successors=evaluate)
-        search = algorithm(name)(evaluate, ordering=ordering)
+        search = searching(name, evaluate, ordering=ordering)
         assert_like_minimax(search, games.new_game("connect-four"), 3)
 
     @pytest.mark.parametrize("game_name", ["checkers", "chess", "tic-tac-toe"])
@@ -138,13 +138,13 @@ class TestEveryExactAlgorithm:
             patterns=Patterns(PATTERNS),
             refutations={},
         )
-        search = algorithm(name)(evaluate, ordering=ordering)
+        search = searching(name, evaluate, ordering=ordering)
         for _ in range(2):
             assert_like_minimax(search, game, DEPTHS.get(game_name, 3))
 
     def test_stops_and_leaves_the_game_as_it_was(self, name):
         game = RandomTree(3, 6, seed=1)
-        search = algorithm(name)(no_evaluation, node_limit=50)
+        search = searching(name, no_evaluation, node_limit=50)
         with pytest.raises(SearchStopped):
             search.search(game, 6)
         assert search.counts.nodes == 50

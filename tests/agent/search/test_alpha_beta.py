@@ -10,7 +10,7 @@ from agent.games.plain_chess import evaluate as evaluate_board
 from agent.games.random_tree import RandomTree
 from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tree import Tree
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.counts import SearchStopped
 from agent.search.ending import Ending
 from agent.search.ordering import Ordering
@@ -43,7 +43,9 @@ def minimax(game, depth, evaluate):
 
 def search_with(evaluate, *, table=False, **orderings):
     ordering = Ordering(**orderings) if orderings else None
-    return AlphaBeta(evaluate, table=Table() if table else None, ordering=ordering)
+    return AlphaBeta(
+        evaluate, AlphaBetaOptions(table=Table() if table else None, ordering=ordering)
+    )
 
 
 def variation_value(game, pv, evaluate):
@@ -122,7 +124,8 @@ def test_best_ordered_tree_takes_knuth_and_moores_minimum_of_leaves():
 
 def chess_search(**options):
     return AlphaBeta(
-        lambda game: evaluate_board(game.board), ending=MATES, continuation=True, **options
+        lambda game: evaluate_board(game.board),
+        AlphaBetaOptions(ending=MATES, continuation=True, **options),
     )
 
 
@@ -196,7 +199,7 @@ def test_stop_ends_the_search():
 
 def test_continuation_needs_a_game_that_offers_it():
     with pytest.raises(TypeError, match="TicTacToe has no moves to continue"):
-        AlphaBeta(tic_tac_toe.evaluate, continuation=True).search(TicTacToe(), 2)
+        AlphaBeta(tic_tac_toe.evaluate, AlphaBetaOptions(continuation=True)).search(TicTacToe(), 2)
 
 
 def test_table_forgets_its_elder_generation():

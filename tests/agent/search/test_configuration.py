@@ -1,5 +1,8 @@
 """Algorithms as people write them."""
 
+from dataclasses import dataclass
+from typing import Literal
+
 import pytest
 
 from agent.game import find_move
@@ -8,9 +11,10 @@ from agent.games.connect_four import ConnectFour
 from agent.games.nim import Nim
 from agent.games.pig import Pig
 from agent.search import configuration
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.catalogue import algorithms
 from agent.search.mcts import UCT
+from agent.search.search import SearchOptions
 
 
 def nothing(game):
@@ -99,3 +103,29 @@ def test_a_sub_class_may_take_its_place():
 def test_what_there_is_not_is_refused(text, message):
     with pytest.raises(ValueError, match=message):
         configuration.read(text)
+
+
+def test_an_algorithm_takes_its_own_options_only():
+    with pytest.raises(TypeError, match="alpha-beta takes AlphaBetaOptions, not SearchOptions"):
+        AlphaBeta(nothing, SearchOptions(node_limit=5))
+    with pytest.raises(TypeError, match="minimax takes SearchOptions, not AlphaBetaOptions"):
+        algorithms()["minimax"](nothing, AlphaBetaOptions(continuation=True))
+
+
+def test_options_of_a_new_algorithm_follow_from_its_class():
+    @dataclass(frozen=True, kw_only=True)
+    class ReversedOptions(AlphaBetaOptions):
+        order: Literal["first", "last"] = "last"
+
+    class Reversed(AlphaBeta):
+        name = "reversed"
+        options = ReversedOptions
+
+        def __init__(self, evaluate, options):
+            super().__init__(evaluate, options)
+            self.order = options.order
+
+    written = configuration.Configuration("reversed", Reversed, {"order": "first", "table": 9})
+    search = written.new(Nim((1, 2)), nothing)
+    assert (search.order, search.table is not None) == ("first", True)
+    assert written.among({"order": 1, "reduction": 2}) == {"order": 1}

@@ -6,7 +6,7 @@ from agent.games import catalogue
 from agent.games.pig import Pig
 from agent.games.tree import Tree
 from agent.search import configuration
-from agent.search.alpha_beta import AlphaBeta, Beyond
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions, Beyond
 from agent.search.counts import Counts
 from agent.search.expectiminimax import Expectiminimax
 from agent.search.heuristic_pruning import Pruned
@@ -72,7 +72,7 @@ def test_leaves_stay_what_they_are():
 def test_a_swing_makes_no_leaf_of_an_inner_node():
     game = catalogue.new_game("tic-tac-toe")
     evaluate = Counted("tic-tac-toe")
-    search = AlphaBeta(evaluate, beyond=Beyond(1, swing=99))
+    search = AlphaBeta(evaluate, AlphaBetaOptions(beyond=Beyond(1, swing=99)))
     plain = AlphaBeta(evaluate)
     search.search(game, 3)
     plain.search(game, 3)
@@ -105,7 +105,9 @@ def test_pruned_moves_follow_the_game_when_it_is_moved_from_outside():
 
 
 def test_finished_games_count_where_they_are_looked_at():
-    search = AlphaBeta(lambda game: 0, ordering=Ordering(successors=lambda game: 0))
+    search = AlphaBeta(
+        lambda game: 0, AlphaBetaOptions(ordering=Ordering(successors=lambda game: 0))
+    )
     search.search(Tree([[3, 12], [2, 4]]), 2)
     assert (search.counts.leaves, search.counts.looked_at) == (3, 2 + 2 + 2)
 

@@ -7,7 +7,7 @@ import pytest
 from agent.chess.plain_search import PlainSearch
 from agent.games import catalogue as games
 from agent.limits import Cp, Limits, Mate
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.deepening import Deepening
 from agent.search.ordering import Ordering
 
@@ -203,7 +203,7 @@ def test_a_level_orders_by_what_the_level_before_showed():
     game, evaluate = games.new_game("connect-four"), games.evaluation("connect-four")
     nodes = []
     for last_turn in (False, True):
-        search = AlphaBeta(evaluate, ordering=Ordering(last_turn=last_turn))
+        search = AlphaBeta(evaluate, AlphaBetaOptions(ordering=Ordering(last_turn=last_turn)))
         for level in Deepening(search).levels(game, game.moves(), 5):
             last = level
         nodes.append((search.counts.nodes, last.lines[0][0]))

@@ -3,6 +3,7 @@ import pytest
 from agent.games.pig import Pig, evaluate
 from agent.search.counts import SearchStopped
 from agent.search.expectiminimax import Expectiminimax
+from agent.search.search import SearchOptions
 
 
 def test_a_hand_made_mean():
@@ -50,5 +51,5 @@ def test_stops_within_events():
     game = Pig(10)
     for limit in range(1, 30):
         with pytest.raises(SearchStopped):
-            Expectiminimax(evaluate, node_limit=limit).search(game, 3)
+            Expectiminimax(evaluate, SearchOptions(node_limit=limit)).search(game, 3)
         assert game.key() == Pig(10).key()

@@ -3,7 +3,7 @@ import pytest
 from agent.games import catalogue as games
 from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tree import Tree
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.heuristic_pruning import Pruned
 from agent.search.minimax import Minimax
 from agent.search.table import Table
@@ -53,7 +53,7 @@ def test_a_wide_factor_prunes_nothing():
 
 def test_every_search_takes_it():
     plain = Minimax(lambda pruned: evaluate(pruned.game))
-    table = AlphaBeta(lambda pruned: evaluate(pruned.game), table=Table())
+    table = AlphaBeta(lambda pruned: evaluate(pruned.game), AlphaBetaOptions(table=Table()))
     game = Pruned(TicTacToe(), evaluate, 5)
     assert table.search(game, 6).value == plain.search(game, 6).value
     assert table.counts.nodes < plain.counts.nodes

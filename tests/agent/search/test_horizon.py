@@ -4,12 +4,13 @@ from agent.games import catalogue as games
 from agent.games.random_tree import RandomTree
 from agent.games.tree import Tree
 from agent.games.tree import evaluate as no_evaluation
-from agent.search.alpha_beta import AlphaBeta, Beyond
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions, Beyond
 from agent.search.catalogue import algorithm, algorithms
 from agent.search.counts import SearchStopped
 from agent.search.horizon import deepen, levels, time_limit
 from agent.search.minimax import Minimax
 from agent.search.table import Table
+from tests.support import searching
 
 ALL = algorithms()
 
@@ -35,7 +36,7 @@ def test_deepening_ends_with_minimax(name):
 def test_every_algorithm_deepens_to_its_limit_of_nodes(name):
     game = RandomTree(3, 6, seed=1)
     options = {"playouts": 5} if name in ("ucb1", "uct") else {}
-    search = algorithm(name)(no_evaluation, node_limit=300, **options)
+    search = searching(name, no_evaluation, node_limit=300, **options)
     found = list(deepen(search, game, 6))
     assert 1 <= len(found) <= 6
     assert search.counts.nodes <= 300
@@ -48,7 +49,7 @@ def test_every_algorithm_stops_on_time(name):
     options = {"playouts": 10**9} if name in ("ucb1", "uct") else {}
     game = games.new_game("othello")
     key = game.key()
-    search = algorithm(name)(games.evaluation("othello"), **options)
+    search = searching(name, games.evaluation("othello"), **options)
     with time_limit(search, 0.2):
         try:
             search.search(game, 60)
@@ -68,17 +69,19 @@ def test_selected_leaves_are_searched_deeper():
         return values[game.key()]
 
     assert AlphaBeta(evaluate).search(tree, 2).move == 1
-    selected = AlphaBeta(evaluate, beyond=Beyond(1, lambda game: game.key() == (1, 1)))
+    selected = AlphaBeta(
+        evaluate, AlphaBetaOptions(beyond=Beyond(1, lambda game: game.key() == (1, 1)))
+    )
     found = selected.search(tree, 2)
     assert (found.value, found.pv) == (3, (2, 1))
-    everything = AlphaBeta(evaluate, beyond=Beyond(1, lambda game: True))
+    everything = AlphaBeta(evaluate, AlphaBetaOptions(beyond=Beyond(1, lambda game: True)))
     assert everything.search(tree, 2).value == 6
 
 
 def test_a_move_that_gains_much_is_suspicious():
     tree = Tree([[[1, 2]], [[5, 6]]])
     values = {(1,): 0, (2,): 0, (1, 1): 9, (2, 1): 3}
-    search = AlphaBeta(lambda game: values[game.key()], beyond=Beyond(1, swing=5))
+    search = AlphaBeta(lambda game: values[game.key()], AlphaBetaOptions(beyond=Beyond(1, swing=5)))
     found = search.search(tree, 2)
     assert (found.value, found.move) == (3, 2)
 
@@ -87,13 +90,13 @@ def test_a_move_that_gains_much_is_suspicious():
 def test_all_leaves_deeper_is_a_deeper_search(name):
     for seed in range(20):
         tree = RandomTree(3, 5, seed)
-        search = algorithm(name)(no_evaluation, beyond=Beyond(2, lambda game: True))
+        search = searching(name, no_evaluation, beyond=Beyond(2, lambda game: True))
         assert search.search(tree, 3).value == Minimax(no_evaluation).search(tree, 5).value
 
 
 @pytest.mark.parametrize("name", ["alpha-beta", "pvs", "negascout-2", "bns", "null-move"])
 def test_a_table_is_counted(name):
-    search = algorithm(name)(games.evaluation("connect-four"), table=Table())
+    search = searching(name, games.evaluation("connect-four"), table=Table())
     search.search(games.new_game("connect-four"), 4)
     assert search.counts.peak_open == len(search.table) > 0
     assert search.counts.table_hits > 0

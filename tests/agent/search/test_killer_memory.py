@@ -2,7 +2,7 @@ import pytest
 
 from agent.game import find_move
 from agent.games import catalogue as games
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.killer_memory import KillerMemory
 from agent.search.ordering import Ordering
 
@@ -12,12 +12,12 @@ def test_it_outlives_the_program(name, tmp_path):
     file = tmp_path / "killers.json"
     game, evaluate = games.new_game(name), games.evaluation(name)
     memory = KillerMemory()
-    first = AlphaBeta(evaluate, ordering=Ordering(refutations=memory))
+    first = AlphaBeta(evaluate, AlphaBetaOptions(ordering=Ordering(refutations=memory)))
     value = first.search(game, 3).value
     memory.write(file)
     kept = KillerMemory.read(file)
     assert dict(kept) == dict(memory)
-    second = AlphaBeta(evaluate, ordering=Ordering(refutations=kept))
+    second = AlphaBeta(evaluate, AlphaBetaOptions(ordering=Ordering(refutations=kept)))
     assert second.search(game, 3).value == value
     assert second.counts.nodes <= first.counts.nodes
 
@@ -29,7 +29,7 @@ def test_a_killer_is_known_in_the_next_game():
     memory = KillerMemory()
     nodes = []
     for _ in range(2):
-        search = AlphaBeta(evaluate, ordering=Ordering(refutations=memory))
+        search = AlphaBeta(evaluate, AlphaBetaOptions(ordering=Ordering(refutations=memory)))
         search.search(game, 2, -1, 0.5)
         nodes.append(search.counts.nodes)
     game.play(find_move(game, "c3"))

@@ -8,6 +8,7 @@ from agent.games.random_tree import RandomTree, evaluate
 from agent.games.tree import Tree
 from agent.search.catalogue import algorithm
 from agent.search.theory import all_leaves, branching_factor, least_leaves
+from tests.support import searching
 
 
 def watched(tree):
@@ -28,7 +29,7 @@ def watched(tree):
 def leaves(name, tree, depth, **options):
     """Return the leaves that an algorithm evaluates, in order."""
     visited = watched(tree)
-    algorithm(name)(evaluate, **options).search(tree, depth)
+    searching(name, evaluate, **options).search(tree, depth)
     del tree.outcome
     return list(visited)
 

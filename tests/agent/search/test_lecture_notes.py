@@ -15,6 +15,7 @@ from agent.games.tree import Tree, evaluate
 from agent.search.and_or import AndOr
 from agent.search.catalogue import algorithm
 from agent.search.minimax import Minimax
+from agent.search.search import SearchOptions
 
 
 def evaluated(name, root, depth):
@@ -129,7 +130,7 @@ def test_progressive_deepening_costs_little(branching, depth):
     """There are B - 1 times as many leaves as other nodes; so the levels before cost 1 in B."""
     from agent.games.random_tree import RandomTree
 
-    search = Minimax(evaluate, node_limit=inf)
+    search = Minimax(evaluate, SearchOptions(node_limit=inf))
     search.search(RandomTree(branching, depth), depth)
     inner = search.counts.nodes - search.counts.leaves
     assert inner == (branching**depth - 1) // (branching - 1)

@@ -10,7 +10,7 @@ from agent.games.othello import Othello
 from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tree import Tree, evaluate
 from agent.search.counts import SearchStopped
-from agent.search.mcts import UCB1, UCT, Node
+from agent.search.mcts import UCB1, UCT, Node, UCTOptions
 
 END = 999
 
@@ -22,7 +22,7 @@ def played(game, *moves):
 
 
 def found(game, search=None, **options):
-    search = search or UCT(evaluate, seed=1, **options)
+    search = search or UCT(evaluate, UCTOptions(seed=1, **options))
     before = game.key()
     result = search.search(game, END)
     assert game.key() == before
@@ -69,7 +69,7 @@ def test_values_have_the_movers_sign():
 
 def test_solver_proves_wins_losses_and_draws():
     for heaps, value in (([1, 2, 4], 1), ([1, 2, 3], -1), ([2, 2], -1)):
-        search = UCT(evaluate, solver=True, playouts=10**6, seed=1)
+        search = UCT(evaluate, UCTOptions(solver=True, playouts=10**6, seed=1))
         assert search.search(Nim(heaps), END).value == value
         assert search.counts.leaves < 10**6
     game = played(TicTacToe(), "b2", "a3")
@@ -86,13 +86,13 @@ def test_solver_never_plays_a_proven_loss():
 
 def test_upper_bound_is_ucb1():
     parent, child = Node("", 1, visits=10), Node("a", 0, visits=4, total=2)
-    search = UCT(evaluate, exploration=2)
+    search = UCT(evaluate, UCTOptions(exploration=2))
     assert search._upper_bound(parent, child) == pytest.approx(0.5 + 2 * sqrt(log(10) / 4))
 
 
 def test_every_move_is_tried_before_any_is_tried_twice():
     tried = []
-    search = UCT(evaluate, playouts=9, seed=3)
+    search = UCT(evaluate, UCTOptions(playouts=9, seed=3))
     original = search._go_on
 
     def watch(game, path):
@@ -107,7 +107,7 @@ def test_every_move_is_tried_before_any_is_tried_twice():
 
 @pytest.mark.parametrize("threshold", [0, 1, 5, 20])
 def test_a_leaf_is_expanded_at_the_threshold(threshold):
-    search = UCT(evaluate, playouts=300, threshold=threshold, seed=4)
+    search = UCT(evaluate, UCTOptions(playouts=300, threshold=threshold, seed=4))
     root = search._tree(TicTacToe())
     search._begin(TicTacToe())
     for _ in range(300):
@@ -125,7 +125,7 @@ def test_a_leaf_is_expanded_at_the_threshold(threshold):
 
 
 def test_flat_search_grows_no_tree():
-    search = UCB1(evaluate, playouts=500, seed=5)
+    search = UCB1(evaluate, UCTOptions(playouts=500, seed=5))
     game = played(TicTacToe(), "a3", "a2", "b3", "b2")
     assert found(game, search)[0] == "c3"
     assert search.counts.peak_open == 5
@@ -135,13 +135,16 @@ def test_flat_search_grows_no_tree():
 def test_the_tree_grows_towards_minimax():
     # To the eye of random playouts the first move is better; the second holds against best play.
     tree = Tree([[[1, 1], [1, 1], [-1, -1]], [[0, 0], [0, 0], [0, 0]]])
-    flat = UCB1(evaluate, playouts=3000, seed=6).search(tree, END)
-    grown = UCT(evaluate, playouts=3000, seed=6).search(tree, END)
+    flat = UCB1(evaluate, UCTOptions(playouts=3000, seed=6)).search(tree, END)
+    grown = UCT(evaluate, UCTOptions(playouts=3000, seed=6)).search(tree, END)
     assert (flat.move, grown.move) == (1, 2)
 
 
 def test_repeats_by_its_seed():
-    results = [UCT(evaluate, playouts=200, seed=seed).search(Othello(6), END) for seed in (7, 7, 8)]
+    results = [
+        UCT(evaluate, UCTOptions(playouts=200, seed=seed)).search(Othello(6), END)
+        for seed in (7, 7, 8)
+    ]
     assert results[0] == results[1]
     assert results[0] != results[2]
 
@@ -153,19 +156,19 @@ def test_a_policy_steers_the_playouts():
         calls.append(moves)
         return moves[0]
 
-    UCT(evaluate, playouts=20, policy=policy, seed=1).search(TicTacToe(), END)
+    UCT(evaluate, UCTOptions(playouts=20, policy=policy, seed=1)).search(TicTacToe(), END)
     assert calls
 
 
 def test_depth_limit_asks_the_evaluation():
-    search = UCT(games.evaluation("othello"), playouts=100, scale=64, seed=9)
+    search = UCT(games.evaluation("othello"), UCTOptions(playouts=100, scale=64, seed=9))
     found = search.search(Othello(), 3)
     assert search.counts.seldepth == 3
     assert -1 <= found.value <= 1
 
 
 def test_stopped_it_answers_with_what_it_has():
-    search = UCT(evaluate, playouts=10**9, node_limit=2000, seed=1)
+    search = UCT(evaluate, UCTOptions(playouts=10**9, node_limit=2000, seed=1))
     game = Othello(6)
     before = game.key()
     assert search.search(game, END).move in game.moves()
@@ -185,9 +188,9 @@ def test_a_finished_game_has_its_value():
 
 
 def test_with_urgency_not_every_move_is_tried_first():
-    root = UCT(evaluate, playouts=60, seed=1, urgency=0.1, exploration=0.1)
+    root = UCT(evaluate, UCTOptions(playouts=60, seed=1, urgency=0.1, exploration=0.1))
     root.search(Othello(), END)
     assert sum(child.visits for child in root.tree.children) == 60
-    flat = UCT(evaluate, playouts=7, seed=1, urgency=-5, exploration=0)
+    flat = UCT(evaluate, UCTOptions(playouts=7, seed=1, urgency=-5, exploration=0))
     flat.search(ConnectFour(), END)
     assert sorted(child.visits for child in flat.tree.children) == [0, 0, 0, 0, 0, 0, 7]

@@ -6,6 +6,7 @@ from agent.search.alpha_beta import AlphaBeta
 from agent.search.ending import Ending
 from agent.search.null_move import NullMove
 from agent.search.ordering import Ordering
+from tests.support import searching
 
 MATES = Ending(win=32_000, step=1)
 # White is a rook up with nothing to fear.
@@ -13,7 +14,8 @@ QUIET = "4k3/ppp2ppp/8/8/8/8/PPP2PPP/R3K3 w - - 0 1"
 
 
 def search(kind, fen, depth, **window):
-    found = kind(
+    found = searching(
+        kind,
         lambda game: evaluate(game.board),
         ending=MATES,
         continuation=True,

@@ -31,6 +31,7 @@ from agent.search.observing import (
 from agent.search.scout import Scout
 from agent.search.sss_star import SSSStar
 from agent.search.table import Table
+from tests.support import searching
 
 # MAX at the root; alpha-beta cuts off after the first leaf of the second MIN node.
 SMALL = [[3, 12], [2, 4]]
@@ -38,7 +39,7 @@ SMALL = [[3, 12], [2, 4]]
 
 def watch(kind, game, depth, **options):
     events = []
-    search = observed(kind, events.append)(evaluate, **options)
+    search = searching(observed(kind, events.append), evaluate, **options)
     return search, search.search(game, depth), events
 
 
@@ -55,10 +56,10 @@ def test_watching_changes_nothing(name, game_name):
         return
     depth = 2 if game_name == "pig" else 4
     options = {"playouts": 40, "seed": 3} if issubclass(kind, UCT) else {}
-    alone = kind(games.evaluation(game_name), **options)
+    alone = searching(kind, games.evaluation(game_name), **options)
     expected = alone.search(game, depth)
     events = []
-    search = observed(kind, events.append)(games.evaluation(game_name), **options)
+    search = searching(observed(kind, events.append), games.evaluation(game_name), **options)
     assert search.search(game, depth) == expected
     assert search.counts == alone.counts
     assert len(of(Visited, events)) == search.counts.nodes
@@ -82,7 +83,7 @@ def test_watching_changes_nothing(name, game_name):
 )
 def test_every_leaf_and_every_cut_is_told(kind, options):
     events, evaluation = [], games.evaluation("connect-four")
-    search = observed(kind, events.append)(evaluation, **options)
+    search = searching(observed(kind, events.append), evaluation, **options)
     search.search(games.new_game("connect-four"), 4)
     assert len(of(Evaluated, events)) == search.counts.leaves
     assert len(of(CutOff, events)) == search.counts.cutoffs > 0

@@ -7,11 +7,12 @@ import pytest
 
 from agent.games.nim import Nim
 from agent.games.tree import Tree, evaluate
-from agent.search.best_node import BestNodeSearch
+from agent.search.best_node import BestNodeOptions, BestNodeSearch
 from agent.search.catalogue import algorithm, algorithms
 from agent.search.mcts import UCT
 from agent.search.minimax import Minimax
 from agent.search.two_valued import TwoValued
+from tests.support import searching
 
 BY_VALUE = [name for name, kind in algorithms().items() if not issubclass(kind, (UCT, TwoValued))]
 
@@ -58,11 +59,11 @@ class TestValue:
 def test_a_move_is_found_wherever_there_is_one(name):
     options = {"playouts": 20, "seed": 1} if issubclass(algorithms()[name], UCT) else {}
     for root in only_moves(20):
-        found = algorithm(name)(evaluate, **options).search(Tree(root), 5)
+        found = searching(name, evaluate, **options).search(Tree(root), 5)
         assert found.pv[:1] in ((1,), ())
         assert isfinite(found.value)
-    assert algorithm(name)(evaluate, **options).search(Nim([1]), 3).pv == ((0, 1),)
-    assert algorithm(name)(evaluate, **options).search(Nim([0]), 3).pv == ()
+    assert searching(name, evaluate, **options).search(Nim([1]), 3).pv == ((0, 1),)
+    assert searching(name, evaluate, **options).search(Nim([0]), 3).pv == ()
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1, 1e7, 1e30])
@@ -73,6 +74,6 @@ def test_best_node_search_on_any_scale(scale):
         root = [[scale * random.uniform(-1, 1) for _ in range(3)] for _ in range(4)]
         for options in ({}, {"low": -1, "high": 1}, {"low": 5.0}, {"high": -5.0}):
             exact = Minimax(evaluate).search(Tree(root), 2)
-            found = BestNodeSearch(evaluate, **options).search(Tree(root), 2)
+            found = BestNodeSearch(evaluate, BestNodeOptions(**options)).search(Tree(root), 2)
             assert found.move == exact.move
             assert found.value <= exact.value

@@ -2,7 +2,7 @@ from agent.games import catalogue as games
 from agent.games.random_tree import RandomTree
 from agent.games.tree import Tree
 from agent.games.tree import evaluate as no_evaluation
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.minimax import Minimax
 from agent.search.ordering import History, Killers, Ordering
 from agent.search.theory import least_leaves
@@ -11,7 +11,7 @@ evaluate = games.evaluation("connect-four")
 
 
 def nodes(depth=5, **orderings):
-    search = AlphaBeta(evaluate, ordering=Ordering(**orderings))
+    search = AlphaBeta(evaluate, AlphaBetaOptions(ordering=Ordering(**orderings)))
     search.search(games.new_game("connect-four"), depth)
     return search.counts.nodes
 
@@ -33,7 +33,7 @@ def test_perfect_knowledge_of_the_successors_takes_the_least_leaves():
         return Minimax(no_evaluation).search(game, 99).value
 
     for seed in range(20):
-        search = AlphaBeta(no_evaluation, ordering=Ordering(successors=oracle))
+        search = AlphaBeta(no_evaluation, AlphaBetaOptions(ordering=Ordering(successors=oracle)))
         search.search(RandomTree(3, 4, seed), 4)
         assert search.counts.leaves == least_leaves(3, 4)
 
@@ -55,7 +55,9 @@ def test_refutations_outlive_the_search():
     game = RandomTree(4, 5, seed=3)
     leaves = []
     for _ in range(2):
-        search = AlphaBeta(no_evaluation, ordering=Ordering(refutations=refutations))
+        search = AlphaBeta(
+            no_evaluation, AlphaBetaOptions(ordering=Ordering(refutations=refutations))
+        )
         search.reset()
         search.search(game, 5)
         leaves.append(search.counts.leaves)
@@ -95,7 +97,9 @@ def test_classes_save_work_in_chess_and_checkers():
     for name, depth in (("chess", 3), ("checkers", 5)):
         counts = []
         for classes in (False, True):
-            search = AlphaBeta(games.evaluation(name), ordering=Ordering(classes=classes))
+            search = AlphaBeta(
+                games.evaluation(name), AlphaBetaOptions(ordering=Ordering(classes=classes))
+            )
             game = games.new_game(name)
             for _ in range(4):
                 game.play(next(iter(game.moves())))
@@ -121,7 +125,7 @@ def test_the_last_turn_orders_cut_moves_first_and_then_by_value():
 def test_the_last_turn_saves_work_in_the_next():
     game = games.new_game("connect-four")
     plain = AlphaBeta(evaluate)
-    learning = AlphaBeta(evaluate, ordering=Ordering(last_turn=True))
+    learning = AlphaBeta(evaluate, AlphaBetaOptions(ordering=Ordering(last_turn=True)))
     for search in (plain, learning):
         search.search(game, 4)
         search.forget_counts()

@@ -16,7 +16,7 @@ from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tree import Tree
 from agent.limits import Limits
 from agent.search import configuration
-from agent.search.alpha_beta import AlphaBeta, Beyond
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions, Beyond
 from agent.search.catalogue import algorithm, algorithms
 from agent.search.deepening import Deepening
 from agent.search.expectiminimax import Expectiminimax
@@ -27,6 +27,7 @@ from agent.search.ordering import Ordering
 from agent.search.searcher import GameSearcher
 from agent.search.suiting import make_search
 from agent.search.table import Table
+from tests.support import searching
 
 GAMES = {
     "tic-tac-toe": TicTacToe,
@@ -77,7 +78,7 @@ def before_the_end(name, seed, plies):
 
 def found_by(name, evaluate, game, depth, seed):
     options = {"playouts": 600, "seed": seed} if issubclass(algorithms()[name], UCT) else {}
-    return algorithm(name)(evaluate, **options).search(game, depth)
+    return searching(name, evaluate, **options).search(game, depth)
 
 
 @pytest.mark.parametrize("depth", [1, 2])
@@ -171,8 +172,8 @@ def test_techniques_take_no_evaluation_for_a_win(name, options):
         depth = random.randint(1, 4)
         if "table" in options:
             options = {"table": Table()}
-        search = algorithm(name)(raw, **options)
-        plain = AlphaBeta(raw, beyond=options.get("beyond")).search(game, depth)
+        search = searching(name, raw, **options)
+        plain = AlphaBeta(raw, AlphaBetaOptions(beyond=options.get("beyond"))).search(game, depth)
         for _ in range(2):
             found = search.search(game, depth)
             assert (found.value, found.decided) == (plain.value, plain.decided)

@@ -6,7 +6,7 @@ from agent.game import find_move
 from agent.games import catalogue
 from agent.games.connect_four import PATTERNS as FOUR
 from agent.games.tic_tac_toe import PATTERNS as THREE
-from agent.search.alpha_beta import AlphaBeta
+from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.ordering import Ordering
 from agent.search.patterns import Patterns
 
@@ -81,7 +81,8 @@ def test_they_save_work():
     nodes = []
     for patterns in (None, Patterns(FOUR, turned=False)):
         search = AlphaBeta(
-            catalogue.evaluation("connect-four"), ordering=Ordering(patterns=patterns)
+            catalogue.evaluation("connect-four"),
+            AlphaBetaOptions(ordering=Ordering(patterns=patterns)),
         )
         game = played("connect-four", *"4444")
         value = search.search(game, 5).value

@@ -14,8 +14,8 @@ from agent.games.tic_tac_toe import TicTacToe
 from agent.games.tree import Tree, evaluate
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.and_or import AndOr
-from agent.search.b_star import BStar
-from agent.search.best_node import BestNodeSearch
+from agent.search.b_star import BStar, BStarOptions
+from agent.search.best_node import BestNodeOptions, BestNodeSearch
 from agent.search.counts import SearchStopped
 from agent.search.minimax import Minimax, TwoValuedMinimax
 from agent.search.table import Table
@@ -63,7 +63,7 @@ def test_two_valued_minimax_plays_a_winning_line():
 @pytest.mark.parametrize("table", [False, True])
 def test_best_node_search_finds_the_best_move(table):
     for game, depth in random_trees(400):
-        search = BestNodeSearch(evaluate, table=Table() if table else None)
+        search = BestNodeSearch(evaluate, BestNodeOptions(table=Table() if table else None))
         exact = AlphaBeta(evaluate).search(game, depth)
         found = search.search(game, depth)
         assert found.move == exact.move
@@ -100,7 +100,7 @@ def true_bounds(slack, seed):
 class TestBStar:
     def test_finds_the_best_move_within_true_bounds(self, strategy):
         for seed, (game, depth) in enumerate(random_trees(100)):
-            search = BStar(evaluate, bounds=true_bounds(30, seed), strategy=strategy)
+            search = BStar(evaluate, BStarOptions(bounds=true_bounds(30, seed), strategy=strategy))
             exact = AlphaBeta(evaluate).search(game, depth)
             found = search.search(game, depth)
             assert found.move == exact.move
@@ -110,12 +110,15 @@ class TestBStar:
     def test_finds_it_without_bounds(self, strategy):
         for game, depth in random_trees(60):
             exact = AlphaBeta(evaluate).search(game, depth)
-            assert BStar(evaluate, strategy=strategy).search(game, depth).move == exact.move
+            assert (
+                BStar(evaluate, BStarOptions(strategy=strategy)).search(game, depth).move
+                == exact.move
+            )
 
     def test_good_bounds_save_work(self, strategy):
         game = RandomTree(3, 5, seed=3)
         exact, none = (
-            BStar(evaluate, bounds=bounds, strategy=strategy)
+            BStar(evaluate, BStarOptions(bounds=bounds, strategy=strategy))
             for bounds in (true_bounds(1, 0), None)
         )
         exact.search(game, 5)
@@ -124,7 +127,7 @@ class TestBStar:
 
     def test_the_games_own_bounds_are_taken(self, strategy):
         own, none = (
-            BStar(evaluate, bounds=bounds, strategy=strategy)
+            BStar(evaluate, BStarOptions(bounds=bounds, strategy=strategy))
             for bounds in (None, lambda game: (-inf, inf))
         )
         game = TicTacToe()
@@ -136,16 +139,19 @@ class TestBStar:
         assert own.counts.leaves < none.counts.leaves
 
     def test_bounds_that_contradict_the_leaves_do_not_hold_it_up(self, strategy):
-        search = BStar(evaluate, bounds=lambda game: (-1, 1), strategy=strategy)
+        search = BStar(evaluate, BStarOptions(bounds=lambda game: (-1, 1), strategy=strategy))
         assert search.search(RandomTree(3, 4, seed=1), 4).move is not None
 
     def test_equal_moves_do_not_hold_it_up(self, strategy):
-        assert BStar(evaluate, strategy=strategy).search(Tree([[1, 1], [1, 1]]), 2).value == 1
+        assert (
+            BStar(evaluate, BStarOptions(strategy=strategy)).search(Tree([[1, 1], [1, 1]]), 2).value
+            == 1
+        )
 
     def test_leaves_the_game_as_it_was(self, strategy):
         game = RandomTree(3, 4, seed=1)
         with pytest.raises(SearchStopped):
-            BStar(evaluate, strategy=strategy, node_limit=20).search(game, 4)
+            BStar(evaluate, BStarOptions(strategy=strategy, node_limit=20)).search(game, 4)
         assert game.key() == ()
 
         def broken(game):
@@ -154,7 +160,7 @@ class TestBStar:
             return -inf, inf
 
         with pytest.raises(ZeroDivisionError):
-            BStar(evaluate, strategy=strategy, bounds=broken).search(game, 4)
+            BStar(evaluate, BStarOptions(strategy=strategy, bounds=broken)).search(game, 4)
         assert game.key() == ()
 
 

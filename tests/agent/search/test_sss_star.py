@@ -3,7 +3,7 @@ from pathlib import Path
 
 from agent.games.tree import EXAMPLE, Tree, evaluate, read_tree
 from agent.search.alpha_beta import AlphaBeta
-from agent.search.sss_star import DualStar, SSSStar, State, write_state
+from agent.search.sss_star import DualStar, SSSStar, SSSStarOptions, State, write_state
 
 DATA = Path(__file__).parents[2] / "data" / "trees"
 
@@ -11,7 +11,8 @@ DATA = Path(__file__).parents[2] / "data" / "trees"
 def test_the_run_of_the_lecture_notes_row_by_row():
     rows = []
     search = SSSStar(
-        evaluate, observe=lambda states: rows.append(", ".join(map(write_state, states)))
+        evaluate,
+        SSSStarOptions(observe=lambda states: rows.append(", ".join(map(write_state, states)))),
     )
     found = search.search(read_tree(DATA / "sss_star.yaml"), 4)
     expected = (DATA / "sss_star_rows.txt").read_text(encoding="utf-8").splitlines()
@@ -31,7 +32,7 @@ def test_alpha_beta_cuts_nothing_there():
 
 def test_dual_star_raises_its_bound_to_the_value():
     last = []
-    search = DualStar(evaluate, observe=lambda states: last.append(states[0].bound))
+    search = DualStar(evaluate, SSSStarOptions(observe=lambda states: last.append(states[0].bound)))
     assert search.search(Tree(EXAMPLE), 4).value == 11
     # It works on the negated values, whose bounds fall.
     assert last == sorted(last, reverse=True)

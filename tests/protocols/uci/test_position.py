@@ -2,11 +2,11 @@ import chess
 import pytest
 
 from protocols.uci.position import LONGEST_GAME, CurrentPosition, read_board
-from protocols.uci.values import Position, UciError
+from protocols.uci.values import PositionCommand, UciError
 
 
 def position(moves="", fen=None):
-    return Position(fen, tuple(moves.split()))
+    return PositionCommand(fen, tuple(moves.split()))
 
 
 def test_it_begins_at_the_start():
@@ -90,10 +90,10 @@ def test_flip_changes_the_sides():
 def test_the_longest_game_is_taken_and_a_longer_one_is_not():
     shuffle = ("g1f3 g8f6 f3g1 f6g8 " * (LONGEST_GAME // 4 + 1)).split()
     current = CurrentPosition()
-    current.set(Position(None, tuple(shuffle[:LONGEST_GAME])), chess960=False)
+    current.set(PositionCommand(None, tuple(shuffle[:LONGEST_GAME])), chess960=False)
     assert len(current.board.move_stack) == LONGEST_GAME
     with pytest.raises(UciError, match="more than a game can have"):
-        current.set(Position(None, tuple(shuffle[: LONGEST_GAME + 1])), chess960=False)
+        current.set(PositionCommand(None, tuple(shuffle[: LONGEST_GAME + 1])), chess960=False)
     assert len(current.board.move_stack) == LONGEST_GAME
 
 

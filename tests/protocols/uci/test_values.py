@@ -4,7 +4,7 @@ from protocols.uci.values import (
     MOST,
     MOST_SEARCH_MOVES,
     GoCommand,
-    Position,
+    PositionCommand,
     SetOption,
     UciError,
     parse_depth,
@@ -35,11 +35,11 @@ def test_set_option(text, value):
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("startpos", Position(None, ())),
-        ("startpos moves", Position(None, ())),
-        ("startpos moves e2e4 E7E5", Position(None, ("e2e4", "e7e5"))),
-        ("fen 8/8 w - -", Position("8/8 w - -", ())),
-        ("fen 8/8 w - - 0 1 moves a1a2", Position("8/8 w - - 0 1", ("a1a2",))),
+        ("startpos", PositionCommand(None, ())),
+        ("startpos moves", PositionCommand(None, ())),
+        ("startpos moves e2e4 E7E5", PositionCommand(None, ("e2e4", "e7e5"))),
+        ("fen 8/8 w - -", PositionCommand("8/8 w - -", ())),
+        ("fen 8/8 w - - 0 1 moves a1a2", PositionCommand("8/8 w - - 0 1", ("a1a2",))),
     ],
 )
 def test_position(text, value):

@@ -1,0 +1,197 @@
+"""What the compiled searches of chess share: a crew of loaded workers, and what they play by.
+
+That is an evaluation and its exceptions, a transposition table, endgame tables, and the moves at
+the root. How the workers search is each search's own: alpha-beta in `search`, Monte Carlo tree
+search in `tree_search`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import chess
+
+from agent.chess.endgame import Endgame
+from agent.chess.evaluators import Evaluator, call, make_evaluator
+from agent.chess.rules import KernelBoard
+from agent.compiled.bits import U64
+from agent.compiled.crew import Crew
+from agent.compiled.scores import MAX_PLY
+from agent.compiled.table_memory import TableMemory
+from agent.evaluation import Evaluation, EvaluationError
+from agent.limits import Info, Limits, Progress
+
+MAX_DEPTH = MAX_PLY - 1
+NO_LIMIT = 1 << 62  # of nodes
+
+
+class CrewSearch(ABC):
+    """A search by a crew, on one or more threads; with what is its own, the player's Searcher.
+
+    megabytes: the table's. selective: False switches off all pruning, reductions, extensions and
+    the table.
+    """
+
+    def __init__(
+        self, megabytes: int, threads: int, evaluation: Evaluation, selective: bool
+    ) -> None:
+        self._crew = Crew(KernelBoard, threads)
+        self._table = TableMemory(megabytes)
+        self._evaluation = evaluation
+        self._evaluator: Evaluator = make_evaluator(evaluation, False, self.stop)
+        self._chess960 = False
+        self._selective = selective
+        self._endgame = Endgame()
+
+    # Settings: never called during a search.
+
+    @abstractmethod
+    def resize(self, megabytes: int) -> None:
+        """Use so much memory, empty; raises MemoryError, and keeps the old, for want of room."""
+
+    def clear(self) -> None:
+        """Empty the memory."""
+        self._table.clear()
+
+    def set_threads(self, threads: int) -> None:
+        """Search with so many threads."""
+        self._crew.resize(threads)
+
+    def set_evaluation(self, evaluation: Evaluation) -> None:
+        """Evaluate with another function; what was learned with the last one is forgotten.
+
+        Raises EvaluationError, and keeps the last one, if it cannot be compiled.
+        """
+        self._evaluator = make_evaluator(evaluation, self._chess960, self.stop)
+        self._evaluation = evaluation
+        self.new_game()
+
+    def set_endgame(self, endgame: Endgame) -> None:
+        """Use these endgame tables; what was learned without them is forgotten."""
+        self._endgame = endgame
+        self.new_game()
+
+    def new_game(self) -> None:
+        """Forget everything that can change a search: the memory and the histories."""
+        self.clear()
+        self._crew.first.forget()
+        # New ones have forgotten too, and sooner.
+        self._crew.renew()
+
+    # From any thread.
+
+    def arm(self) -> None:
+        """Allow the next search to run."""
+        self._crew.arm()
+
+    def stop(self) -> None:
+        """End the search within a millisecond; none runs until `arm`."""
+        self._crew.stop()
+
+    @abstractmethod
+    def progress(self) -> Progress[chess.Move]:
+        """Tell where the running search stands."""
+
+    def _nodes(self) -> int:
+        return sum(int(game.worker.nodes) for game in self._crew.at_work)
+
+    def _table_hits(self) -> int:
+        return sum(int(game.worker.table_hits) for game in self._crew.at_work)
+
+    # The search.
+
+    def evaluate(self, board: chess.Board) -> int:
+        """Return the static evaluation: centipawns for the side to move.
+
+        Raises EvaluationError if the user's evaluation fails.
+        """
+        self._follow_notation(board)
+        game = self._crew.first
+        game.load(board)
+        value = call(self._evaluator, game.address)
+        error = self._take_error()
+        if error is not None:
+            raise error
+        return value
+
+    def deepen(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
+    ) -> Iterator[Info[chess.Move]]:
+        """Search deeper and deeper; yield the lines of each level, best first.
+
+        Obeys depth, nodes, mate and search_moves; time is the caller's, who calls `stop`. After a
+        stop the best line of the partial level is yielded, if that tells anything new. At least
+        one Info is yielded. Raises EvaluationError if the user's evaluation failed.
+
+        Where endgame tables know the best move for certain it is yielded without a search; where
+        they only know which moves keep the result, no others are searched (one line only).
+        """
+        hits = 0
+        if lines == 1:
+            moves = limits.search_moves or list(board.legal_moves)
+            advice = self._endgame.advise(board, moves, lambda: self._crew.stopped)
+            if advice is not None and advice.score is not None:
+                yield Info(len(advice.line), advice.score, advice.line, tbhits=advice.hits)
+                return
+            if advice is not None:
+                limits = replace(limits, search_moves=advice.moves)
+                hits = advice.hits
+        self._follow_notation(board)
+        self._table.age()
+        self._crew.begin(partial(self._load, board, limits))
+        worker = self._crew.first.worker
+        worker.table_hits = hits
+        try:
+            yield from self._levels(board, limits, min(lines, int(worker.root_count)))
+        finally:
+            self._crew.end()
+            error = self._take_error()
+        if error is not None:
+            raise error
+
+    @abstractmethod
+    def _levels(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int
+    ) -> Iterator[Info[chess.Move]]:
+        """Search as `deepen` says, with the first worker loaded; more may be employed."""
+
+    def _load(self, board: chess.Board, limits: Limits[chess.Move], game: KernelBoard) -> None:
+        game.load(board)
+        worker = game.worker
+        moves = game.legal_moves()
+        wanted = [number for number in moves if game.move(number) in limits.search_moves]
+        moves = wanted or moves
+        worker.root_moves[: len(moves)] = moves
+        worker.root_nodes[:] = 0
+        worker.root_count = len(moves)
+        worker.root_first = worker.root_current = 0
+        worker.nodes = worker.seldepth = worker.stop = 0
+        worker.best_move = worker.best_score = 0
+        worker.node_limit = self._most_nodes(limits)
+        worker.selective = self._selective
+        worker.evaluate = U64(self._evaluator.address)
+        worker.table = U64(self._table.address)
+        worker.table_clusters = U64(self._table.clusters)
+        worker.generation = self._table.generation
+        worker.tables = U64(self._endgame.own.tables.address if self._endgame.own else 0)
+        worker.table_hits = 0
+
+    def _most_nodes(self, limits: Limits[chess.Move]) -> int:
+        """Return after how many of its nodes each worker stops by itself."""
+        return NO_LIMIT
+
+    def _follow_notation(self, board: chess.Board) -> None:
+        """Give the boards that a Python evaluation sees the notation of the game's board."""
+        if board.chess960 != self._chess960:
+            self._chess960 = board.chess960
+            self._evaluator = make_evaluator(self._evaluation, self._chess960, self.stop)
+
+    def _heed(self, game: KernelBoard) -> None:
+        """End the search of all threads where the user's evaluation has failed in one."""
+        if game.worker.failure:
+            self.stop()
+
+    def _take_error(self) -> EvaluationError | None:
+        """Return what the user's evaluation has raised, if anything, and forget it."""
+        return self._evaluator.take_error(game.worker for game in self._crew)

@@ -1,0 +1,116 @@
+"""A crew: workers that search together, the first in its caller's thread, the others in their own.
+
+A worker is memory that a kernel works in. Its record has a field `stop`: once that is set, the
+kernel returns within a millisecond. Kernels hold no lock of the interpreter, so that threads which
+call them run side by side.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Generic, Protocol, TypeVar
+
+
+class _Record(Protocol):
+    stop: int
+
+
+class _Hand(Protocol):
+    @property
+    def worker(self) -> _Record: ...
+
+
+Hand = TypeVar("Hand", bound=_Hand)
+
+
+class Crew(Generic[Hand]):
+    """So many workers, some of which are at work in a search. hire: makes one worker's memory."""
+
+    def __init__(self, hire: Callable[[], Hand], size: int) -> None:
+        self._hire = hire
+        self._hands = [hire() for _ in range(size)]
+        self._load: Callable[[Hand], None] | None = None
+        self._at_work = self._hands[:1]
+        self._threads: list[threading.Thread] = []
+        self._stopped = False
+
+    def __len__(self) -> int:
+        return len(self._hands)
+
+    def __iter__(self) -> Iterator[Hand]:
+        return iter(self._hands)
+
+    @property
+    def first(self) -> Hand:
+        """The worker in its caller's thread."""
+        return self._hands[0]
+
+    # Settings: never called during a search.
+
+    def resize(self, size: int) -> None:
+        """Have so many workers."""
+        self._hands = self._hands[:size] + [self._hire() for _ in range(size - len(self._hands))]
+
+    def renew(self) -> None:
+        """Put new workers, which know nothing, in place of all but the first."""
+        self._hands[1:] = [self._hire() for _ in self._hands[1:]]
+
+    # From any thread.
+
+    def arm(self) -> None:
+        """Allow the next search to run."""
+        self._stopped = False
+
+    def stop(self) -> None:
+        """End the search within a millisecond; none runs until `arm`."""
+        self._stopped = True
+        for hand in self._hands:
+            hand.worker.stop = 1
+
+    @property
+    def stopped(self) -> bool:
+        """Whether no search may run."""
+        return self._stopped
+
+    @property
+    def at_work(self) -> Sequence[Hand]:
+        """Those that are loaded for this search, or were for the last."""
+        return self._at_work
+
+    # The search.
+
+    def begin(self, load: Callable[[Hand], None]) -> None:
+        """Begin a search with the first worker alone. load: prepares one for it, clears `stop`."""
+        self._load = load
+        self._at_work = []
+        self.employ(1)
+
+    def employ(self, number: int) -> None:
+        """Load more workers, until so many are at work."""
+        assert self._load is not None, "no search has begun"
+        joining = self._hands[len(self._at_work) : number]
+        for hand in joining:
+            self._load(hand)
+        self._at_work = self._at_work + joining
+        if self._stopped:  # asked while they were being loaded
+            self.stop()
+
+    def start(self, work: Callable[[Hand, int], object]) -> None:
+        """Let those at work but the first do something, each in a thread. work: gets its number."""
+        self._threads = [
+            threading.Thread(target=work, args=(hand, number), daemon=True)
+            for number, hand in enumerate(self._at_work[1:], 1)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def join(self) -> None:
+        """Wait for those that were started."""
+        for thread in self._threads:
+            thread.join()
+        self._threads = []
+
+    def end(self) -> None:
+        """End the search of all but the first, which has ended, and wait for them."""
+        for hand in self._at_work[1:]:
+            hand.worker.stop = 1
+        self.join()

@@ -1,0 +1,31 @@
+"""`python -m protocols.gtp SETTINGS`: a GTP engine for whoever starts one from Python.
+
+SETTINGS are those of `protocols.gtp.protocol`, as JSON. It reads no command line of a user's; the
+errors of one are seen to by `kempelen gtp`.
+"""
+
+import json
+import sys
+
+from agent.border.plain_text import plain
+from agent.evaluation import EvaluationError
+from protocols import pipes
+from protocols.gtp.protocol import Gtp, Settings
+
+
+def report(text: str) -> None:
+    """Tell a person."""
+    print(plain(text), file=sys.stderr, flush=True)
+
+
+def main(settings: Settings) -> int:
+    """Serve until `quit` or the end of input; 2 for settings that cannot be."""
+    try:
+        return pipes.serve(lambda session: Gtp("Kempelen", "", session.send, report, settings))
+    except (EvaluationError, OSError, ValueError) as error:
+        report(str(error))
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(Settings(**json.loads(sys.argv[1]))))

@@ -1,0 +1,104 @@
+"""Workers that search together: who is loaded, who is told to stop, who is waited for."""
+
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+
+from agent.compiled.crew import Crew
+
+PATIENCE = 10.0
+
+
+class Hand:
+    """What a kernel works in: its record has the fields that a crew knows of."""
+
+    def __init__(self) -> None:
+        self.worker = SimpleNamespace(stop=1)
+        self.goes_on = threading.Event()
+
+    def work(self, done: Callable[[], None]) -> None:
+        """Be a kernel: work until the stop is set, which is looked for now and then."""
+        while not self.worker.stop:
+            self.goes_on.wait(0.001)
+        done()
+
+
+def load(hand: Hand) -> None:
+    hand.worker.stop = 0
+
+
+@pytest.fixture
+def crew() -> Crew[Hand]:
+    return Crew(Hand, 3)
+
+
+def test_a_search_begins_with_the_first_alone(crew: Crew[Hand]) -> None:
+    crew.begin(load)
+    assert [hand.worker.stop for hand in crew] == [0, 1, 1]
+    assert list(crew.at_work) == [crew.first]
+    crew.employ(2)
+    assert [hand.worker.stop for hand in crew] == [0, 0, 1]
+    assert list(crew.at_work) == list(crew)[:2]
+
+
+def test_the_others_work_in_threads_and_are_ended(crew: Crew[Hand]) -> None:
+    crew.begin(load)
+    crew.employ(3)
+    worked: list[tuple[int, Hand]] = []
+    before = threading.active_count()
+    crew.start(lambda hand, number: hand.work(lambda: worked.append((number, hand))))
+    assert threading.active_count() == before + 2
+    crew.end()
+    assert threading.active_count() == before
+    _, second, third = crew
+    assert sorted(number for number, _ in worked) == [1, 2]
+    assert {id(hand) for _, hand in worked} == {id(second), id(third)}
+    assert not crew.first.worker.stop
+
+
+def test_what_was_started_can_be_waited_for_and_started_again(crew: Crew[Hand]) -> None:
+    crew.begin(load)
+    crew.employ(3)
+    worked: list[int] = []
+    for _ in range(2):
+        crew.start(lambda hand, number: worked.append(number))
+        crew.join()
+    assert sorted(worked) == [1, 1, 2, 2]
+
+
+def test_a_stop_is_kept_until_the_crew_is_armed(crew: Crew[Hand]) -> None:
+    crew.stop()
+    crew.begin(load)
+    assert crew.stopped
+    assert [hand.worker.stop for hand in crew] == [1, 1, 1]
+    crew.arm()
+    crew.begin(load)
+    assert not crew.stopped
+    assert crew.first.worker.stop == 0
+
+
+def test_a_stop_while_others_are_loaded_reaches_them(crew: Crew[Hand]) -> None:
+    def load_and_stop(hand: Hand) -> None:
+        if hand is not crew.first:
+            crew.stop()
+        load(hand)
+
+    crew.begin(load_and_stop)
+    assert not crew.stopped
+    crew.employ(3)
+    assert [hand.worker.stop for hand in crew] == [1, 1, 1]
+
+
+def test_its_size_can_be_changed_and_all_but_the_first_renewed(crew: Crew[Hand]) -> None:
+    first, second, _ = crew
+    crew.resize(2)
+    assert list(crew) == [first, second]
+    crew.resize(4)
+    assert len(crew) == 4
+    assert list(crew)[:2] == [first, second]
+    crew.renew()
+    assert len(crew) == 4
+    assert crew.first is first
+    assert second not in list(crew)

@@ -1,0 +1,55 @@
+"""No two modules need each other, not even for their types or inside a function."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import agent
+
+ROOT = Path(agent.__file__).parents[1]
+PACKAGES = ("agent", "openings", "protocols", "training", "tournament", "kempelen")
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Generate all that could be meant: `from a import b` may name the module a.b."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module, f"{path} imports by a relative name"
+            submodules = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from submodules
+            if not all(map(is_module, submodules)):
+                yield node.module
+
+
+def is_module(name: str) -> bool:
+    path = ROOT.joinpath(*name.split("."))
+    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+
+
+def needs(root: Path) -> dict[str, set[str]]:
+    """Return what each module of ours imports of ours."""
+    graph = {}
+    for package in PACKAGES:
+        for path in (root / package).rglob("*.py"):
+            parts = path.relative_to(root).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            graph[name] = set(imports(path)) - {name}
+    return {name: needed & graph.keys() for name, needed in graph.items()}
+
+
+def test_modules_do_not_need_each_other() -> None:
+    graph = needs(ROOT)
+    assert graph["kempelen.cli"]
+    TopologicalSorter(graph).prepare()  # CycleError names the modules of a circle
+
+
+def test_a_circle_is_found() -> None:
+    graph = needs(ROOT)
+    graph["agent.limits"].add("kempelen.cli")
+    with pytest.raises(CycleError):
+        TopologicalSorter(graph).prepare()

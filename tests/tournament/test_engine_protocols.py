@@ -1,0 +1,84 @@
+"""The table of protocols: what of it settings and contestants go by."""
+
+import sys
+
+import pytest
+
+from tests.tournament.support import settings
+from tournament.contestants import UciContestant
+from tournament.engine_protocols import KINDS, Terms, check_engine, kind_of, make_contestant
+from tournament.engine_settings import EngineProtocol, EngineSettings
+from tournament.game_settings import GameSettings
+from tournament.lab_agents import lab_program
+from tournament.time_control import TimeControl
+from tournament.values import SettingsError
+
+# What each names that can be there without anything else.
+COMMANDS = {EngineProtocol.LAB: "alpha-beta", EngineProtocol.AGENT: "chess"}
+
+
+def one(protocol, **changes):
+    command = COMMANDS.get(protocol, sys.executable)
+    return EngineSettings(command, "x", protocol=protocol, **changes)
+
+
+def test_every_protocol_has_a_row():
+    assert list(KINDS) == list(EngineProtocol)
+
+
+@pytest.mark.parametrize("protocol", [p for p in EngineProtocol if p != EngineProtocol.MQTT])
+async def test_an_engine_that_is_there_becomes_a_contestant(protocol):
+    check_engine(one(protocol))
+    contestant = make_contestant(one(protocol))
+    assert isinstance(contestant, UciContestant) is kind_of(one(protocol)).speaks_uci
+    await contestant.close()  # which leaves nothing behind where nothing was started
+
+
+@pytest.mark.parametrize("protocol", EngineProtocol)
+def test_an_engine_that_is_not_there_is_named(protocol):
+    absent = EngineSettings("no such / engine", "x", protocol=protocol)
+    with pytest.raises(SettingsError, match="engine x: "):
+        check_engine(absent)
+
+
+@pytest.mark.parametrize("protocol", EngineProtocol)
+@pytest.mark.parametrize("limit", ["nodes", "depth", "playouts"])
+def test_limits_are_refused_that_a_protocol_has_no_words_for(protocol, limit):
+    engines = [one(protocol)] * 2
+    if limit in kind_of(engines[0]).limits:
+        settings(*engines, time=TimeControl(**{limit: 5}))
+    else:
+        with pytest.raises(SettingsError, match=f"engine x: .*{limit}"):
+            settings(*engines, time=TimeControl(**{limit: 5}))
+
+
+def test_what_it_has_no_words_for_is_said_with_what_it_has():
+    with pytest.raises(SettingsError, match=r"^engine x: xboard has no nodes; use tc, movetime or"):
+        settings(*[one(EngineProtocol.XBOARD)] * 2, time=TimeControl(nodes=5))
+    with pytest.raises(SettingsError, match=r"GTP has no nodes or depth; use tc or movetime$"):
+        settings(*[one(EngineProtocol.GTP)] * 2, time=TimeControl(depth=5))
+
+
+@pytest.mark.parametrize("protocol", EngineProtocol)
+def test_other_games_are_for_who_plays_every_game(protocol):
+    engines, game = [one(protocol)] * 2, GameSettings("nim")
+    if kind_of(engines[0]).every_game:
+        settings(*engines, game=game, time=TimeControl(movetime=1))
+    else:
+        message = (
+            "^engine x plays chess only: nim is played by programs with the protocol gtp and "
+            "agents with the protocol lab$"
+        )
+        with pytest.raises(SettingsError, match=message):
+            settings(*engines, game=game, time=TimeControl(movetime=1))
+
+
+def test_a_bot_needs_a_broker():
+    with pytest.raises(SettingsError, match="add --mqtt URL"):
+        make_contestant(one(EngineProtocol.MQTT), Terms())
+
+
+def test_an_agent_of_the_lab_is_started_by_what_the_match_itself_imports():
+    agent = lab_program(one(EngineProtocol.LAB), GameSettings("nim"), TimeControl(depth=2))
+    assert agent.command == sys.executable
+    assert agent.arguments[:2] == ("-m", "protocols.gtp")

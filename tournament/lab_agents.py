@@ -1,0 +1,77 @@
+"""Agents of the lab, any algorithm for any game: each a GTP engine of ours in its own process.
+
+So one thinks beside the runner and other agents, and a user's code that hangs can be ended.
+"""
+
+import dataclasses
+import json
+import sys
+
+import protocols.gtp
+from agent.evaluation import HANDCRAFTED, EvaluationError
+from agent.game import CHANCE
+from agent.games import catalogue
+from agent.search.suiting import make_search
+from protocols.gtp.protocol import Settings as GtpSettings
+from tournament.engine_settings import EngineSettings
+from tournament.game_settings import GO, GameSettings, new_game
+from tournament.time_control import TimeControl
+from tournament.values import SettingsError
+
+LAB_OPTIONS = {"evaluation", "seed"}
+
+
+def lab_program(
+    settings: EngineSettings, game: GameSettings, time: TimeControl | None
+) -> EngineSettings:
+    """Return an agent as a program.
+
+    time: its time control, of which GTP can say no depth, nodes and playouts.
+    """
+    limits = time or TimeControl(movetime=1)
+    session = GtpSettings(
+        game=game.name,
+        options={} if game.name == GO else game.options,  # GTP has commands for those of Go
+        algorithm=settings.command,
+        evaluation=_evaluation(settings),
+        book=False,  # it is the algorithm that plays, not what others know
+        # Without a clock it answers with what it has before it would count as hung.
+        seconds=limits.movetime or limits.patience / 2,
+        depth=limits.depth,
+        playouts=limits.playouts,
+        nodes=limits.nodes,
+        seed=_seed(settings),
+    )
+    arguments = ("-m", protocols.gtp.__name__, json.dumps(dataclasses.asdict(session)))
+    return dataclasses.replace(settings, command=sys.executable, arguments=arguments)
+
+
+def check_agent(settings: EngineSettings, game: GameSettings) -> None:
+    """Raise SettingsError if there is no such agent, or it cannot play the game."""
+    if unknown := ", ".join(settings.options.keys() - LAB_OPTIONS):
+        known = ", ".join(sorted(LAB_OPTIONS))
+        raise SettingsError(f"engine {settings.name}: no option {unknown}; there are {known}")
+    _seed(settings)
+    try:
+        evaluate = catalogue.evaluation(game.name, _evaluation(settings))
+        start = new_game(game)
+        make_search(settings.command, start, evaluate)
+        if start.turn != CHANCE:
+            evaluate(start)  # once, since an agent whose evaluation fails plays on all the same
+    except (ValueError, EvaluationError) as error:
+        raise SettingsError(f"engine {settings.name}: {error}") from None
+
+
+def _evaluation(settings: EngineSettings) -> str:
+    return str(settings.options.get("evaluation", HANDCRAFTED.name))
+
+
+def _seed(settings: EngineSettings) -> int | None:
+    """Return what all that is random in an agent follows from, if that is given."""
+    given = settings.options.get("seed")
+    try:
+        return None if given is None else int(str(given))
+    except ValueError:
+        raise SettingsError(
+            f"engine {settings.name}: seed: a whole number is expected, not {given!r}"
+        ) from None
