@@ -8,7 +8,10 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 # Standard output is the engine's; pip shows its progress where there is a terminal to see it.
 INSTALL = $(BIN)/python -m pip install $$([ -t 2 ] || echo --quiet) --disable-pip-version-check
 
-.PHONY: setup run test image second-python check bench strength clean
+# As many workers as tests/conftest.py says; whoever is done takes tests from the others.
+TEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
+
+.PHONY: setup run test image second-python check check-all bench strength clean
 
 setup: $(INSTALLED_DEV)  ## virtual environment with the project installed editable, kernels compiled
 	$(BIN)/kempelen warmup
@@ -28,8 +31,8 @@ run: $(INSTALLED)  ## speak UCI on standard input and output
 	$(BIN)/kempelen warmup alphabeta >&2
 	$(BIN)/kempelen uci
 
-test: setup  ## run all tests
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+test: setup  ## run the tests
+	$(TEST)
 
 image: setup  ## build the container image and play in it: as root, with Debian's buildah
 	$(BIN)/python -m pytest --image tests/docker
@@ -42,6 +45,9 @@ check: $(INSTALLED_DEV)  ## lint, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check-all: setup check  ## check, and run the tests thoroughly: all that is, and more of it
+	$(TEST) --thorough
 
 bench: $(INSTALLED)  ## nodes and speed of a fixed search
 	$(BIN)/kempelen bench

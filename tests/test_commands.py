@@ -46,7 +46,7 @@ HERE: dict[str, dict[str, str]] = {
     "kempelen tournament cup.yaml": {},
     "kempelen tables check": {},
     "kempelen tables stats": {"stats": "stats KBNK"},
-    "kempelen selfplay FILE": {"FILE": "new.bin --positions 200 --nodes 20"},
+    "kempelen selfplay FILE": {"FILE": "new.bin --positions 200 --nodes 20 --processes 1"},
     "kempelen selfplay --nodes 400": {"400": "20 new.bin --positions 200"},
     "kempelen epd FILE... --movetime 1": {"FILE...": "mates.epd", "movetime 1": "movetime 0.1"},
     "kempelen epd tests/data/mates.epd --nodes 8000000": {
@@ -106,7 +106,7 @@ HERE: dict[str, dict[str, str]] = {
         "games 10": "games 2 --maxmoves 4",
         "movetime=0.3": "movetime=0.05",
     },
-    "python benchmarks/duel.py . HEAD": {"HEAD": "HEAD --games 2 --nodes 100"},
+    "python benchmarks/duel.py . HEAD": {"HEAD": "HEAD --games 2 --nodes 100 --processes 1"},
     "python benchmarks/startup.py": {".py": ".py --runs 1 --no-cold"},
     "python benchmarks/move_time.py": {".py": ".py --moves 3"},
     "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
@@ -149,7 +149,7 @@ EXTRAS = "pyproject.toml"
 # Run elsewhere: by a test, by .ci/run or by make; the extras that pip installs are there.
 ELSEWHERE = {
     "make run": "Makefile",
-    "make test": ".ci/run",
+    "make test": "Makefile",
     "make image": ".ci/run",
     "make second-python": ".ci/run",
     "make strength": "Makefile",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kempelen import match
+from tests import in_process
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
@@ -28,10 +29,12 @@ KEMPELEN = Path(sys.executable).with_name("kempelen")
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A user's folder, with the README's files in it."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's folder, with the README's files in it, which is the working folder."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
+        monkeypatch.delitem(sys.modules, Path(name).stem, raising=False)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
@@ -76,9 +79,7 @@ def test_gtp(transcript: str, folder: Path) -> None:
     typed = "".join(line[2:] + "\n" for line in lines if line.startswith("> "))
     shown = [line for line in lines if not line.startswith("> ")]
     arguments = shlex.split(command.removeprefix("$ kempelen "))
-    run = subprocess.run(
-        [KEMPELEN, *arguments], input=typed, capture_output=True, text=True, cwd=folder, timeout=60
-    )
+    run = in_process.run(*arguments, text=typed)
     assert (run.returncode, run.stderr) == (0, "")
     said = [line for line in run.stdout.splitlines() if line]
     assert pattern(shown).fullmatch("".join(f"{line}\n" for line in said)), run.stdout
@@ -90,9 +91,7 @@ def test_console(console: str, folder: Path) -> None:
         command, *shown = part.splitlines()
         program, *arguments = shlex.split(command)
         assert program == "kempelen"
-        run = subprocess.run(
-            [KEMPELEN, *arguments], capture_output=True, text=True, cwd=folder, timeout=120
-        )
+        run = in_process.run(*arguments)
         assert run.returncode == 0, run.stderr
         assert pattern(shown).fullmatch(run.stdout), run.stdout
 
@@ -141,8 +140,8 @@ def test_the_game_is_the_one_that_the_tests_play() -> None:
 
 
 def test_read_positions(folder: Path) -> None:
-    played = [KEMPELEN, "selfplay", "positions.bin", "--positions", "2000", "--nodes", "50"]
-    subprocess.run(played, check=True, cwd=folder, capture_output=True)
+    played = ("selfplay", "positions.bin", "--positions", 500, "--nodes", 50)
+    assert in_process.run(*played, "--processes", 1).returncode == 0
     run = subprocess.run(
         [sys.executable, "read.py"], capture_output=True, text=True, cwd=folder, check=True
     )
