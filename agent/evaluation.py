@@ -30,6 +30,7 @@ NumPy by itself.
 """
 
 import importlib
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
@@ -111,10 +112,12 @@ def load(spec: str) -> Evaluation:
         raise EvaluationError(str(error)) from error
     function = getattr(module, name, None)
     if isinstance(function, JittedEvaluator):
+        _require_call(spec, function.function, "worker", "ply")
         return Evaluation(spec, jitted=function.function)
     if not callable(function):
         known = ", ".join(_functions(module)) or "none"
         raise EvaluationError(f"{place} has no function {name!r}; it has: {known}")
+    _require_call(spec, function, "position")
     return Evaluation(spec, python=function)
 
 
@@ -126,6 +129,24 @@ def check(spec: str) -> None:
             user_code.check(place, "evaluation")
         except user_code.UserCodeError as error:
             raise EvaluationError(str(error)) from None
+
+
+def _require_call(spec: str, function: Callable[..., Any], *arguments: str) -> None:
+    """Raise EvaluationError unless a function can be called with so many arguments."""
+    from inspect import signature  # not at start-up, which it would lengthen
+
+    try:
+        own = signature(function)
+    except (TypeError, ValueError):  # what is written in C may not tell
+        return
+    try:
+        own.bind(*arguments)
+    except TypeError as error:
+        called = ", ".join(arguments)
+        raise EvaluationError(
+            f"evaluation {spec} takes other arguments: it is called with ({called}), and takes "
+            f"{own}: {error}"
+        ) from None
 
 
 def _is_built_in(spec: str) -> bool:
@@ -154,6 +175,17 @@ def _functions(module: ModuleType) -> list[str]:
 def failure(name: str, error: BaseException) -> EvaluationError:
     """Make the error that reports an exception in a running evaluation."""
     return EvaluationError(f"evaluation {name} failed: {user_code.describe(error)}")
+
+
+def whole(name: str, value: Any) -> int:
+    """Return what an evaluation of chess returned; EvaluationError if it is no whole number."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise EvaluationError(
+            f"evaluation {name} returned a value of the type {type(value).__name__}: a whole "
+            "number of centipawns is needed, such as round(value)"
+        ) from None
 
 
 def finite(name: str, value: float) -> float:

@@ -24,10 +24,19 @@ def quota(root: Path = Path("/")) -> float:
 
     root: where the system's files are.
     """
-    return min((_quota_of(folder) for folder in _control_groups(root)), default=inf)
+    return min((_quota_of(folder) for folder in _control_groups(root, "cpu")), default=inf)
 
 
-def _control_groups(root: Path) -> Iterator[Path]:
+def memory_limit(root: Path = Path("/")) -> float:
+    """Return how many bytes of memory the control groups of this process leave it (Linux).
+
+    root: where the system's files are.
+    """
+    limits = (_memory_of(folder) for folder in _control_groups(root, "memory"))
+    return min(limits, default=inf)
+
+
+def _control_groups(root: Path, controller: str) -> Iterator[Path]:
     """Generate the folders of the groups that may limit this process, versions 1 and 2."""
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
@@ -35,9 +44,9 @@ def _control_groups(root: Path) -> Iterator[Path]:
         return
     for line in lines:
         _, controllers, path = line.split(":", 2)
-        if controllers and "cpu" not in controllers.split(","):
+        if controllers and controller not in controllers.split(","):
             continue
-        mounts = ("cpu", controllers) if controllers else ("", "unified")
+        mounts = (controller, controllers) if controllers else ("", "unified")
         for mount in dict.fromkeys(mounts):
             top = root / "sys/fs/cgroup" / mount
             group = top / path.lstrip("/")
@@ -55,6 +64,32 @@ def _quota_of(folder: Path) -> float:
         if allowed > 0 and period > 0:
             return allowed / period
     return inf
+
+
+def _memory_of(folder: Path) -> float:
+    for name in ("memory.max", "memory.limit_in_bytes"):
+        try:
+            return int((folder / name).read_text())
+        except (OSError, ValueError):  # no such group, or "max", which is no limit
+            continue
+    return inf
+
+
+def processor(root: Path = Path("/")) -> str:
+    """Return what the processor calls itself, "" where the system does not tell.
+
+    root: where the system's files are.
+    """
+    try:
+        lines = (root / "proc/cpuinfo").read_text(errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    if names:
+        return names[0]
+    from platform import processor as told  # not at start-up, which it would lengthen
+
+    return told()
 
 
 def physical_memory() -> float:

@@ -7,10 +7,11 @@ asks for, and answers before anything heavy is imported.
 
 import os
 import sys
+from types import ModuleType
 
 from kempelen import __version__
 
-# name: one line of help. The module is kempelen.<name>.
+# name: one line of help. The module is kempelen.<name>, where Python has not taken that word.
 COMMANDS = {
     "uci": "speak the UCI protocol on standard input and output",
     "gtp": "speak the Go Text Protocol on standard input and output, for Go and every other game",
@@ -22,6 +23,7 @@ COMMANDS = {
     "lab": "compare, trace, draw and plot search algorithms on any game, and solve games",
     "selfplay": "play games against itself and keep the positions, to train with",
     "warmup": "compile the kernels and fill the cache",
+    "try": "try an evaluation of your own: errors, symmetry, speed, and a match",
     "match": "play engines against each other, with everything on the command line",
     "tournament": "play the tournament that a YAML file describes",
     "tune": "find better constants of the search, or weights of the evaluation",
@@ -29,6 +31,7 @@ COMMANDS = {
     "sprt": "judge a match by its counts: Elo, likelihood of superiority, SPRT",
     "watch": "show a running tournament from its MQTT broker",
     "serve": "answer position requests over MQTT, as a bot",
+    "doctor": "tell what is here and what is wrong with it, for a report of a fault",
 }
 
 # The exit status that shells expect of a command that was interrupted from the keyboard.
@@ -49,7 +52,6 @@ def main(argv: list[str] | None = None) -> int:
 
         return first_line.serve()
     import argparse
-    from importlib import import_module
 
     parser = argparse.ArgumentParser(
         prog="kempelen",
@@ -60,10 +62,10 @@ def main(argv: list[str] | None = None) -> int:
     for name, help_line in COMMANDS.items():
         command = commands.add_parser(name, help=help_line, description=help_line)
         if name == argv[0]:
-            import_module(f"kempelen.{name}").configure(command)
+            _module(name).configure(command)
     arguments = parser.parse_args(argv)
     try:
-        status = int(import_module(f"kempelen.{arguments.command}").run(arguments))
+        status = int(_module(arguments.command).run(arguments))
         sys.stdout.flush()
         return status
     except KeyboardInterrupt:
@@ -77,6 +79,13 @@ def main(argv: list[str] | None = None) -> int:
         complain(error, f"kempelen {arguments.command}")
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
+
+
+def _module(command: str) -> ModuleType:
+    from importlib import import_module
+    from keyword import iskeyword
+
+    return import_module(f"kempelen.{command}{'_' * iskeyword(command)}")
 
 
 if __name__ == "__main__":

@@ -56,18 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     time.add_argument("--margin", type=float, help="how late a move may come (default 0.02)")
     time.add_argument("--patience", type=float, help="when a search without clock is hung (60)")
     games = parser.add_argument_group("games")
-    games.add_argument(
-        "--game", default="chess", metavar="G", help="the game's name, or FILE.py:Class"
-    )
-    games.add_argument(
-        "--size", "--state", metavar="VALUE",
-        help="the game's first option, such as the size of its board",
-    )  # fmt: skip
-    games.add_argument("--komi", type=float, help="of Go (default 7.5)")
-    games.add_argument(
-        "--option", action="append", default=[], type=read_option, metavar="NAME=VALUE",
-        help="another option of the game; may be repeated",
-    )  # fmt: skip
+    configure_game(games)
     games.add_argument("--format", choices=[str(f) for f in Format], default="round-robin")
     games.add_argument("--games", type=int, default=2, help="games of each pairing (default 2)")
     games.add_argument("--rounds", type=int, default=1, help="rounds (default 1)")
@@ -93,6 +82,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="elo0=0,elo1=2,alpha=0.05,beta=0.05,model=normalized|logistic",
     )
     configure_run(parser)
+
+
+def configure_game(group: argparse._ArgumentGroup) -> None:
+    """Declare the arguments that say what is played."""
+    group.add_argument(
+        "--game", default="chess", metavar="G", help="the game's name, or FILE.py:Class"
+    )
+    group.add_argument(
+        "--size", "--state", metavar="VALUE",
+        help="the game's first option, such as the size of its board",
+    )  # fmt: skip
+    group.add_argument("--komi", type=float, help="of Go (default 7.5)")
+    group.add_argument(
+        "--option", action="append", default=[], type=read_option, metavar="NAME=VALUE",
+        help="another option of the game; may be repeated",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -121,7 +126,7 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
                     f"--engine {engine.get('name') or engine['command']}"
                 )
     data = {
-        "game": _game(arguments),
+        "game": game_entries(arguments),
         "engines": engines,
         "time": _time_entries(arguments.tc, time, "--tc") or None,
         "openings": {
@@ -147,7 +152,7 @@ def _any_limit(time: Mapping[str, Any]) -> bool:
     return any(value is not None for name, value in time.items() if name not in TOLERANCES)
 
 
-def _game(arguments: argparse.Namespace) -> dict[str, Any]:
+def game_entries(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the game as GameSettings has it."""
     if arguments.game == CHESS:
         if arguments.size is not None or arguments.komi is not None or arguments.option:

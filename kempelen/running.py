@@ -35,8 +35,11 @@ SETTLING = 1.0
 MISSING_CLUSTER = "a cluster needs more packages: pip install 'kempelen[cluster]'"
 
 
-def configure_run(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that say how a tournament is run, not what it is."""
+def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> None:
+    """Declare the arguments that say how a tournament is run, not what it is.
+
+    network: also on other machines, and for those to watch.
+    """
     run = parser.add_argument_group("the run")
     run.add_argument(
         "--concurrency", type=_count, help="games at once (default 1, or all threads of a cluster)"
@@ -55,6 +58,9 @@ def configure_run(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     run.add_argument("--log-dir", metavar="DIR", help="log what each engine reads and writes")
     run.add_argument("--json", action="store_true", help="print the result as JSON")
+    if not network:
+        parser.set_defaults(cluster=None, mqtt=None, broker=None)
+        return
     cluster = parser.add_argument_group("Dask cluster")
     cluster.add_argument(
         "--cluster", metavar="ADDRESS", help="play there: tcp:// or tls://HOST:PORT"

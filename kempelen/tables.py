@@ -69,7 +69,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _folder(arguments: Namespace) -> Path:
-    from openings.tables import table_folder
+    from openings.places import table_folder
 
     return table_folder() if arguments.folder is None else arguments.folder
 

@@ -30,8 +30,7 @@ from agent.chess.ending_tables import (
     unpack,
 )
 from agent.chess.own_tables import OwnTables
-
-DATA_VARIABLE = "KEMPELEN_DATA_DIR"
+from openings.places import table_folder
 
 _SHIPPED = Path(__file__).parent / "data"
 _COMPRESSED = SUFFIX + ".xz"
@@ -39,16 +38,6 @@ _COMPRESSED = SUFFIX + ".xz"
 _ABANDONED = 600.0  # seconds after which nobody writes a temporary file any more
 
 Watch = Callable[[str, float], None]
-
-
-def table_folder() -> Path:
-    """Return the folder of the user's tables; it need not exist."""
-    base = os.environ.get(DATA_VARIABLE)
-    if base is None:
-        from platformdirs import user_data_path
-
-        return user_data_path("kempelen", appauthor=False) / "tables"
-    return Path(base).expanduser() / "tables"
 
 
 def table_path(folder: Path, ending: EndingKind) -> Path:

@@ -39,9 +39,9 @@ HERE: dict[str, dict[str, str]] = {
     ".venv/bin/python -m pytest tests/agent/games/test_all_games.py --game chomp.py:Chomp": {
         "chomp.py:": "tests/data/games/chomp.py:",
     },
-    "kempelen match --engine agent=chess,name=bishops,option.Evaluation=fast_bishops.py:evaluate "
-    "--engine agent=chess,name=shipped --nodes 2000 --games 100": {
-        "--nodes 2000 --games 100": "--nodes 200 --games 2 --maxmoves 5",
+    "kempelen doctor": {},
+    "kempelen try my_eval.py:evaluate": {
+        "my_eval.py:evaluate": "my_eval.py:evaluate --games 2 --nodes 20",
     },
     "kempelen match --help": {},
     "kempelen lab --help": {},
@@ -186,6 +186,7 @@ ELSEWHERE = {
     "kempelen uci --tune": "tests/test_commands.py::test_the_constants_are_options",
     "kempelen gtp": "tests/kempelen/test_gtp.py::test_go_on_19x19_without_arguments",
     "kempelen bench": "tests/docs/test_examples.py::test_console",
+    "kempelen try": "tests/kempelen/test_try.py",
     "kempelen match": "tests/kempelen/test_match.py::test_a_match",
     "kempelen watch --mqtt ...": COMPOSED,
     "kempelen serve --name bot --engine agent=chess --mqtt ...": COMPOSED,

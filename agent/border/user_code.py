@@ -37,14 +37,26 @@ def load_module(place: str, noun: str) -> ModuleType:
 
 def describe(error: BaseException) -> str:
     """Say what happened, and on which line of the user's file."""
+    places = []
     trace = error.__traceback__
-    place = ""
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if not file.startswith("<") and file != __file__:
-            place = f" ({Path(file).name}, line {trace.tb_lineno})"
+            places.append((file, trace.tb_lineno))
         trace = trace.tb_next
-    return f"{type(error).__name__}: {error}{place}"
+    # What the user's code calls may have raised it, on a line that says nothing to the user.
+    if places := [place for place in places if not _is_library(place[0])] or places:
+        return f"{type(error).__name__}: {error} ({Path(places[-1][0]).name}, line {places[-1][1]})"
+    return f"{type(error).__name__}: {error}"
+
+
+def _is_library(file: str) -> bool:
+    """Tell whether a file is of Python, of an installed package or of this one."""
+    from sysconfig import get_paths  # not at start-up, which it would lengthen
+
+    paths = get_paths()
+    folders = [Path(paths[name]) for name in ("stdlib", "purelib", "platlib")]
+    return any(map(Path(file).is_relative_to, (*folders, Path(__file__).parents[1])))
 
 
 def _read_file(path: Path, noun: str) -> tuple[Path, bytes]:

@@ -3,13 +3,16 @@
 The count is the same on every run and machine, and changes with every change of the search.
 """
 
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import chess
 
 from agent.chess.search import KernelSearch
+from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.limits import Info, Limits
 from agent.threads.latch import Latch
 
@@ -52,3 +55,35 @@ def run(depth: int = DEPTH, stop: Latch | None = None) -> Iterator[Info[chess.Mo
         yield replace(last, time=time.perf_counter() - began)
         if stop is not None and stop.is_set():
             return
+
+
+def nodes_a_second(seconds: float, evaluation: Evaluation = HANDCRAFTED) -> float:
+    """Return the speed of searches of the same positions that take so long together.
+
+    One thread, the default table. Needs the kernel. Raises EvaluationError if the evaluation cannot
+    be compiled, or fails.
+    """
+    search = KernelSearch(evaluation=evaluation)
+    nodes, spent = 0, 0.0
+    for fen in POSITIONS:
+        search.new_game()
+        began = time.perf_counter()
+        with _stopping(search, seconds / len(POSITIONS)):
+            for _ in search.deepen(chess.Board(fen), Limits()):
+                pass
+        spent += time.perf_counter() - began
+        nodes += search.progress().nodes
+    return nodes / spent
+
+
+@contextmanager
+def _stopping(search: KernelSearch, seconds: float) -> Iterator[None]:
+    """Stop the search that runs inside the block after so many seconds."""
+    search.arm()
+    timer = threading.Timer(seconds, search.stop)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()  # lest it stop the next one

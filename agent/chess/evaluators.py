@@ -1,7 +1,6 @@
 """Evaluations as the kernel calls them: C functions int32 evaluate(worker*, int64 ply)."""
 
 import ctypes
-import operator
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
@@ -13,7 +12,7 @@ from agent.chess.handcrafted import handcrafted_function
 from agent.chess.records import NO_SQUARE, Position, Worker
 from agent.compiled.record import dtype_of, offset_of
 from agent.compiled.scores import MAX_EVALUATION
-from agent.evaluation import Evaluation, EvaluationError, failure
+from agent.evaluation import Evaluation, EvaluationError, failure, whole
 
 _C_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_int64)
 _POSITIONS = offset_of(Worker, "positions")
@@ -72,9 +71,11 @@ class PythonEvaluator:
         if self._error is not None:
             return 0
         try:
-            value = operator.index(self._function(board_at(worker, ply, self._chess960)))
+            value = whole(self._name, self._function(board_at(worker, ply, self._chess960)))
         except BaseException as error:  # noqa: BLE001 (nothing may pass through C)
-            self._error = failure(self._name, error)
+            if not isinstance(error, EvaluationError):
+                error = failure(self._name, error)
+            self._error = error
             self._on_error()
             return 0
         return min(max(value, -MAX_EVALUATION), MAX_EVALUATION)

@@ -23,7 +23,7 @@ from typing import Any
 
 import agent.games
 from agent.border import user_code
-from agent.evaluation import EvaluationError, failure, finite, load
+from agent.evaluation import Evaluation, EvaluationError, failure, finite, load
 from agent.game import Game, Written
 
 ENTRY_POINTS = "kempelen.games"
@@ -60,10 +60,13 @@ class Kind:
         the game, or in chess a `chess.Board`. Raises EvaluationError if there is no such
         function, and when it fails or returns no number.
         """
-        evaluation = load(own)
+        return self.adapted(load(own))
+
+    def adapted(self, evaluation: Evaluation) -> GameEvaluation:
+        """Return an evaluation that is loaded as `evaluation` does."""
         if evaluation.jitted is not None:
             raise EvaluationError(
-                f"evaluation {own} is compiled, for the chess engine; "
+                f"evaluation {evaluation.name} is compiled, for the chess engine; "
                 f"here a plain function is needed, without @evaluator"
             )
         if evaluation.python is None:

@@ -121,6 +121,14 @@ SPANISH = {
         "la evaluación {} ha devuelto {}: hace falta un número finito (ganar y perder cuentan de "
         "por sí más que cualquier evaluación)"
     ),
+    "evaluation {} takes other arguments: it is called with ({}), and takes {}: {}": (
+        "la evaluación {} tiene otros argumentos: se llama con ({}), y tiene {}: {}"
+    ),
+    "evaluation {} returned a value of the type {}: a whole number of centipawns is needed, such "
+    "as round(value)": (
+        "la evaluación {} ha devuelto un valor del tipo {}: hace falta un número entero de "
+        "centipeones, como round(valor)"
+    ),
     "evaluation {} failed: {}": "la evaluación {} ha fallado: {}",
     "evaluation {} is not 'handcrafted', 'module:function' or 'FILE.py:function'": (
         "la evaluación {} no es 'handcrafted', 'módulo:función' ni 'FICHERO.py:función'"

@@ -25,8 +25,21 @@ def knights(worker, ply):
 def wrong(worker, ply):
     return position_at(worker, ply).no_such_field
 
+@evaluator
+def narrow(worker):
+    return 7
+
 def plain(board):
     return 7
+
+def deeper(board, depth, *, width=1):
+    return 7
+
+def optional(board, depth=1):
+    return 7
+
+def floating(board):
+    return 7.5
 """
 
 
@@ -48,6 +61,15 @@ def test_the_built_in_one() -> None:
 
 def test_a_plain_function_of_a_file(file: Path) -> None:
     assert static(f"{file}:plain") == 7
+
+
+def test_arguments_may_be_optional(file: Path) -> None:
+    assert static(f"{file}:optional") == 7
+
+
+def test_a_fraction_of_a_plain_function_is_refused(file: Path) -> None:
+    with pytest.raises(EvaluationError, match="of the type float: a whole number of centipawns"):
+        static(f"{file}:floating")
 
 
 def test_a_compiled_function_of_a_file(file: Path) -> None:
@@ -93,6 +115,8 @@ def test_the_built_in_evaluation_can_be_built_upon(tmp_path: Path) -> None:
         ("{file}:none", "has no function 'none'; it has: .*knights.*plain"),
         ("{file}:WORTH", "has no function 'WORTH'"),
         ("{file}:", "is not 'handcrafted'"),
+        ("{file}:narrow", r"takes other arguments: .* \(worker, ply\), and takes \(worker\)"),
+        ("{file}:deeper", r"takes other arguments: .* \(position\), and takes \(board, depth"),
     ],
 )
 def test_a_wrong_name_is_refused(file: Path, spec: str, message: str) -> None:

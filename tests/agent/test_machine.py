@@ -1,10 +1,11 @@
 import os
+import platform
 from math import inf
 
 import pytest
 
 from agent import machine as cores
-from agent.machine import quota, usable_cores
+from agent.machine import memory_limit, processor, quota, usable_cores
 
 
 @pytest.fixture
@@ -64,3 +65,29 @@ def test_a_quota_pays_for_whole_cores_only(monkeypatch, left, expected):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)), raising=False)
     monkeypatch.setattr(cores, "quota", lambda: left)
     assert usable_cores() == expected
+
+
+@pytest.mark.parametrize(
+    ("groups", "settings", "expected"),
+    [
+        ("0::/a/b\n", {"a/memory.max": "2000000\n", "a/b/memory.max": "max\n"}, 2_000_000),
+        ("0::/\n", {"memory.max": "max\n"}, inf),
+        ("0::/\n", {}, inf),
+        (
+            "2:memory:/x\n1:cpu:/\n",
+            {"memory/x/memory.limit_in_bytes": "3000\n", "cpu/memory.limit_in_bytes": "1\n"},
+            3000,
+        ),
+    ],
+)
+def test_the_memory_that_control_groups_leave(system, groups, settings, expected):
+    root = system(**{GROUPS: groups, **{f"{TOP}/{name}": text for name, text in settings.items()}})
+    assert memory_limit(root) == expected
+
+
+def test_the_name_of_the_processor(system, tmp_path, monkeypatch):
+    monkeypatch.setattr(platform, "processor", lambda: "another")
+    assert processor(tmp_path) == "another"
+    text = "processor\t: 0\nmodel name\t: Brand 7: X\n\nmodel name\t: Brand 8\n"
+    assert processor(system(**{"proc/cpuinfo": text})) == "Brand 7: X"
+    assert processor(system(**{"proc/cpuinfo": "Hardware: none\n"})) == "another"

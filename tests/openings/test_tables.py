@@ -13,6 +13,7 @@ import pytest
 from agent.chess.ending_index import EndingKind, all_endings, ending_named
 from agent.chess.ending_tables import BROKEN, DRAWN, TableError, Tables, unpack
 from agent.chess.own_tables import OwnTables
+from openings.places import table_folder
 from openings.tables import (
     Build,
     load_intact,
@@ -20,7 +21,6 @@ from openings.tables import (
     pack,
     plan,
     statistics,
-    table_folder,
     table_path,
 )
 from tests.support import unavailable

@@ -1,0 +1,221 @@
+"""`kempelen try`: an evaluation examined, and a match with it against one that counts material."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from inspect import getsourcefile
+from pathlib import Path
+from typing import Any
+
+from agent.border.plain_text import plain_lines
+from agent.chess.parts import ALPHABETA, TIMING
+from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
+from agent.games import catalogue
+from kempelen.console import complain, progress, warm_up
+from kempelen.match import configure_game, game_entries
+from kempelen.numbers import positive
+from kempelen.running import configure_run, run_tournament
+from tournament.settings import Settings, settings_of
+from tournament.time_control import clock_entries
+from tournament.values import SettingsError, encode
+from training.attendance import StuckError
+from training.examination import EvaluationReport, Examinee, examine, load_attended
+
+MATERIAL, SHIPPED = "material", "shipped"
+CLOCK = "1+0.01"
+GAMES = 100
+# What stands for counting material where the evaluation is compiled, plain, or of another game.
+COMPILED_MATERIAL = "training.baselines:material"
+PLAIN_MATERIAL = "training.baselines:plain_material"
+NOTHING = "training.baselines:nothing"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "evaluation", metavar="FILE.py:function", help="or module:function, or handcrafted"
+    )
+    game = parser.add_argument_group("another game than chess")
+    configure_game(game)
+    game.add_argument(
+        "--algorithm", metavar="A",
+        help="what searches (default: alpha-beta, in games of chance expectiminimax)",
+    )  # fmt: skip
+    match = parser.add_argument_group("the match")
+    match.add_argument("--no-match", dest="match", action="store_false", help="do not play")
+    match.add_argument(
+        "--against", choices=[MATERIAL, SHIPPED], default=MATERIAL,
+        help="counting material, as plain or compiled as the evaluation is (in other games knowing "
+        "nothing); or the evaluation that is shipped (default: %(default)s)",
+    )  # fmt: skip
+    match.add_argument("--name", help="its name (default: of function, file's hash and opponent)")
+    match.add_argument("--games", type=positive, default=GAMES, help="default: %(default)s")
+    match.add_argument("--tc", metavar="MOVES/BASE+INC", help=f"a clock (default: {CLOCK})")
+    match.add_argument("--nodes", type=positive, help="nodes for each move, in place of a clock")
+    match.add_argument("--seed", type=int, default=0, help="seed of the openings' order")
+    configure_run(parser, network=False)
+
+
+def run(arguments: Namespace) -> int:
+    """Examine and play.
+
+    The status is 0 if no call failed and all games were played, 1 if not, 2 if nothing could begin.
+    """
+    try:
+        game = game_entries(arguments)
+        evaluation = load_attended(arguments.evaluation)
+        settings = match_settings(arguments, game, evaluation) if arguments.match else None
+        report = _examine(_examinee(arguments, game, evaluation))
+    except (EvaluationError, SettingsError, ValueError) as error:
+        complain(error, "kempelen try")
+        return 2
+    except StuckError as error:
+        complain(f"{error}: no search could wait for that", "kempelen try")
+        return 1
+    _print_report(report, in_chess=not game, as_json=arguments.json)
+    if report.failed:
+        complain(
+            f"{report.failed} of {report.calls} calls failed"
+            + ("; there is no match before none does" if settings else ""),
+            "kempelen try",
+        )
+        return 1
+    return 0 if settings is None else run_tournament(settings, arguments)
+
+
+def _examinee(arguments: Namespace, game: dict[str, Any], evaluation: Evaluation) -> Examinee:
+    if game:
+        from training.game_examinee import GameExaminee
+
+        kind = catalogue.find(game["name"])
+        return GameExaminee(kind, game["options"], evaluation, _algorithm(arguments, game))
+    warm_up(ALPHABETA, TIMING)
+    from training.chess_examinee import ChessExaminee
+
+    return ChessExaminee(evaluation)
+
+
+def _algorithm(arguments: Namespace, game: dict[str, Any]) -> str:
+    from training.game_examinee import algorithm_for
+
+    start = catalogue.new_game(game["name"], **game["options"])
+    chosen: str = arguments.algorithm or algorithm_for(start)
+    return chosen
+
+
+def _examine(examinee: Examinee) -> EvaluationReport:
+    with progress("calling", None) as show:
+        return examine(examinee, show)
+
+
+def match_settings(arguments: Namespace, game: dict[str, Any], evaluation: Evaluation) -> Settings:
+    """Return the match; `game` as GameSettings has it.
+
+    It is named by what the evaluation's file holds: one that was edited begins another match, also
+    in the same ledger.
+    """
+    if arguments.algorithm and not game:
+        raise SettingsError("--algorithm is for other games: add --game")
+    material = COMPILED_MATERIAL if evaluation.python is None else PLAIN_MATERIAL
+    least = NOTHING if game else material
+    other = least if arguments.against == MATERIAL else HANDCRAFTED.name
+    name = evaluation.name.rpartition(":")[2]
+    time: dict[str, Any] = {} if arguments.nodes is None else {"nodes": arguments.nodes}
+    if arguments.tc is not None or not time:
+        time |= clock_entries(arguments.tc or CLOCK)
+
+    def player(spec: str, called: str) -> dict[str, Any]:
+        if game:
+            algorithm = _algorithm(arguments, game)
+            agent = {"protocol": "lab", "command": algorithm, "options": {"evaluation": spec}}
+            return {**agent, "name": called}
+        # A process each: plain Python runs on one core of each, and may do what it likes there.
+        # Not by way of the user's folder, in which modules may have the names of ours.
+        engine = {"command": sys.executable, "arguments": ["-P", "-m", "kempelen.cli", "uci"]}
+        return {**engine, "name": called, "options": {"Evaluation": spec}}
+
+    other_name = SHIPPED
+    if arguments.against == MATERIAL:
+        other_name = "nothing" if game else MATERIAL
+    default = f"{name} {_digest(evaluation)} against {other_name}"
+    return settings_of(
+        {
+            "name": arguments.name or default,
+            "game": game,
+            "engines": [player(evaluation.name, name), player(other, other_name)],
+            "games": arguments.games,
+            "seed": arguments.seed,
+            "time": time,
+        }
+    )
+
+
+def _digest(evaluation: Evaluation) -> str:
+    """Hash the file that the function is from."""
+    try:
+        file = getsourcefile(evaluation.jitted or evaluation.python)  # type: ignore[arg-type]
+        return hashlib.sha256(Path(file or "").read_bytes()).hexdigest()[:12]
+    except (TypeError, OSError):  # not written in Python
+        return ""
+
+
+def _print_report(report: EvaluationReport, *, in_chess: bool, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"event": "evaluation_examined", **encode(report)}), flush=True)
+        return
+    for line in _lines(report, in_chess):
+        print(plain_lines(line))
+    sys.stdout.flush()
+
+
+def _lines(report: EvaluationReport, in_chess: bool) -> Iterator[str]:
+    if report.compiled:
+        kind = "compiled into the search"
+    else:
+        kind = f"a plain function of a {'chess.Board' if in_chess else 'game'}"
+    yield f"{report.evaluation}: {kind}"
+    again = ", half of them those of the other half with the colours exchanged" if in_chess else ""
+    failed = f"{report.failed} calls failed" if report.failed else "no call failed"
+    yield f"  {report.calls} positions{again}: {failed}"
+    for failure in report.failures:
+        yield f"    {failure.calls} times, first on {failure.position}:"
+        yield f"      {failure.message}"
+    if report.lowest is not None and report.highest is not None:
+        unit = " centipawns" if in_chess else ""
+        types = f", of the type {' or '.join(sorted(report.types))}" if report.types else ""
+        yield f"  values from {_shown(report.lowest)} to {_shown(report.highest)}{unit}{types}"
+        if report.lowest == report.highest:
+            yield "    all the same: a search learns nothing from them"
+    if report.beyond and report.greatest is not None:
+        limit = _shown(report.greatest)
+        yield f"    {report.beyond} of them reach {limit}, above or below 0, and count as that"
+    if report.pairs:
+        yield from _symmetry_lines(report)
+    if report.calls_a_second is not None:
+        yield f"  {report.calls_a_second:,.0f} calls a second"
+    if report.nodes_a_second is not None and report.usual_nodes_a_second is not None:
+        usual = f"{report.usual_nodes_a_second:,.0f} with the shipped evaluation"
+        yield f"  {report.nodes_a_second:,.0f} nodes a second; {usual}"
+
+
+def _symmetry_lines(report: EvaluationReport) -> Iterator[str]:
+    if not report.uneven:
+        yield "  symmetric: worth the same to the mover with the colours exchanged"
+        return
+    yield (
+        f"  not symmetric: on {report.uneven} of {report.pairs} positions worth something else to "
+        "the mover with the colours exchanged"
+    )
+    for pair in report.worst:
+        values = f"{_shown(pair.value)}, exchanged {_shown(pair.exchanged)}"
+        yield f"    {values}: {pair.position}"
+    if report.one_sided:
+        yield "    it seems to be the value for one colour: it must be that of the side to move"
+
+
+def _shown(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"

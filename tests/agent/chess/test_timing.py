@@ -1,0 +1,50 @@
+"""How fast evaluations and searches are: measured as long as asked, and failures are not hidden."""
+
+import time
+
+import chess
+import pytest
+
+from agent.chess.bench import POSITIONS, nodes_a_second
+from agent.chess.timing import calls_a_second
+from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
+
+BOARDS = [chess.Board(), chess.Board("8/8/4kpp1/3p1b2/p6P/2B5/6P1/6K1 b - - 2 47")]
+
+
+def test_calls_are_counted_over_all_boards() -> None:
+    seen: list[chess.Color] = []
+
+    def evaluate(board: chess.Board) -> int:
+        seen.append(board.turn)
+        return 0
+
+    began = time.perf_counter()
+    speed = calls_a_second(Evaluation("mine", python=evaluate), BOARDS, 0.05)
+    took = time.perf_counter() - began
+    assert took >= 0.05
+    assert len(seen) / took <= speed <= len(seen) / 0.05
+    assert {*seen} == {chess.WHITE, chess.BLACK}
+    assert calls_a_second(HANDCRAFTED, BOARDS, 0.02) > speed
+
+
+def test_an_evaluation_that_fails_has_no_speed() -> None:
+    failing = Evaluation("mine", python=lambda board: 1 // 0)
+    with pytest.raises(EvaluationError, match="mine failed: ZeroDivisionError"):
+        calls_a_second(failing, BOARDS, 1.0)
+    with pytest.raises(EvaluationError, match="mine failed: ZeroDivisionError"):
+        nodes_a_second(1.0, failing)
+
+
+def test_every_position_is_searched() -> None:
+    roots = set()
+
+    def evaluate(board: chess.Board) -> int:
+        roots.add(board.fullmove_number)
+        return 0
+
+    began = time.perf_counter()
+    slow = nodes_a_second(0.3, Evaluation("mine", python=evaluate))
+    assert time.perf_counter() - began >= 0.3
+    assert {chess.Board(fen).fullmove_number for fen in POSITIONS} <= roots
+    assert 0 < slow < nodes_a_second(0.3)

@@ -1,0 +1,214 @@
+"""`kempelen doctor`: what it finds, and that nothing can end it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.compiled import inventory
+from agent.compiled.cache import CACHE_VARIABLE
+from agent.compiled.kernel import cache_folder
+from agent.compiled.parts import PARTS
+from kempelen import checks
+from kempelen.cli import main
+from kempelen.diagnosis import Diagnosis
+from openings.places import DATA_VARIABLE, table_folder
+
+
+def complaints(diagnosis):
+    return [each.what for each in diagnosis.complaints]
+
+
+@pytest.fixture
+def another_cache(tmp_path, monkeypatch):
+    """An empty folder in place of the user's cache."""
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    cache_folder.cache_clear()
+    yield tmp_path / "cache"
+    cache_folder.cache_clear()
+
+
+def test_all_is_told(capsys, monkeypatch, warm_cache):
+    monkeypatch.setattr(checks, "SEARCHING", 0.1)
+    monkeypatch.setenv("KEMPELEN_MQTT_PASSWORD", "sesame")
+    status = main(["doctor", "--json"])
+    printed = capsys.readouterr()
+    told = json.loads(printed.out)
+    found = told["found"]
+    assert found.keys() >= {
+        *("kempelen", "Python", "system", "packages", "extras", "processor", "features", "cores"),
+        *("memory", "cache", "compiled", "book", "tables", "environment", "search"),
+    }
+    assert status == any(each["broken"] for each in told["wrong"]) == 0
+    assert found["search"]["nodes_a_second"] > 1000
+    assert found["compiled"] == {
+        "text": ", ".join(PARTS), "complete": list(PARTS), "missing": [],
+    }  # fmt: skip
+    assert found["packages"]["versions"]["numba"]
+    assert found["book"]["entries"] > 1000
+    assert found["tables"]["shipped"] == ["KBNK", "KPK", "KQK", "KRK"]
+    assert found["environment"]["variables"]["KEMPELEN_MQTT_PASSWORD"] == "(set)"
+    assert "sesame" not in printed.out
+
+
+def test_the_text_has_a_line_each_and_a_verdict(capsys, monkeypatch):
+    monkeypatch.setattr(
+        "kempelen.doctor.CHECKS",
+        {
+            "one": lambda diagnosis: diagnosis.tell("one", "fine \x1b[31m"),
+            "other": lambda diagnosis: diagnosis.tell("other thing", "well"),
+        },
+    )
+    assert main(["doctor"]) == 0
+    assert capsys.readouterr().out == (
+        "one          fine \\x1b[31m\nother thing  well\n\nnothing is broken\n"
+    )
+
+
+def test_a_check_that_fails_does_not_end_the_others(capsys, monkeypatch):
+    def fails(diagnosis):
+        raise ImportError(f"no numba in {Path.home() / 'lib'}")
+
+    monkeypatch.setattr(
+        "kempelen.doctor.CHECKS",
+        {"first": fails, "second": lambda diagnosis: diagnosis.tell("second", "seen")},
+    )
+    assert main(["doctor"]) == 1
+    text = capsys.readouterr().out
+    assert "first   ImportError: no numba in ~" in text
+    assert "second  seen" in text
+    assert "\nbroken: first: ImportError" in text
+    assert "nothing is broken" not in text
+
+
+def test_homes_are_not_told(monkeypatch, tmp_path):
+    home = tmp_path / "jane"
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    diagnosis = Diagnosis()
+    diagnosis.tell("a", f"{home}, {home / 'x'}, {home}s", place=home / "y", more=[str(home)])
+    assert diagnosis.notes["a"] == {
+        "text": f"~, {Path('~') / 'x'}, {home}s", "place": str(Path("~") / "y"), "more": ["~"],
+    }  # fmt: skip
+    diagnosis.complain(f"{home} is full", f"rm {home}")
+    assert (diagnosis.complaints[0].what, diagnosis.complaints[0].remedy) == ("~ is full", "rm ~")
+
+
+@pytest.fixture(params=["warm_cache", "another_cache"])
+def any_cache(request):
+    request.getfixturevalue(request.param)
+
+
+def test_a_search_that_fails_is_told_with_its_error(monkeypatch, tmp_path, any_cache):
+    package = tmp_path / "numba"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise ImportError('Numba needs another NumPy')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    diagnosis = Diagnosis()
+    checks.look_at_search(diagnosis)
+    assert diagnosis.broken
+    assert "ImportError: Numba needs another NumPy (exit status 1)" in complaints(diagnosis)[0]
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended by SIGKILL"),
+        ("import time; time.sleep(60)", "it did not end within 0.5 s"),
+    ],
+)
+def test_a_search_that_does_not_end_well_is_told(monkeypatch, warm_cache, code, told):
+    monkeypatch.setattr(checks, "_SEARCH", code)
+    monkeypatch.setattr(checks, "PATIENCE", 0.5 if "sleep" in code else 60)
+    diagnosis = Diagnosis()
+    checks.look_at_search(diagnosis)
+    assert told in diagnosis.notes["search"]["text"]
+    assert diagnosis.broken
+
+
+def test_an_empty_cache_is_to_be_filled(another_cache):
+    diagnosis = Diagnosis()
+    checks.look_at_cache(diagnosis)
+    checks.look_at_search(diagnosis)
+    assert diagnosis.notes["compiled"]["missing"] == list(PARTS)
+    assert [each.remedy for each in diagnosis.complaints] == ["kempelen warmup"]
+    assert not diagnosis.broken
+    assert diagnosis.notes["search"]["text"].startswith("not tried: ")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders have no owners there")
+def test_a_cache_that_others_can_write_is_broken(another_cache):
+    another_cache.mkdir()
+    another_cache.chmod(0o777)
+    diagnosis = Diagnosis()
+    checks.look_at_cache(diagnosis)
+    assert diagnosis.broken
+    assert f"chmod go-w {another_cache}" in diagnosis.complaints[0].remedy
+
+
+def test_a_full_disk_is_broken(another_cache, monkeypatch):
+    monkeypatch.setattr(checks, "_free_room", lambda folder: 1000)
+    diagnosis = Diagnosis()
+    checks.look_at_cache(diagnosis)
+    assert diagnosis.broken
+    assert "is full" in complaints(diagnosis)[0]
+
+
+def test_other_kernels_are_told_with_how_to_remove_them(another_cache):
+    kept = cache_folder()
+    for name, size in (("kernel-old", 100), ("kernel-older", 200), (kept.name, 1000)):
+        (another_cache / name).mkdir(parents=True, mode=0o700)
+        (another_cache / name / "file").write_bytes(b"x" * size)
+    (another_cache / "else").mkdir()
+    another_cache.chmod(0o700)
+    found = inventory.take_inventory(kept)
+    assert [folder.name for folder in found.others] == ["kernel-old", "kernel-older"]
+    assert (found.size, found.size_of_others, found.problem) == (1000, 300, None)
+    diagnosis = Diagnosis()
+    checks.look_at_cache(diagnosis)
+    note = diagnosis.notes["other kernels"]
+    assert (note["folders"], note["size"]) == (2, 300)
+    if os.name == "posix":
+        command = note["text"].partition("to remove them: ")[2]
+        assert subprocess.run(command, shell=True, check=False).returncode == 0
+        assert sorted(path.name for path in another_cache.iterdir()) == ["else", kept.name]
+
+
+def test_variables_of_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
+    monkeypatch.setenv("KEMPELEN_CACHE", "x")
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    diagnosis = Diagnosis()
+    checks.look_at_environment(diagnosis)
+    assert diagnosis.notes["environment"]["variables"] == {
+        DATA_VARIABLE: str(tmp_path), "KEMPELEN_CACHE": "(set)", "NUMBA_DISABLE_JIT": "1",
+    }  # fmt: skip
+    typo, disabled = diagnosis.complaints
+    assert "KEMPELEN_CACHE: there is no such variable" in typo.what
+    assert CACHE_VARIABLE in typo.remedy
+    assert not typo.broken
+    assert disabled.broken
+
+
+def test_tables_that_are_there(monkeypatch, tmp_path):
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
+    table_folder().mkdir(parents=True)
+    (table_folder() / "KQKR.dtm").write_bytes(b"x" * 64)
+    diagnosis = Diagnosis()
+    checks.look_at_data(diagnosis)
+    assert diagnosis.notes["tables"]["tables"] == ["KQKR"]
+    assert diagnosis.notes["tables"]["size"] == 64
+    assert diagnosis.complaints == []
+
+
+def test_it_imports_nothing_that_may_be_broken():
+    code = (
+        "import sys; from kempelen import doctor;"
+        "print(sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    for package in ("numba", "llvmlite", "numpy", "chess", "yaml", "rich", "platformdirs"):
+        assert f"'{package}'" not in done.stdout

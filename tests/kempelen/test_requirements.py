@@ -1,0 +1,99 @@
+"""What an installed package needs, read from its metadata."""
+
+from importlib.metadata import PackageNotFoundError
+
+import pytest
+
+from kempelen import checks, requirements
+from kempelen.diagnosis import Diagnosis
+from kempelen.requirements import Requirement, requirements_of, satisfies
+
+REQUIRES = [
+    "numba<0.70,>=0.68",
+    "rich (>=14)",
+    "aiomqtt<3,>=2.5; extra == 'mqtt'",
+    'some_thing[extra1,extra2]>=1; extra == "lab"',
+    "kempelen[mqtt]; extra == 'broker'",
+    "amqtt; extra == 'broker'",
+]
+INSTALLED = {"numba": "0.69.1", "aiomqtt": "1.9", "some_thing": "2.0rc1"}
+
+
+class Metadata(dict):
+    def get_all(self, name):
+        return self.get(name)
+
+
+@pytest.fixture
+def package(monkeypatch):
+    about = Metadata({"Provides-Extra": ["mqtt", "lab", "broker", "dev"]})
+    monkeypatch.setattr(requirements, "metadata", lambda name: about)
+    monkeypatch.setattr(requirements, "requires", lambda name: REQUIRES)
+    monkeypatch.setattr(requirements, "installed", INSTALLED.get)
+
+
+@pytest.mark.parametrize(
+    ("number", "versions", "expected"),
+    [
+        ("0.68.0", ">=0.68,<0.70", True),
+        ("0.70", "<0.70,>=0.68", False),
+        ("0.67.9", ">=0.68,<0.70", False),
+        ("0.100", ">=0.68", True),
+        ("2", "==2.0", True),
+        ("2.0.1", "!=2.0", True),
+        ("3.11.2", "<3.15,>=3.11", True),
+        ("3.15.0", "<3.15,>=3.11", False),
+        ("3.15.0rc1", "<=3.15", True),
+        ("4.0", ">4", False),
+        ("1.0", "", True),
+    ],
+)
+def test_versions(number, versions, expected):
+    assert satisfies(number, versions) == expected
+
+
+def test_extras_and_what_they_lend(package):
+    found = requirements_of("kempelen")
+    aiomqtt = Requirement("aiomqtt", "<3,>=2.5", "1.9")
+    assert found == {
+        "": [
+            Requirement("numba", "<0.70,>=0.68", "0.69.1"),
+            Requirement("rich", ">=14", None),
+        ],
+        "mqtt": [aiomqtt],
+        "lab": [Requirement("some_thing", ">=1", "2.0rc1")],
+        "broker": [Requirement("amqtt", "", None), aiomqtt],
+        "dev": [],
+    }
+    assert [each.met for each in found[""]] == [True, False]
+    assert not aiomqtt.met
+
+
+def test_what_is_missing_is_told(package, monkeypatch):
+    diagnosis = Diagnosis()
+    checks.look_at_packages(diagnosis)
+    assert diagnosis.notes["extras"]["text"] == "mqtt, lab, dev, not broker, which needs amqtt"
+    rich, mqtt = diagnosis.complaints[:2]
+    assert (rich.what, rich.remedy, rich.broken) == (
+        "rich>=14 is needed, and none is there", "pip install 'rich>=14'", True,
+    )  # fmt: skip
+    assert mqtt.remedy == "pip install 'kempelen[mqtt]'"
+    assert not mqtt.broken
+
+
+def test_sources_that_are_not_installed(monkeypatch):
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(requirements, "metadata", missing)
+    diagnosis = Diagnosis()
+    checks.look_at_packages(diagnosis)
+    assert "not installed" in diagnosis.notes["packages"]["text"]
+    assert diagnosis.complaints == []
+
+
+def test_our_own():
+    found = requirements_of("kempelen")
+    assert {"numba", "numpy", "chess"} <= {each.name for each in found[""]}
+    assert all(each.met for each in found[""])
+    assert {"mqtt", "broker", "cluster", "gtp", "lab", "train"} <= found.keys()

@@ -1,0 +1,230 @@
+"""`kempelen try`, as whoever writes an evaluation meets it."""
+
+import json
+import re
+import subprocess
+import sys
+from argparse import ArgumentParser
+from dataclasses import replace
+
+import pytest
+
+from agent.evaluation import load
+from kempelen import try_
+from kempelen.cli import main
+from tests.support import ROOT
+from training import examination
+
+MINE = """
+import chess
+from agent.evaluation import evaluator
+
+def good(board):
+    return sum(
+        1 if piece.color == board.turn else -1 for piece in board.piece_map().values()
+    )
+
+def whites(board):
+    return good(board) * (1 if board.turn else -1)
+
+def greedy(board):
+    return 20_000 * good(board)
+
+def flat(board):
+    return 0
+
+def fails(board):
+    return [][0]
+
+def deeper(board, depth):
+    return 0
+
+def endless(board):
+    while True:
+        pass
+
+def runs(game):
+    return 1 / len(list(game.moves()))
+
+@evaluator
+def five(worker, ply):
+    return 5
+
+@evaluator
+def board_only(board):
+    return 5
+
+@evaluator
+def unknown(worker, ply):
+    return worker.no_such_field
+
+@evaluator
+def spinning(worker, ply):
+    n = ply + 1
+    while n != 0:
+        n = (n * 3 + 1) % 1000003 + 1
+    return n
+
+WORTH = 5
+"""
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch):
+    monkeypatch.setattr(examination, "CALLING", 0.01)
+    monkeypatch.setattr(examination, "SEARCHING", 0.05)
+
+
+@pytest.fixture
+def attempt(tmp_path, capsys):
+    """Try a function of the file; the exit status and what was printed."""
+    file = tmp_path / "mine.py"
+    file.write_text(MINE)
+
+    def run(name, *arguments):
+        try:
+            status = main(["try", name.format(file=file), *map(str, arguments)])
+        except SystemExit as stop:
+            status = stop.code
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return run
+
+
+def test_what_is_good_passes(attempt):
+    status, out, err = attempt("{file}:good", "--no-match")
+    assert (status, err) == (0, "")
+    assert "mine.py:good: a plain function of a chess.Board" in out
+    assert "no call failed" in out
+    assert re.search(r"values from -\d+ to \d+ centipawns, of the type int", out)
+    assert "  symmetric: " in out
+    assert re.search(r"[\d,]+ calls a second\n", out)
+    assert re.search(r"[\d,]+ nodes a second; [\d,]+ with the shipped evaluation", out)
+    assert "compiled into the search" in attempt("{file}:five", "--no-match")[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("whites", r"not symmetric: on \d+ of \d+ positions"),
+        ("whites", r"\n    -?[\d,]+, exchanged -?[\d,]+: \S+ [wb] "),
+        ("whites", "it must be that of the side to move"),
+        ("greedy", r"\d+ of them reach 29,000, above or below 0"),
+        ("flat", "all the same"),
+    ],
+)
+def test_what_is_odd_is_said(attempt, name, found):
+    status, out, _ = attempt(f"{{file}}:{name}", "--no-match")
+    assert status == 0
+    assert re.search(found, out)
+
+
+def test_failures_keep_it_from_playing(attempt):
+    status, out, err = attempt("{file}:fails")
+    assert status == 1
+    assert "IndexError: list index out of range (mine.py, line 20)" in out
+    assert "first on rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1:" in out
+    assert re.search(r"(\d+) of \1 calls failed; there is no match before none does", err)
+    assert "match" not in attempt("{file}:fails", "--no-match")[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "status", "message"),
+    [
+        ("{file}x:good", [], 2, "mine.pyx:good' failed|No module named|mine.pyx"),
+        ("missing.py:f", [], 2, "missing.py does not exist"),
+        ("{file}", [], 2, "is not 'handcrafted', 'module:function' or 'FILE.py:function'"),
+        ("{file}:none", [], 2, "has no function 'none'; it has: .*good"),
+        ("{file}:WORTH", [], 2, "has no function 'WORTH'"),
+        ("{file}:deeper", [], 2, r"takes other arguments: .*\(position\).*missing .*'depth'"),
+        ("{file}:board_only", [], 2, r"takes other arguments: .*\(worker, ply\), and takes \(boa"),
+        ("{file}:unknown", [], 2, "cannot be compiled: .*no_such_field"),
+        ("{file}:good", ["--games", "0"], 2, "expected a whole number above 0, not '0'"),
+        ("{file}:good", ["--tc", "soon"], 2, "write moves/base"),
+        ("{file}:good", ["--game", "chass"], 2, "there is no game 'chass'"),
+        ("{file}:good", ["--size", "6"], 2, "--size, --komi and --option are of other games"),
+        ("{file}:good", ["--algorithm", "mcts"], 2, "--algorithm is for other games"),
+        ("{file}:five", ["--game", "othello"], 2, "here a plain function is needed"),
+        ("{file}:runs", ["--game", "nim", "--algorithm", "fly"], 2, "there is no algorithm 'fly'"),
+        ("{file}:runs", ["--game", "nim", "--option", "sise=3"], 2, "sise"),
+    ],
+)
+def test_mistakes_are_named(attempt, name, arguments, status, message):
+    found, out, err = attempt(name, *arguments)
+    assert (found, out) == (status, "")
+    assert re.search(message, err.replace("\n", " "))
+
+
+def test_a_call_that_does_not_return_is_given_up(attempt, monkeypatch):
+    monkeypatch.setattr(examination, "CALL_PATIENCE", 0.5)
+    status, out, err = attempt("{file}:endless")
+    assert (status, out) == (1, "")
+    assert re.search(r"endless, called on rnbq\S* .* did not come back within 0\.5 s", err)
+
+
+def test_a_match_goes_on(attempt, tmp_path):
+    line = ["{file}:five", "--nodes", "20", "--ledger", tmp_path / "ledger", "--seed", "3"]
+    status, out, _ = attempt(*line, "--games", "2")
+    assert status == 0
+    assert re.search(r"five against material: \+\d+ =\d+ -\d+, Elo .* ± ", out)
+    status, out, err = attempt(*line, "--games", "4", "--json", "--resume")
+    assert status == 0
+    assert "going on after 2 games" in err
+    report, match = map(json.loads, out.splitlines())
+    assert report["event"] == "evaluation_examined"
+    assert (report["failed"], report["highest"]) == (0, 5)
+    assert match["summary"]["players"] == ["five", "material"]
+    assert match["summary"]["played"] == 4
+    assert attempt(*line, "--games", "4")[0] == 2
+
+
+def test_against_what_is_shipped(attempt):
+    status, out, _ = attempt("{file}:flat", "--nodes", "20", "--games", "2", "--against", "shipped")
+    assert status == 0
+    assert "flat against shipped: " in out
+
+
+def test_another_game(attempt):
+    line = ["{file}:runs", "--game", "othello", "--size", "4", "--nodes", "9", "--games", "2"]
+    status, out, _ = attempt(*line)
+    assert status == 0
+    assert "a plain function of a game" in out
+    assert "runs against nothing: " in out
+
+
+def test_an_edited_file_is_another_match(tmp_path):
+    parser = ArgumentParser()
+    try_.configure(parser)
+    file = tmp_path / "mine.py"
+    arguments = parser.parse_args([f"{file}:good", "--games", "7", "--seed", "3"])
+
+    def settings(text):
+        file.write_text(text)
+        return try_.match_settings(arguments, {}, load(f"{file}:good"))
+
+    first = settings(MINE)
+    assert (first.games, first.seed, str(first.time)) == (7, 3, try_.CLOCK)
+    assert [dict(each.options) for each in first.engines] == [
+        {"Evaluation": f"{file}:good"},
+        {"Evaluation": try_.PLAIN_MATERIAL},
+    ]
+    assert settings(MINE) == first
+    other = settings(MINE + "# edited\n")
+    assert other.name != first.name
+    assert replace(other, name=first.name) == first
+
+
+def test_compiled_code_that_does_not_return_is_given_up(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(MINE)
+    code = (
+        "import sys; from training import examination; examination.CALL_PATIENCE = 0.5;"
+        "from kempelen.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", code, "try", f"{file}:spinning", "--no-match"]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "did not come back within 0.5 s" in done.stderr

@@ -1,0 +1,233 @@
+"""Evaluations put to the test: what is found wrong with them, and when they are given up."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import chess
+import pytest
+
+from agent.evaluation import Evaluation, EvaluationError, load
+from agent.games import catalogue
+from training import baselines, examination
+from training.attendance import StuckError, attend
+from training.chess_examinee import ChessExaminee, varied_positions
+from training.examination import EvaluationReport, examine, load_attended
+from training.game_examinee import GAMES, POSITIONS, GameExaminee, algorithm_for
+
+COMPILED = """
+from agent.evaluation import PAWN, WHITE, count, evaluator, position_at
+
+@evaluator
+def white_pawns(worker, ply):
+    position = position_at(worker, ply)
+    return count(position.kinds[PAWN] & position.sides[WHITE])
+
+@evaluator
+def wrong(worker, ply):
+    return position_at(worker, ply).no_such_field
+
+@evaluator
+def nan(worker, ply):
+    infinite = 1e308 * 10
+    return infinite - infinite if position_at(worker, ply).turn else 1.0
+
+@evaluator
+def great(worker, ply):
+    return 1_000_000
+"""
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure speeds for a moment only."""
+    monkeypatch.setattr(examination, "CALLING", 0.01)
+    monkeypatch.setattr(examination, "SEARCHING", 0.05)
+
+
+@pytest.fixture
+def compiled(tmp_path: Any) -> Callable[[str], EvaluationReport]:
+    file = tmp_path / "compiled.py"
+    file.write_text(COMPILED)
+    return lambda name: examine(ChessExaminee(load(f"{file}:{name}")))
+
+
+def plain(function: Callable[[chess.Board], Any]) -> EvaluationReport:
+    return examine(ChessExaminee(Evaluation("mine.py:f", python=function)))
+
+
+def test_the_positions_are_legal_and_of_all_kinds() -> None:
+    boards = varied_positions()
+    assert len(boards) > 300
+    assert all(board.is_valid() and board.outcome() is None for board in boards)
+    assert len({board.epd() for board in boards}) == len(boards)
+    pieces = {chess.popcount(board.occupied) for board in boards}
+    assert pieces >= set(range(3, 33))
+    for kind in (
+        lambda board: board.is_check(),
+        lambda board: board.has_legal_en_passant(),
+        lambda board: board.clean_castling_rights(),
+        lambda board: any(move.promotion for move in board.legal_moves),
+        lambda board: not board.pawns,
+        lambda board: board.turn == chess.BLACK,
+    ):
+        assert sum(map(bool, map(kind, boards))) > 1
+
+
+@pytest.mark.parametrize(
+    "spec", ["handcrafted", "training.baselines:material", "training.baselines:plain_material"]
+)
+def test_what_is_shipped_passes(spec: str) -> None:
+    told: list[int] = []
+    report = examine(ChessExaminee(load(spec)), told.append)
+    assert (report.failed, report.failures, report.beyond, report.uneven) == (0, (), 0, 0)
+    assert (report.calls, report.pairs) == (2 * len(varied_positions()), len(varied_positions()))
+    assert told == list(range(1, report.calls + 1))
+    assert report.lowest == -report.highest < 0
+    assert report.compiled == ("plain" not in spec)
+    assert report.types == ({} if report.compiled else {"int": report.calls})
+    assert min(report.calls_a_second, report.nodes_a_second, report.usual_nodes_a_second) > 0
+
+
+def test_material_is_counted_alike_compiled_and_plain() -> None:
+    compiled = ChessExaminee(load("training.baselines:material"))
+    compiled.prepare()
+    for board in varied_positions():
+        assert compiled.evaluate(board) == baselines.plain_material(board)
+    assert baselines.plain_material(chess.Board("4k3/8/8/8/8/8/8/QR2K3 b - - 0 1")) == -1400
+    assert baselines.nothing(None) == 0
+
+
+def test_failures_are_told_apart_with_line_and_position() -> None:
+    def fails(board: chess.Board) -> int:
+        if len(board.piece_map()) == 32:
+            raise KeyError("all")
+        return 100 // (len(board.pieces(chess.PAWN, board.turn)) - 8)
+
+    report = plain(fails)
+    messages = {failure.message: failure for failure in report.failures}
+    assert len(messages) == 2
+    (division,) = (message for message in messages if "ZeroDivisionError" in message)
+    line = fails.__code__.co_firstlineno + 3
+    assert division.endswith(f"(test_examination.py, line {line})")
+    assert messages[division].calls + min(f.calls for f in report.failures) == report.failed
+    (start,) = (failure for message, failure in messages.items() if "KeyError: 'all'" in message)
+    assert start.position == chess.STARTING_FEN
+    assert report.calls_a_second is report.nodes_a_second is None
+
+
+@pytest.mark.parametrize("value", [1.5, None, "1", float("nan")])
+def test_what_is_no_whole_number_is_a_failure(value: Any) -> None:
+    report = plain(lambda board: value)
+    assert report.failed == report.calls
+    assert report.lowest is None
+    (failure,) = report.failures
+    assert f"of the type {type(value).__name__}: a whole number" in failure.message
+
+
+def test_an_exit_is_a_failure() -> None:
+    def leaves(board: chess.Board) -> int:
+        raise SystemExit(3)
+
+    assert "SystemExit: 3" in plain(leaves).failures[0].message
+
+
+def test_the_value_for_white_is_recognised() -> None:
+    report = plain(
+        lambda board: baselines.plain_material(board) * (1 if board.turn == chess.WHITE else -1)
+    )
+    assert report.one_sided
+    assert 0 < report.uneven < report.pairs
+    differences = [abs(pair.value - pair.exchanged) for pair in report.worst]
+    assert differences == sorted(differences, reverse=True)
+    fen = report.worst[0].position
+    assert abs(baselines.plain_material(chess.Board(fen))) == abs(report.worst[0].value)
+
+
+def test_another_unevenness_is_none_of_sides() -> None:
+    report = plain(lambda board: len(board.pieces(chess.PAWN, chess.WHITE)))
+    assert report.uneven
+    assert not report.one_sided
+
+
+def test_great_values_are_counted() -> None:
+    report = plain(lambda board: 30_000 if board.is_check() else 28_999)
+    assert report.beyond == sum(board.is_check() for board in varied_positions()) * 2 > 0
+
+
+def test_compiled_ones(compiled: Callable[[str], EvaluationReport]) -> None:
+    report = compiled("white_pawns")
+    assert (report.compiled, report.failed, report.lowest, report.highest) == (True, 0, 0, 8)
+    assert report.uneven
+    assert not report.one_sided
+    assert compiled("great").beyond == report.calls
+    failing = compiled("nan")
+    assert failing.failed == failing.calls // 2
+    assert "ValueError: it returned NaN" in failing.failures[0].message
+    assert failing.failures[0].position.split()[1] == "b"
+    with pytest.raises(EvaluationError, match=r"wrong cannot be compiled: .*no_such_field"):
+        compiled("wrong")
+
+
+def endless(board: chess.Board) -> int:
+    while True:
+        pass
+
+
+def test_a_call_that_does_not_return_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examination, "CALL_PATIENCE", 0.2)
+    with pytest.raises(StuckError, match=r"mine.py:f, called on rnbq.* did not come back"):
+        plain(endless)
+
+
+def test_a_file_that_does_not_end_is_given_up(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(examination, "LOADING_PATIENCE", 0.2)
+    file = tmp_path / "endless.py"
+    file.write_text("while True:\n    pass\n")
+    with pytest.raises(StuckError, match=r"endless\.py:f did not come back"):
+        load_attended(f"{file}:f")
+
+
+def test_what_goes_on_is_waited_for() -> None:
+    def work(doing: Callable[[str, float], None]) -> str:
+        for step in range(10):
+            doing(f"step {step}", 20.0)
+            time.sleep(0.01)
+        return "done"
+
+    assert attend(work) == "done"
+    with pytest.raises(ZeroDivisionError):
+        attend(lambda doing: 1 / 0)
+
+
+@pytest.mark.parametrize("name", ["othello", "pig", "connect-four", "nim"])
+def test_other_games(name: str) -> None:
+    kind = catalogue.find(name)
+    algorithm = algorithm_for(kind.new())
+    assert algorithm == ("expectiminimax" if name == "pig" else "alpha-beta")
+    report = examine(GameExaminee(kind, {}, load("training.baselines:nothing"), algorithm))
+    assert (report.failed, report.lowest, report.highest, report.pairs) == (0, 0, 0, 0)
+    assert 20 < report.calls <= POSITIONS
+    assert min(report.calls_a_second, report.nodes_a_second, report.usual_nodes_a_second) > 0
+
+
+def test_positions_of_other_games_are_named_by_their_moves() -> None:
+    kind = catalogue.find("connect-four")
+    examinee = GameExaminee(kind, {}, load("training.baselines:nothing"), "alpha-beta")
+    names = {}
+    for name, position in examinee.positions():
+        names[name] = position.key()
+    assert len(names) == len(set(names.values())) == POSITIONS < 20 * GAMES
+    assert "the position after no move" in names
+    for name, key in names.items():
+        game = kind.new()
+        for word in name.removeprefix("the position after ").replace("no move", "").split():
+            game.play(next(move for move in game.moves() if game.text(move) == word))
+        assert game.key() == key
+
+
+def test_compiled_evaluations_are_for_chess() -> None:
+    with pytest.raises(EvaluationError, match="for the chess engine"):
+        GameExaminee(catalogue.find("nim"), {}, load("training.baselines:material"), "alpha-beta")

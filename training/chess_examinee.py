@@ -1,0 +1,65 @@
+"""An evaluation of chess, to be examined: the kernel's compiled one, or a plain function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+import chess
+
+from agent.chess.bench import nodes_a_second
+from agent.chess.search import KernelSearch
+from agent.chess.timing import calls_a_second
+from agent.compiled.scores import MAX_EVALUATION
+from agent.evaluation import Evaluation, whole
+
+
+def varied_positions() -> list[chess.Board]:
+    """Return the legal positions of every kind that the package ships, none of a finished game."""
+    text = (files("training") / "data" / "positions.fen").read_text("utf-8")
+    return [chess.Board(fen) for fen in text.splitlines()]
+
+
+class ChessExaminee:
+    """Implements `Examinee`. Needs the kernel."""
+
+    greatest: float | None = MAX_EVALUATION
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.name = evaluation.name
+        self.compiled = evaluation.python is None
+        self._evaluation = evaluation
+        self._search: KernelSearch | None = None
+
+    def prepare(self) -> None:
+        """Compile it. Raises EvaluationError."""
+        if self.compiled:
+            self._search = KernelSearch(megabytes=1, evaluation=self._evaluation)
+
+    def positions(self) -> Iterator[tuple[str, chess.Board]]:
+        """Yield the positions, each under its FEN."""
+        for board in varied_positions():
+            yield board.fen(), board
+
+    def evaluate(self, position: chess.Board) -> Any:
+        """Return the value for the side to move, as the function returns it where it is plain."""
+        if self._search is not None:
+            return self._search.evaluate(position)
+        assert self._evaluation.python is not None
+        value = self._evaluation.python(position.copy(stack=False))
+        whole(self.name, value)
+        return value
+
+    def exchanged(self, position: chess.Board) -> tuple[str, chess.Board]:
+        """Return the position with the colours exchanged: upside down, the other to move."""
+        other = position.mirror()
+        return other.fen(), other
+
+    def calls_a_second(self, seconds: float) -> float:
+        """Return how often the kernel can call it."""
+        return calls_a_second(self._evaluation, varied_positions(), seconds)
+
+    def nodes_a_second(self, seconds: float) -> tuple[float, float]:
+        """Return the speed of alpha-beta with it, and with the hand-made one."""
+        return nodes_a_second(seconds, self._evaluation), nodes_a_second(seconds)

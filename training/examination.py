@@ -1,0 +1,208 @@
+"""An evaluation put to the test: called on many positions, as it is and as fast as it goes.
+
+What it says is told as it is found, an `EvaluationReport`; nothing here knows what is being played:
+that is the examinee's.
+"""
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from agent.evaluation import Evaluation, EvaluationError, failure, load
+from training.attendance import Doing, attend
+
+# How long a call may last that a search could wait for, and the file and the compiler, in seconds.
+CALL_PATIENCE = 10.0
+LOADING_PATIENCE = 30.0
+COMPILING_PATIENCE = 300.0
+# How long speeds are measured, in seconds.
+CALLING, SEARCHING = 0.5, 2.0
+
+# How many failures and uneven positions are kept.
+SHOWN = 3
+
+
+class Examinee(Protocol):
+    """An evaluation of some game, and the positions to call it on.
+
+    compiled: whether it is. greatest: what values must stay below, None where they may be anything.
+    """
+
+    name: str
+    compiled: bool
+    greatest: float | None
+
+    def prepare(self) -> None:
+        """Compile it, where it is compiled. Raises EvaluationError."""
+
+    def positions(self) -> Iterable[tuple[str, Any]]:
+        """Generate positions with their names; each holds until the next is asked for."""
+
+    def evaluate(self, position: Any) -> Any:
+        """Return what it returns. May raise anything."""
+
+    def exchanged(self, position: Any) -> tuple[str, Any] | None:
+        """Return the position with the colours exchanged, None where the game knows no such."""
+
+    def calls_a_second(self, seconds: float) -> float:
+        """Return how often it can be called, measured for so long."""
+
+    def nodes_a_second(self, seconds: float) -> tuple[float, float]:
+        """Return the speed of a search with it, and with the shipped one, each for so long."""
+
+
+@dataclass(frozen=True)
+class CallFailure:
+    """What went wrong in calls, in how many, and on which position first."""
+
+    message: str
+    calls: int
+    position: str
+
+
+@dataclass(frozen=True)
+class UnevenPosition:
+    """A position that is worth something else to its mover when the colours are exchanged."""
+
+    position: str
+    value: float
+    exchanged: float
+
+
+@dataclass(frozen=True)
+class EvaluationReport:
+    """What was found. Where calls failed nothing is measured.
+
+    calls: how many positions it was called on, those with exchanged colours counted. types: of what
+    it returned, where it is plain. beyond: how many values reach the greatest there can be. pairs:
+    how many positions were compared with the same one of exchanged colours; uneven: how many of
+    them differ; worst: those that differ most. one_sided: the values are White's, or Black's, where
+    they should be the mover's. usual_nodes_a_second: with the shipped evaluation.
+    """
+
+    evaluation: str
+    compiled: bool
+    calls: int
+    failed: int
+    failures: tuple[CallFailure, ...]
+    types: dict[str, int]
+    lowest: float | None
+    highest: float | None
+    greatest: float | None
+    beyond: int
+    pairs: int
+    uneven: int
+    worst: tuple[UnevenPosition, ...]
+    one_sided: bool
+    calls_a_second: float | None = None
+    nodes_a_second: float | None = None
+    usual_nodes_a_second: float | None = None
+
+
+def load_attended(spec: str) -> Evaluation:
+    """Load an evaluation, as `agent.evaluation.load`; StuckError if its file does not end."""
+
+    def work(doing: Doing) -> Evaluation:
+        doing(f"the file of evaluation {spec}", LOADING_PATIENCE)
+        return load(spec)
+
+    return attend(work)
+
+
+def examine(
+    examinee: Examinee, watch: Callable[[int], None] = lambda calls: None
+) -> EvaluationReport:
+    """Put an evaluation to the test. watch: told how many positions it was called on.
+
+    Raises EvaluationError if it cannot be compiled, and StuckError if a call does not come back.
+    """
+    return attend(lambda doing: _Examination(examinee, doing, watch).report())
+
+
+class _Examination:
+    def __init__(self, examinee: Examinee, doing: Doing, watch: Callable[[int], None]) -> None:
+        self._examinee = examinee
+        self._doing = doing
+        self._watch = watch
+        self._calls = 0
+        self._failures: dict[str, CallFailure] = {}
+        self._types: Counter[str] = Counter()
+        self._values: list[float] = []
+        self._pairs: list[UnevenPosition] = []
+
+    def report(self) -> EvaluationReport:
+        examinee = self._examinee
+        if examinee.compiled:
+            self._doing(f"the compiler of {examinee.name}", COMPILING_PATIENCE)
+        examinee.prepare()
+        self._call_all()
+        speeds = {} if self._failures else self._speeds()
+        failures = sorted(self._failures.values(), key=lambda failure: -failure.calls)
+        uneven = [pair for pair in self._pairs if pair.value != pair.exchanged]
+        uneven.sort(key=lambda pair: -abs(pair.value - pair.exchanged))
+        greatest = examinee.greatest
+        return EvaluationReport(
+            evaluation=examinee.name,
+            compiled=examinee.compiled,
+            calls=self._calls,
+            failed=sum(failure.calls for failure in failures),
+            failures=tuple(failures[:SHOWN]),
+            types=dict(self._types),
+            lowest=min(self._values, default=None),
+            highest=max(self._values, default=None),
+            greatest=greatest,
+            beyond=sum(greatest is not None and abs(v) >= greatest for v in self._values),
+            pairs=len(self._pairs),
+            uneven=len(uneven),
+            worst=tuple(uneven[:SHOWN]),
+            one_sided=bool(uneven) and all(p.value == -p.exchanged for p in self._pairs),
+            **speeds,
+        )
+
+    def _call_all(self) -> None:
+        for name, position in self._examinee.positions():
+            other = self._examinee.exchanged(position)
+            value = self._call(name, position)
+            if other is None:
+                continue
+            exchanged = self._call(*other)
+            if value is not None and exchanged is not None:
+                self._pairs.append(UnevenPosition(name, value, exchanged))
+
+    def _call(self, name: str, position: Any) -> float | None:
+        self._calls += 1
+        self._doing(f"{self._examinee.name}, called on {name},", CALL_PATIENCE)
+        try:
+            value = self._examinee.evaluate(position)
+        except EvaluationError as error:
+            self._fail(str(error), name)
+            return None
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's code may raise anything
+            self._fail(str(failure(self._examinee.name, error)), name)
+            return None
+        finally:
+            self._watch(self._calls)
+        if not self._examinee.compiled:
+            self._types[type(value).__name__] += 1
+        number = operator.index(value) if hasattr(value, "__index__") else float(value)
+        self._values.append(number)
+        return number
+
+    def _fail(self, message: str, position: str) -> None:
+        before = self._failures.get(message)
+        calls, first = (before.calls, before.position) if before else (0, position)
+        self._failures[message] = CallFailure(message, calls + 1, first)
+
+    def _speeds(self) -> dict[str, float]:
+        examinee = self._examinee
+        self._doing(f"{examinee.name}, called again and again,", CALLING + CALL_PATIENCE)
+        calls = examinee.calls_a_second(CALLING)
+        self._doing(f"a search with {examinee.name}", 2 * SEARCHING + CALL_PATIENCE)
+        nodes, usual = examinee.nodes_a_second(SEARCHING)
+        return {
+            "calls_a_second": calls,
+            "nodes_a_second": nodes,
+            "usual_nodes_a_second": usual,
+        }

@@ -1,0 +1,96 @@
+"""An evaluation of any game of the catalogue, to be examined: a plain function of its position."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Any
+
+from agent.evaluation import Evaluation
+from agent.game import CHANCE, Chance, Game
+from agent.games.catalogue import GameEvaluation, Kind
+from agent.search.horizon import deepen, time_limit
+from agent.search.suiting import make_search
+
+# How many positions are looked for, in how many games played at random at most.
+POSITIONS = 300
+GAMES = 300
+# Of one game no more, so that they are of many.
+PER_GAME = 20
+DEEPEST = 100
+
+
+def algorithm_for(game: Game[Any]) -> str:
+    """Return the name of an algorithm that asks an evaluation of such a game."""
+    return "expectiminimax" if isinstance(game, Chance) else "alpha-beta"
+
+
+class GameExaminee:
+    """Implements `Examinee`. kind: the game; options: of its class; algorithm: what searches."""
+
+    compiled = False
+    greatest: float | None = None
+
+    def __init__(
+        self, kind: Kind, options: Mapping[str, Any], evaluation: Evaluation, algorithm: str
+    ) -> None:
+        self.name = evaluation.name
+        self._kind = kind
+        self._options = dict(options)
+        self._algorithm = algorithm
+        self._evaluate = kind.adapted(evaluation)
+
+    def prepare(self) -> None:
+        """There is nothing to compile."""
+
+    def positions(self) -> Iterator[tuple[str, Any]]:
+        """Yield positions of games played at random, each under the moves that led there."""
+        chance, seen = Random(0), set()
+        for number in range(GAMES):
+            stride = 1 + number % 4  # some games are followed further than others
+            game, written, found = self._kind.new(**self._options), list[str](), 0
+            while found < PER_GAME and game.outcome() is None and (moves := list(game.moves())):
+                due = len(written) % stride == 0 and game.turn != CHANCE
+                if due and game.key() not in seen:
+                    seen.add(game.key())
+                    found += 1
+                    yield f"the position after {' '.join(written) or 'no move'}", game
+                if len(seen) == POSITIONS:
+                    return
+                move = chance.choice(moves)
+                written.append(game.text(move))
+                game.play(move)
+
+    def evaluate(self, position: Any) -> float:
+        """Return the value for the mover."""
+        return self._evaluate(position)
+
+    def exchanged(self, position: Any) -> None:
+        """Games have no colours in common."""
+
+    def calls_a_second(self, seconds: float) -> float:
+        """Return how often it can be called."""
+        calls, spent, ends = 0, 0.0, time.perf_counter() + seconds
+        while time.perf_counter() < ends:
+            for _, position in self.positions():
+                began = time.perf_counter()
+                self._evaluate(position)
+                spent += time.perf_counter() - began
+                calls += 1
+                if time.perf_counter() >= ends:
+                    break
+        return calls / spent
+
+    def nodes_a_second(self, seconds: float) -> tuple[float, float]:
+        """Return the speed of the algorithm with it, and with the game's own, from the start."""
+        return self._speed(self._evaluate, seconds), self._speed(self._kind.evaluate, seconds)
+
+    def _speed(self, evaluate: GameEvaluation, seconds: float) -> float:
+        game = self._kind.new(**self._options)
+        search = make_search(self._algorithm, game, evaluate, seed=0)
+        began = time.perf_counter()
+        with time_limit(search, seconds):
+            for _ in deepen(search, game, DEEPEST):
+                pass
+        return search.counts.nodes / (time.perf_counter() - began)
