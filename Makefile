@@ -2,40 +2,60 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+# What running needs is installed, and what the tests and checks need beside it.
+INSTALLED := $(VENV)/.installed
+INSTALLED_DEV := $(VENV)/.installed-dev
+# Standard output is the engine's; pip shows its progress where there is a terminal to see it.
+INSTALL = $(BIN)/python -m pip install $$([ -t 2 ] || echo --quiet) --disable-pip-version-check
 
-.PHONY: setup run test image check bench strength clean
+# As many workers as tests/conftest.py says; whoever is done takes tests from the others.
+TEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 
-setup: $(STAMP)  ## virtual environment with the project installed editable, kernels compiled
+.PHONY: setup run test image second-python check check-all bench strength clean
+
+setup: $(INSTALLED_DEV)  ## virtual environment with the project installed editable, kernels compiled
 	$(BIN)/kempelen warmup
 
-$(STAMP): pyproject.toml
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+
+$(INSTALLED): pyproject.toml | $(BIN)/python
+	$(INSTALL) --editable . >&2
 	touch $@
 
-run: setup  ## speak UCI on standard input and output
+$(INSTALLED_DEV): pyproject.toml | $(BIN)/python
+	$(INSTALL) --editable '.[dev]' >&2
+	touch $(INSTALLED) $@
+
+run: $(INSTALLED)  ## speak UCI on standard input and output
+	$(BIN)/kempelen warmup alphabeta >&2
 	$(BIN)/kempelen uci
 
-test: setup  ## run all tests
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+test: setup  ## run the tests
+	$(TEST)
 
 image: setup  ## build the container image and play in it: as root, with Debian's buildah
 	$(BIN)/python -m pytest --image tests/docker
 
-check: $(STAMP)  ## lint, types, import contracts
+second-python:  ## play under another Python too: a selection of the tests
+	PYTHON=$(PYTHON) scripts/second-python
+
+check: $(INSTALLED_DEV)  ## lint, types, import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: setup  ## nodes and speed of a fixed search
+check-all: setup check  ## check, and run the tests thoroughly: all that is, and more of it
+	$(TEST) --thorough
+
+bench: $(INSTALLED)  ## nodes and speed of a fixed search
 	$(BIN)/kempelen bench
 
 # Against each opponent, at seconds+increment; JSON=FILE writes the table there too.
 GAMES ?= 200
 TC ?= 10+0.1
-strength: setup  ## a gauntlet against other engines: ratings on the scale of Stockfish's UCI_Elo
+strength: $(INSTALLED)  ## a gauntlet against other engines: ratings on the scale of Stockfish's UCI_Elo
 	$(BIN)/python benchmarks/strength.py --games $(GAMES) --tc $(TC) $(if $(JSON),--json $(JSON))
 
 clean:

@@ -77,7 +77,7 @@ def _engine(spec: str | None) -> EngineSettings:
     if spec is None:
         warm_up()
         return EngineSettings(
-            sys.executable, "Kempelen", ("-m", "kempelen.cli", "uci"), start_limit=120
+            sys.executable, "Kempelen", ("-P", "-m", "kempelen.cli", "uci"), start_limit=120
         )
     entries = engine_entries(parse_entries(spec, "--engine"))
     if entries.pop("time", None):

@@ -117,7 +117,7 @@ async def _run(
 
 def _engine(spec: str | None) -> EngineSettings:
     if spec is None:
-        arguments = ("-m", "kempelen.cli", "uci", "--tune")
+        arguments = ("-P", "-m", "kempelen.cli", "uci", "--tune")
         return EngineSettings(command=sys.executable, arguments=arguments, name="Kempelen")
     entries = engine_entries(parse_entries(spec, "--engine"))
     return decode(EngineSettings, {"name": entries["command"], **entries})

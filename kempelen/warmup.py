@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
 from kempelen.console import warm_up
@@ -13,7 +14,24 @@ if TYPE_CHECKING:
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Declare the arguments: there are none."""
+    """Declare the arguments."""
+    from agent.compiled.parts import PARTS
+
+    parser.add_argument(
+        "parts",
+        nargs="*",
+        type=_part,
+        metavar="PART",
+        help=f"what to compile: {', '.join(PARTS)} (all of them)",
+    )
+
+
+def _part(text: str) -> str:
+    from agent.compiled.parts import PARTS
+
+    if text not in PARTS:
+        raise ArgumentTypeError(f"there is no part {text!r}, only {', '.join(PARTS)}")
+    return text
 
 
 def run(arguments: Namespace) -> int:
@@ -22,10 +40,11 @@ def run(arguments: Namespace) -> int:
     from agent.compiled.parts import PARTS
 
     began = time.perf_counter()
-    problem = None if _all_warm() else warming.problem()
+    parts = arguments.parts or list(PARTS)
+    problem = None if _all_warm(parts) else warming.problem()
     if problem is None:
-        warm_up(*PARTS)
-        problem = None if _all_warm() else f"not all could be kept in {kernel.cache_folder()}"
+        warm_up(*parts)
+        problem = None if _all_warm(parts) else f"not all could be kept in {kernel.cache_folder()}"
     if problem is not None:
         print(f"kempelen warmup: {problem}", file=sys.stderr)
         return 1
@@ -34,8 +53,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _all_warm() -> bool:
+def _all_warm(parts: list[str]) -> bool:
     from agent.compiled import warming
-    from agent.compiled.parts import PARTS
 
-    return all(map(warming.is_warm, PARTS))
+    return all(map(warming.is_warm, parts))

@@ -25,7 +25,7 @@ import numpy as np
 
 from agent.chess.moves import ALL, generate
 from agent.chess.position import make
-from agent.chess.records import Worker, frame_at, position_at
+from agent.chess.records import frame_at, position_at
 from agent.chess.rules import KernelBoard
 from agent.chess.search import KernelSearch
 from agent.compiled.native import U64
@@ -49,11 +49,9 @@ CANDIDATE_NODES = 10_000
 LAST_PLIES = 12
 
 _EVERYWHERE = U64(0xFFFFFFFFFFFFFFFF)
-_int64 = numba.int64
-_Table = numba.types.Array(numba.uint64, 1, "C")
 
 
-@numba.njit(_int64(Worker, _int64, _int64, _int64, _Table), error_model="numpy")  # type: ignore
+@numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]  # compiled when first called
 def _forces(worker: Any, ply: int, move: int, n: int, table: Any) -> int:
     """Tell whether `move` at `ply` mates in at most `n` moves, itself counted.
 

@@ -1,7 +1,11 @@
-"""Options of the test run."""
+"""Options of the test run, and what many tests share."""
 
+import contextlib
+import hashlib
 import os
+import shutil
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +35,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="build the container image and play in it: needs root, buildah and debootstrap",
     )
+    parser.addoption(
+        "--thorough",
+        action="store_true",
+        help="run what is marked so too, and look at all where else a sample is looked at",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only a thorough run is for."""
+    if config.getoption("--thorough"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("thorough")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores: many tests wait for clocks and for processes."""
+    from agent.machine import usable_cores
+
+    return usable_cores() + 1
+
+
+@pytest.fixture(scope="session")
+def thorough(request: pytest.FixtureRequest) -> bool:
+    """Whether to look at everything where a sample does for every day."""
+    return bool(request.config.getoption("--thorough"))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -46,21 +78,62 @@ def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def interruptible() -> None:
     """Let programs that tests start be interrupted, even if these run in the background.
 
-    A shell without job control has its background jobs, and all that they start, ignore Ctrl-C.
+    A shell without job control has its background jobs, and all that they start, ignore Ctrl-C;
+    nohup has them outlive their terminal.
     """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name, default in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, default)
 
 
 @pytest.fixture(scope="session")
-def endgame_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the endgame tables that the package ships, and KQKR and KBBK, built."""
+def endgame_folder(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the endgame tables that the package ships, and KQKR and KBBK, built.
+
+    They are built once for all workers, and kept until any source that they depend on changes.
+    """
     from openings.tables import Build, open_tables, plan
 
-    folder = tmp_path_factory.mktemp("tables")
-    open_tables(folder)
-    list(Build(plan(["KQKR", "KBBK"]), folder, threads=1).run())
+    cache = getattr(pytestconfig, "cache", None)
+    if cache is None:  # by -p no:cacheprovider
+        folder, older = tmp_path_factory.mktemp("tables"), []
+    else:
+        folder = cache.mkdir("endgame-tables") / _digest_of_tables()
+        folder.mkdir(exist_ok=True)
+        older = [other for other in folder.parent.iterdir() if other != folder]
+    with _turn(folder):
+        for other in older:
+            shutil.rmtree(other, ignore_errors=True)
+        open_tables(folder)
+        list(Build(plan(["KQKR", "KBBK"]), folder, threads=1).run())  # keeps those that are whole
     return folder
+
+
+def _digest_of_tables() -> str:
+    """Name what the tables follow from: the kernel's sources, and those that build with it."""
+    import openings.tables as builder
+    from agent.compiled.kernel import cache_folder
+
+    own = Path(builder.__file__)
+    digest = hashlib.sha256(cache_folder().name.encode())
+    for path in (own, *sorted((own.parent / "data").glob("*.xz"))):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """Wait until no other worker has the folder."""
+    from agent.border.locking import lock
+
+    while True:
+        try:
+            with lock(str(folder / "turn")):
+                yield
+                return
+        except BlockingIOError:
+            time.sleep(0.1)
 
 
 @pytest.fixture(scope="session")

@@ -35,6 +35,7 @@ class Mosquitto:
         self._config = folder / "mosquitto.conf"
         self._config.write_text(
             f"listener {self.port} 127.0.0.1\nallow_anonymous false\n"
+            "set_tcp_nodelay true\n"
             f"password_file {passwords}\nuser root\n{settings}"
         )
         self.broker = Broker("127.0.0.1", self.port, "runner", "secret")

@@ -14,6 +14,7 @@ import logging
 import os
 import random
 import secrets
+import socket
 import threading
 import time
 from collections import deque
@@ -42,6 +43,8 @@ BEAT = 1.0
 SILENCE = 2.0
 # How long a broker that speaks MQTT 5 keeps the session of a client that is gone.
 SESSION_EXPIRY = 300
+# A message is sent at once: it does not wait until the last has been acknowledged, 40 ms later.
+_AT_ONCE = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 # A payload of more bytes is not for us.
 LARGEST = 1 << 20
 # A message that the connection breaks at so often is what breaks it.
@@ -251,6 +254,7 @@ class Connection:
             will=will,
             keepalive=KEEPALIVE,
             timeout=CONNECT_LIMIT,
+            socket_options=_AT_ONCE,
             **options,
         )
 

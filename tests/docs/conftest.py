@@ -1,6 +1,5 @@
-"""A reader's folder, and the command line in it."""
+"""A reader's folder."""
 
-import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import agent.search
-from kempelen.cli import main
 from tests.pages import Page
 
 
@@ -31,19 +29,3 @@ def folder_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Page
         return tmp_path
 
     return make
-
-
-@pytest.fixture
-def kempelen(capfd: pytest.CaptureFixture[str]) -> Callable[[str], str]:
-    """Run a command line that succeeds, and return what it prints."""
-
-    def run(line: str) -> str:
-        program, *arguments = shlex.split(line)
-        assert program == "kempelen"
-        capfd.readouterr()
-        status = main(arguments)
-        shown = capfd.readouterr()
-        assert status == 0, shown.err
-        return shown.out
-
-    return run

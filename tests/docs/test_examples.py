@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kempelen import match
+from tests import in_process
 from tests.pages import GUIDES, MEASUREMENTS, ROOT, Block, Page, cases, label
 
 KEMPELEN = Path(sys.executable).with_name("kempelen")
@@ -67,24 +68,23 @@ def test_gtp(page: Page, block: Block, folder_of: FolderOf) -> None:
     typed = "".join(line[2:] + "\n" for line in lines if line.startswith("> "))
     shown = [line for line in lines if not line.startswith("> ")]
     arguments = shlex.split(command.removeprefix("$ kempelen "))
-    run = subprocess.run(
-        [KEMPELEN, *arguments],
-        input=typed, capture_output=True, text=True, cwd=folder_of(page), timeout=60,
-    )  # fmt: skip
+    folder_of(page)
+    run = in_process.run(*arguments, text=typed)
     assert (run.returncode, run.stderr) == (0, "")
     said = [line for line in run.stdout.splitlines() if line]
     assert pattern(shown).fullmatch("".join(f"{line}\n" for line in said)), run.stdout
 
 
 @pytest.mark.parametrize(("page", "block"), cases("console"), ids=label)
-def test_console(
-    page: Page, block: Block, folder_of: FolderOf, kempelen: Callable[[str], str]
-) -> None:
+def test_console(page: Page, block: Block, folder_of: FolderOf) -> None:
     folder_of(page)
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, *shown = part.splitlines()
-        output = kempelen(command)
-        assert pattern(shown).fullmatch(output), output
+        program, *arguments = shlex.split(command)
+        assert program == "kempelen"
+        run = in_process.run(*arguments)
+        assert run.returncode == 0, run.stderr
+        assert pattern(shown).fullmatch(run.stdout), run.stdout
 
 
 @pytest.mark.parametrize(("page", "line"), MATCHES, ids=label)
@@ -105,9 +105,10 @@ def test_play_with_python_chess(folder_of: FolderOf, monkeypatch: pytest.MonkeyP
     assert re.fullmatch(r"[a-h][1-8][a-h][1-8]\n", run.stdout)
 
 
-def test_read_positions(folder_of: FolderOf, kempelen: Callable[[str], str]) -> None:
+def test_read_positions(folder_of: FolderOf) -> None:
     folder = folder_of(Page("docs/guide/training.md"))
-    kempelen("kempelen selfplay positions.bin --positions 2000 --nodes 50")
+    played = ("selfplay", "positions.bin", "--positions", 500, "--nodes", 50)
+    assert in_process.run(*played, "--processes", 1).returncode == 0
     run = subprocess.run(
         [sys.executable, "read.py"], capture_output=True, text=True, cwd=folder, check=True
     )

@@ -1,13 +1,11 @@
 import json
-import subprocess
-import sys
 
 from openings.advisor import SHIPPED_BOOK
+from tests import in_process
 
 
 def book(*arguments):
-    command = [sys.executable, "-m", "kempelen.cli", "book", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
+    return in_process.run("book", *arguments)
 
 
 def test_build_merge_prune_and_show(tmp_path):

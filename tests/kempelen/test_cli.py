@@ -6,17 +6,21 @@ import pytest
 
 from kempelen import __version__
 from kempelen.cli import COMMANDS
+from tests import in_process
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -"
 
 
-def kempelen(*arguments):
+kempelen = in_process.run
+
+
+def process(*arguments):
     command = [sys.executable, "-m", "kempelen.cli", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
 def test_version():
-    done = kempelen("--version")
+    done = process("--version")
     assert (done.returncode, done.stdout) == (0, f"kempelen {__version__}\n")
 
 
@@ -84,6 +88,6 @@ def test_bench_is_deterministic_and_ends_with_nodes_and_speed(warm_cache):
 
 
 def test_warmup_says_where_the_kernel_is(warm_cache):
-    done = kempelen("warmup")
+    done = process("warmup")
     assert done.returncode == 0
     assert done.stdout.startswith("kernel loaded from ")

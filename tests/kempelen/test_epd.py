@@ -1,12 +1,11 @@
 import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import chess
 import pytest
 
+from tests import in_process
 from tests.support import failing
 from tournament.suite import read
 
@@ -17,8 +16,7 @@ TOO_LONG = '6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - bm Rd8#; dm 2; id "too long";\n'
 
 
 def epd(*arguments):
-    command = [sys.executable, "-m", "kempelen.cli", "epd", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
+    return in_process.run("epd", *arguments)
 
 
 @pytest.fixture

@@ -7,18 +7,25 @@ from pathlib import Path
 
 import pytest
 
+from tests import in_process
 from tests.support import program
 
 PATIENCE = 120
 
 
 def gtp(text, *arguments, command=("gtp",)):
-    line = [sys.executable, "-m", "kempelen.cli", *command, *arguments]
-    return subprocess.run(line, input=text, capture_output=True, text=True, timeout=PATIENCE)
+    return in_process.run(*command, *arguments, text=text)
 
 
 def test_everything_is_answered_after_the_end_of_input():
-    done = gtp("boardsize 5\n1 genmove b\n2 lz-analyze w\n3 genmove w\n", "--time", "0.1")
+    """By the program itself, with pipes."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kempelen.cli", "gtp", "--time", "0.1"],
+        input="boardsize 5\n1 genmove b\n2 lz-analyze w\n3 genmove w\n",
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     answers = [line for line in done.stdout.splitlines() if line.startswith(("=", "?"))]
     assert [answer.split(" ")[0] for answer in answers] == ["=", "=1", "=2", "=3"]

@@ -1,40 +1,33 @@
 """The pages' game, which is no part of the package: played, solved and drawn, from its file and
 by an entry point."""
 
-import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests import in_process
+
 CHOMP = Path(__file__).parents[1] / "data" / "games" / "chomp.py"
 
 
 @pytest.fixture(params=["chomp.py:Chomp", "chomp:Chomp", "chomp"])
-def kempelen(request, tmp_path):
+def kempelen(request, tmp_path, monkeypatch):
     """Run a command on the game in a user's folder; a bare name is that of an entry point."""
     shutil.copy(CHOMP, tmp_path)
-    environment = dict(os.environ)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "chomp", raising=False)
     if request.param == "chomp":
         installed = tmp_path / "chomp-1.0.dist-info"
         installed.mkdir()
         (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: chomp\nVersion: 1.0\n")
         (installed / "entry_points.txt").write_text("[kempelen.games]\nchomp = chomp:Chomp\n")
-        environment["PYTHONPATH"] = str(tmp_path)
+        monkeypatch.syspath_prepend(tmp_path)
 
     def run(command, *arguments, text=""):
-        line = [sys.executable, "-m", "kempelen.cli", *command.split(), "--game", request.param]
-        done = subprocess.run(
-            [*line, *arguments],
-            input=text,
-            capture_output=True,
-            encoding="utf-8",
-            cwd=tmp_path,
-            env=environment,
-            timeout=120,
-        )
+        words = [*command.split(), "--game", request.param, *arguments]
+        done = in_process.run(*words, text=text)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 

@@ -10,18 +10,16 @@ import time
 import chess
 import pytest
 
+from tests import in_process
+
 TABLES = [sys.executable, "-m", "kempelen.cli", "tables"]
+# What builds tables is compiled with these at the latest, by one worker for all.
+pytestmark = pytest.mark.usefixtures("endgame_folder")
 MATE_IN_ONE = "7k/Q7/6K1/8/8/8/8/8 w - - 0 1"
 
 
 def tables(*arguments):
-    return subprocess.run(
-        [*TABLES, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=300,
-    )
+    return in_process.run("tables", *arguments)
 
 
 def test_build_stats_check_and_pack(warm_cache, tmp_path):

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,20 @@ class Dask:
         self.address = json.loads(file.read_text())["address"]
         self.workers = [self.add_worker() for _ in range(workers)]
 
+    @property
+    def alive(self):
+        """Whether there is a scheduler."""
+        return self.processes[0].poll() is None
+
+    def restore(self):
+        """Have two workers again that answer, after what a test has done."""
+        for worker in self.workers:
+            if worker.poll() is None and state_of(worker) == "T":
+                worker.kill()
+                worker.wait()
+        living = [worker for worker in self.processes[1:] if worker.poll() is None]
+        self.workers = living + [self.add_worker() for _ in range(2 - len(living))]
+
     def add_worker(self):
         worker = self._start(
             "worker", self.address, "--nthreads", "1", "--no-nanny",
@@ -58,13 +73,29 @@ class Dask:
         return subprocess.Popen([*line, *OPTIONS, *arguments], env=environment, **QUIET)
 
 
+def state_of(process):
+    """How the system has a process: T if it is stopped."""
+    return Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+@pytest.fixture(scope="module")
+def clusters():
+    """The clusters that were started, of which the last may be used again."""
+    if sys.platform != "linux":
+        pytest.skip("stops workers by POSIX signals, and reads /proc")
+    started = []
+    yield started
+    for dask in started:
+        dask.close()
+
+
 @pytest.fixture
-def dask(tmp_path):
-    if sys.platform == "win32":
-        pytest.skip("stops workers by POSIX signals")
-    dask = Dask(tmp_path)
-    yield dask
-    dask.close()
+def dask(clusters, tmp_path_factory):
+    if not clusters or not clusters[-1].alive:
+        clusters.append(Dask(tmp_path_factory.mktemp("dask")))
+    yield clusters[-1]
+    if clusters[-1].alive:
+        clusters[-1].restore()
 
 
 async def connect(chosen, dask, workers=2, **options):
@@ -101,14 +132,14 @@ def moves_of(records):
 
 
 async def test_workers_that_are_killed_and_frozen_cost_only_time(dask):
-    chosen = settings(engine(), engine("no-info"), games=24, adjudication=Adjudication(maxmoves=12))
+    chosen = settings(engine(), engine("no-info"), games=12, adjudication=Adjudication(maxmoves=12))
     running, events = await begin(chosen, await connect(chosen, dask, silence=3))
     dask.workers[0].kill()
     dask.workers[1].send_signal(signal.SIGSTOP)
     dask.add_worker()
     finish, records = await asyncio.wait_for(running, 120)
     assert finish.status is Status.COMPLETE
-    assert len(records) == 24
+    assert len(records) == 12
     alone, alone_records = await play(chosen)
     assert moves_of(records) == moves_of(alone_records)
     assert finish.summary.comparison == alone.summary.comparison
@@ -159,6 +190,7 @@ async def test_mistakes_are_told(dask):
         await play_with(chosen, workplace)
 
 
-async def test_a_cluster_that_is_not_there():
+async def test_a_cluster_that_is_not_there(monkeypatch):
+    monkeypatch.setattr("tournament.cluster.CONNECT_LIMIT", 1.0)
     with pytest.raises(SettingsError, match=r"cluster tcp://127\.0\.0\.1:1"):
         await Cluster.connect(settings(engine(), engine()), "tcp://127.0.0.1:1")

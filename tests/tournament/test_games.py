@@ -128,8 +128,8 @@ async def test_chess_between_the_lab_and_a_program():
 async def test_our_own_program_plays_go(tmp_path):
     finish, records = await play(
         match(
-            gtp(name="A"),
-            gtp("--seed", "1", name="B"),
+            gtp("--playouts", "30", name="A"),
+            gtp("--playouts", "30", "--seed", "1", name="B"),
             game=SMALL_GO,
             adjudication=Adjudication(maxmoves=60),
         )
@@ -151,7 +151,7 @@ async def test_gnugo():
         program("gnugo"), "gnugo", ("--mode", "gtp", "--chinese-rules", "--level", "1"),
         protocol=EngineProtocol.GTP, time=TimeControl(base=60, margin=20),
     )  # fmt: skip
-    finish, records = await play(match(gnugo, lab("mcts", playouts=5), game=SMALL_GO, games=4))
+    finish, records = await play(match(gnugo, lab("mcts", playouts=5), game=SMALL_GO, games=2))
     assert finish.complete
     assert {record.termination for record in records} <= {
         Termination.RULES,

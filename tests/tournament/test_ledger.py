@@ -125,7 +125,7 @@ async def test_games_that_cannot_be_written_are_kept_and_taken_in(tmp_path, monk
                 asyncio.get_running_loop().call_soon(task.cancel)
 
     assert playing is not None
-    task = asyncio.create_task(run(path, quick(games=40), fill, listen))
+    task = asyncio.create_task(run(path, quick(games=16), fill, listen))
     error = RunStoppedError if end == "patience" else asyncio.CancelledError
     with pytest.raises(error):
         await task
@@ -135,15 +135,15 @@ async def test_games_that_cannot_be_written_are_kept_and_taken_in(tmp_path, monk
     assert f"a game has ended that could not be written: they are in {beside}" in notices[-1]
     assert "database or disk is full; make room on its disk" in notices[-1]
     with pytest.raises(LedgerError, match=r"--resume (goes on with it|takes them)"):
-        await play(quick(games=40), path=str(path))
+        await play(quick(games=16), path=str(path))
     played = []
     finish, records = await run(
-        path, quick(games=40), lambda kept: None,
+        path, quick(games=16), lambda kept: None,
         lambda event: played.append(event) if isinstance(event, GameFinished) else None,
         resume=True,
     )  # fmt: skip
     assert finish.complete
-    assert len(records) == len({(each.pair, each.game) for each in records}) == 40
+    assert len(records) == len({(each.pair, each.game) for each in records}) == 16
     taken = next(
         each for each in records if (each.pair, each.game) == (kept[0]["pair"], kept[0]["game"])
     )
@@ -158,10 +158,10 @@ async def test_games_that_cannot_even_be_kept_are_named_and_played_again(tmp_pat
     (tmp_path / "run.sqlite.unwritten.part").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     with pytest.raises(RunStoppedError, match=r"cannot be kept elsewhere .*played again"):
-        await run(path, quick(games=40), fill, lambda event: None)
-    finish, records = await play(quick(games=40), path=str(path), resume=True)
+        await run(path, quick(games=16), fill, lambda event: None)
+    finish, records = await play(quick(games=16), path=str(path), resume=True)
     assert finish.complete
-    assert len(records) == 40
+    assert len(records) == 16
 
 
 async def test_games_that_cannot_be_kept_beside_the_ledger_are_kept_elsewhere(
@@ -174,12 +174,12 @@ async def test_games_that_cannot_be_kept_beside_the_ledger_are_kept_elsewhere(
     obstacle = tmp_path / "run.sqlite.unwritten.part"
     obstacle.mkdir()
     with pytest.raises(RunStoppedError, match=r"move it to .*run.sqlite.unwritten before"):
-        await run(path, quick(games=40), fill, lambda event: None)
+        await run(path, quick(games=16), fill, lambda event: None)
     (kept,) = elsewhere.iterdir()
     kept.rename(tmp_path / "run.sqlite.unwritten")
     obstacle.rmdir()
     again = Ledger(str(path))
-    again.begin(quick(games=40), resume=True)
+    again.begin(quick(games=16), resume=True)
     assert len(list(again.records())) >= 1
     again.close()
     assert not (tmp_path / "run.sqlite.unwritten").exists()

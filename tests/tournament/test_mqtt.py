@@ -1,6 +1,7 @@
 """Tournaments live over MQTT, and with bots, against a real Mosquitto."""
 
 import asyncio
+import functools
 import io
 import json
 import os
@@ -63,6 +64,14 @@ def snapshots_of(broker, name="match"):
     return receiver, connection
 
 
+@functools.cache
+def validator(kind):
+    """Of payloads of a kind, by the schema that is published."""
+    schema = {**json.loads(topics.schema_text()), "$ref": f"#/$defs/{kind}"}
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
 def kind_of(topic):
     return KINDS[next(part for part in topic.split("/")[4:] if part in KINDS)]
 
@@ -73,9 +82,8 @@ async def test_everything_is_published_and_follows_the_schema(mosquitto):
     _, records = await play(quick(games=4), listeners=[broadcast])
     await asyncio.to_thread(broadcast.close)
     await until(lambda: any(p["state"] == "offline" for p in listening.of("/runner")))
-    definitions = json.loads(topics.schema_text())
     for topic, payload in listening.messages:
-        jsonschema.validate(payload, {**definitions, "$ref": f"#/$defs/{kind_of(topic)}"})
+        validator(kind_of(topic)).validate(payload)
     moves = [p for p in listening.of("/moves") if (p["pair"], p["game"]) == ("1.1-2.1", 1)]
     assert [m["move"] for m in moves] == [m.move for m in records[0].moves]
     sequences = [p["sequence"] for p in listening.of("/moves")]
@@ -87,10 +95,9 @@ async def test_everything_is_published_and_follows_the_schema(mosquitto):
 @pytest.mark.parametrize("format_", list(Format))
 def test_standings_of_every_format_follow_the_schema(format_):
     chosen = settings(*map(engine, "ABC"), format=format_)
-    definitions = json.loads(topics.schema_text())
     for _, summary in played(chosen, lambda key, game: 1.0 if key.first == 0 else 0.5):
         payload = {**encode(summary), "run": "r", "sequence": 1}
-        jsonschema.validate(payload, {**definitions, "$ref": "#/$defs/standings"})
+        validator("standings").validate(payload)
         assert payload["format"] == format_
 
 
@@ -218,9 +225,8 @@ async def test_a_bot_has_a_queue_and_limits(mosquitto):
     assert any("busy" in word for word in words)
     assert any("within" in word or "longer" in word for word in words)
     replies = [p for t, p in listening.messages if "/replies/" in t]
-    definitions = json.loads(topics.schema_text())
     for reply in replies:
-        jsonschema.validate(reply, {**definitions, "$ref": "#/$defs/reply"})
+        validator("reply").validate(reply)
     await client.close()
     await stop()
     listening.connection.close()

@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import chess.pgn
@@ -20,10 +21,8 @@ from tournament.records import to_pgn
 from tournament.settings import Adjudication
 from tournament.values import SettingsError
 
-GAMES = 24
 
-
-def command(folder, ledger, *, games=GAMES):
+def command(folder, ledger, *, games):
     stockfish = program("stockfish")
     return [
         sys.executable, "-m", "kempelen.cli", "match", "--json", "--resume",
@@ -63,16 +62,16 @@ def games_in(path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="kills processes by Linux's means")
-def test_killed_and_resumed_equals_uninterrupted(tmp_path):
+def test_killed_and_resumed_equals_uninterrupted(tmp_path, thorough):
     generator = random.Random(3)
+    number, kills = (24, 4) if thorough else (10, 3)
     straight = subprocess.run(
-        command(tmp_path, "straight"), capture_output=True, text=True, timeout=120
+        command(tmp_path, "straight", games=number), capture_output=True, text=True, timeout=120
     )
     assert straight.returncode == 0, straight.stderr
-    for _ in range(4):
-        run = subprocess.Popen(
-            command(tmp_path, "killed"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+    killed = command(tmp_path, "killed", games=number)
+    for _ in range(kills):
+        run = subprocess.Popen(killed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 20
         while len(children(run.pid)) < 4 and time.monotonic() < deadline and run.poll() is None:
             time.sleep(0.02)
@@ -84,12 +83,12 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path):
         while any(map(alive, engines)) and time.monotonic() < deadline:
             time.sleep(0.02)
         assert not any(map(alive, engines)), "no engine outlives a killed runner"
-    final = subprocess.run(command(tmp_path, "killed"), capture_output=True, text=True, timeout=120)
+    final = subprocess.run(killed, capture_output=True, text=True, timeout=120)
     assert final.returncode == 0, final.stderr
     assert comparable(final.stdout) == comparable(straight.stdout)
     games = games_in(tmp_path / "killed.pgn")
     rounds = {game.headers["Round"] for game in games}
-    assert len(games) == len(rounds) == GAMES
+    assert len(games) == len(rounds) == number
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -104,7 +103,10 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path, number):
         time.sleep(0.02)
     engines = children(run.pid)
     run.send_signal(number)
-    _, errors = run.communicate(timeout=20)
+    try:
+        _, errors = run.communicate(timeout=20)
+    finally:
+        run.kill()
     assert run.returncode == 128 + number
     assert "--resume" in errors
     assert "Traceback" not in errors
@@ -123,7 +125,12 @@ def test_a_run_ends_with_its_terminal(tmp_path):
     engines = children(run)
     assert len(engines) == 4
     os.close(terminal)
-    assert os.waitstatus_to_exitcode(os.waitpid(run, 0)[1]) == 128 + signal.SIGHUP
+    late = threading.Timer(20, os.kill, (run, signal.SIGKILL))
+    late.start()
+    try:
+        assert os.waitstatus_to_exitcode(os.waitpid(run, 0)[1]) == 128 + signal.SIGHUP
+    finally:
+        late.cancel()
     assert not any(map(alive, engines))
 
 

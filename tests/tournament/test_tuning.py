@@ -30,6 +30,12 @@ def balance(trial, chance):
     return sum(1 if chance.random() < win else -1 for _ in range(2))
 
 
+def stand_in():
+    """The words for an engine with the option Hash."""
+    command, arguments = failing("none")
+    return f"cmd={command},args={' '.join(arguments)}"
+
+
 def test_it_finds_the_best_numbers_through_the_noise_of_games():
     spsa = Spsa(
         [Tunable("a", 90, 0, 100, 5, 0.02), Tunable("b", 300, 0, 1000, 50, 0.02)], TRIALS, seed=3
@@ -136,8 +142,8 @@ def test_numbers_that_lose_against_those_before_are_no_success(capsys, monkeypat
         return SimpleNamespace(white_score=score, detail="")
 
     monkeypatch.setattr(tuning, "play_game", play_game)
-    monkeypatch.setattr(Spsa, "values", lambda self: {"FutilityMargin": 50})
-    command = ["tune", "search", "FutilityMargin", "--pairs", "21"]
+    monkeypatch.setattr(Spsa, "values", lambda self: {"Hash": 50})
+    command = ["tune", "search", "Hash", "--engine", stand_in(), "--pairs", "21"]
     assert cli.main(command) == status
     said = capsys.readouterr()
     assert [assignment.pair.round for assignment in played] == [1] * 42 + [2] * 6
@@ -153,8 +159,7 @@ def test_numbers_that_have_not_changed_are_not_checked():
 
 
 def test_a_state_that_cannot_be_saved_is_named(tmp_path, capsys):
-    engine = f"cmd={failing('none')[0]},args={' '.join(failing('none')[1])}"
-    line = ["tune", "search", "Hash", "--engine", engine, "--pairs", "1", "--nodes", "1"]
+    line = ["tune", "search", "Hash", "--engine", stand_in(), "--pairs", "1", "--nodes", "1"]
     assert cli.main([*line, "--state", str(tmp_path / "no" / "state.json")]) == 2
     assert "state.json: No such file or directory" in capsys.readouterr().err
 

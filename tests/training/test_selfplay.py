@@ -15,6 +15,7 @@ import pytest
 
 from agent.chess.packed import board_of
 from agent.chess.selfplay_rules import Rules
+from tests import in_process
 from training import checking
 from training.positions import ALL, TRAINING, VALIDATION, Dataset, PositionsError
 from training.selfplay import SelfPlayPlan, SelfPlayProgress, generate, player_of
@@ -212,17 +213,19 @@ def test_castling_and_en_passant_survive_packing() -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "kempelen.cli", "selfplay", str(tmp_path / "file"), "--json"]
-    settings = ["--nodes", "50", "--positions", "1000", "--processes", "1"]
-    played = subprocess.run([*command, *settings], capture_output=True, text=True, check=True)
+    command = ("selfplay", tmp_path / "file", "--json")
+    settings = ("--nodes", 50, "--positions", 1000, "--processes", 1)
+    played = in_process.run(*command, *settings)
+    assert played.returncode == 0, played.stderr
     made = json.loads(played.stdout)
     assert made["positions"] >= 1000
-    shown = subprocess.run([*command, "--show"], capture_output=True, text=True, check=True)
+    shown = in_process.run(*command, "--show")
+    assert shown.returncode == 0, shown.stderr
     manifest = json.loads(shown.stdout)
     assert manifest["positions"] == made["positions"]
     assert manifest["rules"]["nodes"] == 50
-    subprocess.run([*command, "--check", "2"], capture_output=True, check=True)
-    refused = subprocess.run(command, capture_output=True, text=True)
+    assert in_process.run(*command, "--check", 2).returncode == 0
+    refused = in_process.run(*command)
     assert refused.returncode == 2
     assert "begun otherwise" in refused.stderr
 

@@ -25,7 +25,7 @@ from training.selfplay import SelfPlayPlan, generate
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("played") / "positions"
-    list(generate(path, SelfPlayPlan(Rules(nodes=60), seed=9), "test", 20_000, 2))
+    list(generate(path, SelfPlayPlan(Rules(nodes=60), seed=9), "test", 13_000, 2))
     return path
 
 

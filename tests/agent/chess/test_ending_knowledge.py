@@ -151,12 +151,12 @@ def test_the_lone_king_is_driven_to_the_edge(search: KernelSearch) -> None:
 
 @pytest.mark.parametrize("name", ["KBNK", "KBBK", "KQKR"])
 def test_mates_are_found_without_tables(
-    search: KernelSearch, endgame_tables: Tables, name: str
+    search: KernelSearch, endgame_tables: Tables, name: str, thorough: bool
 ) -> None:
     """Against the best defence, at a number of nodes that a fast game allows."""
     own = OwnTables(endgame_tables)
     rng = random.Random(name)
-    for _ in range(2):
+    for _ in range(4 if thorough else 1):
         board = random_win(own, name, rng)
         search.new_game()
         while not board.is_game_over() and board.halfmove_clock < 100:

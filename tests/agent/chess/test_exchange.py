@@ -11,7 +11,7 @@ from agent.chess.records import Worker, position_at
 from agent.chess.rules import KernelBoard
 
 
-@numba.njit(numba.boolean(Worker, numba.int64, numba.int64))
+@numba.njit
 def wins(worker: Worker, move: int, threshold: int) -> bool:
     return wins_exchange(position_at(worker, 0), move, threshold)
 

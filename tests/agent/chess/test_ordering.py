@@ -14,7 +14,7 @@ from agent.chess.ordering import (
     reward,
     start_picking,
 )
-from agent.chess.records import MAX_MOVES, NO_MOVE, Worker, frame_at, position_at
+from agent.chess.records import MAX_MOVES, NO_MOVE, frame_at, position_at
 from agent.chess.rules import KernelBoard
 from agent.compiled.scores import INFINITE
 from agent.compiled.table_memory import TableMemory
@@ -25,7 +25,7 @@ DEPTH = 6
 CAPTURES = "4k3/p7/1p6/4p3/8/5N2/8/1Q2K3 w - - 0 1"
 
 
-@numba.njit(numba.int64[:](Worker, numba.int64, numba.int64))
+@numba.njit
 def pick(worker, table_move, last):  # type: ignore[no-untyped-def]
     """Note the moves that are picked as tried, until `last`, which cuts off."""
     picked = np.zeros(MAX_MOVES, np.int64)
@@ -45,12 +45,12 @@ def pick(worker, table_move, last):  # type: ignore[no-untyped-def]
     return picked[:count]
 
 
-@numba.njit(numba.int64(Worker, numba.int64))
+@numba.njit
 def quiet(worker, move):  # type: ignore[no-untyped-def]
     return quiet_history(worker, 0, move)
 
 
-@numba.njit(numba.int64(Worker, numba.int64))
+@numba.njit
 def capture(worker, move):  # type: ignore[no-untyped-def]
     return capture_history(worker, position_at(worker, 0), move)
 

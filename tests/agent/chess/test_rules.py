@@ -1,19 +1,12 @@
 """The kernel's rules beside the `chess` package's."""
 
 import random
-from pathlib import Path
 
 import chess
 import chess.polyglot
 import pytest
 
 from agent.chess.rules import KernelBoard, perft
-
-CASES = [
-    [field.strip() for field in line.split("|")]
-    for line in (Path(__file__).parents[2] / "data" / "perft.txt").read_text().splitlines()
-    if line and not line.startswith("#")
-]
 
 
 def plain_perft(board: chess.Board, depth: int) -> int:
@@ -25,14 +18,6 @@ def plain_perft(board: chess.Board, depth: int) -> int:
         leaves += plain_perft(board, depth - 1)
         board.pop()
     return leaves
-
-
-@pytest.mark.parametrize(("name", "chess960", "fen", "counts"), CASES, ids=[c[0] for c in CASES])
-def test_perft(name: str, chess960: str, fen: str, counts: str) -> None:
-    board = chess.Board(fen, chess960=chess960 == "1")
-    leaves = [int(count) for count in counts.split()]
-    for depth, expected in enumerate(leaves[:-1], 1):
-        assert perft(board, depth) == expected
 
 
 @pytest.mark.parametrize("number", range(0, 960, 40))

@@ -3,11 +3,14 @@
 import random
 import threading
 import time
+from functools import partial
 
 import chess
 import pytest
 
+from agent.chess.aspiration import aspirate
 from agent.chess.plain_search import PlainSearch, score
+from agent.chess.rules import KernelBoard
 from agent.chess.search import KernelSearch
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.game import Game
@@ -153,3 +156,25 @@ def test_progress_while_searching() -> None:
     assert progress.nodes > 0
     assert progress.move in chess.Board().legal_moves
     assert 1 <= progress.number <= 20
+
+
+def test_what_one_thread_has_searched_the_main_one_need_not() -> None:
+    """They share the table: a helper that is ahead leaves the main thread less to do.
+
+    Here it is ahead by all levels and two more, whatever the machine's cores do.
+    """
+    board, depth = chess.Board(KIWIPETE), 10
+
+    def nodes(game: KernelBoard, depth: int) -> int:
+        score = 0
+        for level in range(1, depth + 1):
+            score = aspirate(game.worker, level, score)
+        return int(game.worker.nodes)
+
+    alone, shared = KernelSearch(), KernelSearch(threads=2)
+    for search in (alone, shared):
+        search._crew.begin(partial(search._load, board, Limits()))
+        search._crew.employ(len(search._crew))
+    main, helper = shared._crew.at_work
+    nodes(helper, depth + 2)
+    assert 0 < nodes(main, depth) < nodes(alone._crew.first, depth) / 2

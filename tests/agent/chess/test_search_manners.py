@@ -114,10 +114,20 @@ def test_stop_before_the_search_is_kept(searcher: Searcher) -> None:
 
 
 def test_threads_share_the_work(searcher: Searcher) -> None:
+    """Each does a part of it, if not a like part: how much depends on who is let run when."""
     search = searcher(threads=3)
-    info = last_info(search, chess.Board(KIWIPETE), Limits(depth=9))
+    goal = 900_000 if searcher is KernelSearch else 30_000
+    info = last_info(search, chess.Board(KIWIPETE), Limits(nodes=goal))
     assert info.pv[0] in chess.Board(KIWIPETE).legal_moves
     assert threading.active_count() == 1
+    searched = [int(game.worker.nodes) for game in search._crew]
+    assert len(searched) == 3
+    assert min(searched) > sum(searched) / 50, searched
+    if searcher is KernelSearch:
+        assert max(searched) < goal / 3 + 10
+        assert info.nodes <= search.progress().nodes == sum(searched)
+    else:
+        assert info.nodes == search.progress().nodes == goal
     search.set_threads(1)
     search.new_game()
     assert last_info(search, chess.Board(), Limits(depth=5)).depth == 5

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from agent.chess.mcts import _expand, _go_to
-from agent.chess.records import Worker
 from agent.chess.rules import KernelBoard
 from agent.chess.search import KernelSearch
 from agent.chess.tree_search import FIRST_PLAYOUTS, TreeSearch
 from agent.compiled.node_pool import NodePool
-from agent.compiled.tree import EXHAUSTED, FULL, NODE_BYTES, ROOT, NodeTree, add_child, enter
+from agent.compiled.tree import EXHAUSTED, FULL, NODE_BYTES, ROOT, add_child, enter
 from agent.evaluation import Evaluation, EvaluationError
 from agent.limits import Cp, Info, Limits, Mate
 
@@ -201,7 +200,7 @@ def test_values_that_a_failing_evaluation_left_are_not_kept() -> None:
     assert pool_of(search).visits(ROOT) == 0
 
 
-@numba.njit(numba.int64(Worker, NodeTree, numba.int64[::1], numba.int64))
+@numba.njit
 def expand_after(worker, tree, path, move):  # type: ignore[no-untyped-def]
     """Expand what a move leads to, as a second thread does before the first has judged it."""
     path[0] = ROOT

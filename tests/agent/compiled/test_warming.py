@@ -50,6 +50,30 @@ def test_two_processes_on_an_empty_cache_then_a_third_on_a_read_only_one(tmp_pat
     assert sorted(tmp_path.rglob("*")) == files
 
 
+LOAD_ALL = """
+import json
+from agent.compiled import kernel, warming
+from agent.compiled.parts import PARTS
+for part in PARTS:
+    warming.load(part)
+print(json.dumps([list(map(warming.is_warm, PARTS)), kernel.compiled, kernel.loaded]))
+"""
+
+
+@pytest.mark.thorough
+def test_all_parts_that_one_process_compiles_another_loads(tmp_path: Path) -> None:
+    names = []
+    for _ in range(2):
+        output, _ = python(LOAD_ALL, tmp_path).communicate(timeout=900)
+        warm, compiled, loaded = json.loads(output)
+        assert all(warm)
+        names.append((set(compiled), set(loaded)))
+    (compiled, beside), (again, loaded) = names
+    assert len(compiled) > 5
+    assert again == set()
+    assert loaded == compiled | beside
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_this_process_runs_on_a_warm_cache(part: str) -> None:
     """`make test` warms the cache first, so that no test waits for the compiler."""

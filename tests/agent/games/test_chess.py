@@ -6,12 +6,21 @@ from agent.games import catalogue
 from agent.games.chess import Chess, evaluate
 from agent.games.perft import perft
 from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
+from tests import perft_cases
+
+LEAVES = 1_000
+STANDARD = [case for case in (*perft_cases.KNOWN, *perft_cases.SUITE) if not case.chess960]
 
 
 def test_perft():
     assert [perft(Chess(), depth) for depth in range(1, 4)] == [20, 400, 8902]
-    kiwipete = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
-    assert [perft(Chess(kiwipete), depth) for depth in (1, 2)] == [48, 2039]
+
+
+@pytest.mark.parametrize("case", STANDARD, ids=lambda case: case.name)
+def test_perft_of_peculiar_positions(case):
+    """As deep as is fast; what is drawn on the board is over, and has no leaves below."""
+    for depth, leaves in case.up_to(LEAVES):
+        assert perft(Chess(case.fen), depth) == leaves
 
 
 @pytest.mark.parametrize(

@@ -41,10 +41,10 @@ def leaves(name, tree, depth, **options):
         (3, 6, (248.6, 235, 221, 175.3, 196.2, 144.2)),
     ],
 )
-def test_mean_leaves_on_random_trees(branching, depth, published):
+def test_mean_leaves_on_random_trees(branching, depth, published, thorough):
     names = ("alpha-beta", "scout", "negascout-1", "sss-star", "dual-star", "mtd-f")
     totals = dict.fromkeys(names, 0)
-    trees = 250
+    trees = 250 if thorough else 80
     for seed in range(trees):
         tree = RandomTree(branching, depth, seed)
         value = algorithm("alpha-beta")(evaluate).search(tree, depth).value

@@ -12,6 +12,9 @@ from protocols.mqtt import payloads, topics
 
 SCHEMA = json.loads(topics.schema_text())
 KINDS = list(SCHEMA["$defs"])
+VALIDATORS = {
+    kind: jsonschema.Draft202012Validator({**SCHEMA, "$ref": f"#/$defs/{kind}"}) for kind in KINDS
+}
 VALID = {
     "request": {
         "id": "1",
@@ -51,7 +54,7 @@ JSON = st.recursive(
 
 
 def same_verdict(kind, value):
-    valid = jsonschema.Draft202012Validator({**SCHEMA, "$ref": f"#/$defs/{kind}"}).is_valid(value)
+    valid = VALIDATORS[kind].is_valid(value)
     found = payloads.problem(kind, value)
     assert (found == "") == valid, (kind, value, found)
     return valid

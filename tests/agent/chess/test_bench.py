@@ -1,0 +1,24 @@
+"""The search of fixed positions: which ones, and that it can be stopped."""
+
+import chess
+
+from agent.chess.bench import POSITIONS, run
+from agent.threads.latch import Latch
+
+
+def test_every_position_is_searched_once():
+    boards = [chess.Board(fen) for fen in POSITIONS]
+    assert all(board.is_valid() and any(board.legal_moves) for board in boards)
+    infos = list(run(3))
+    assert [info.depth for info in infos] == [3] * len(POSITIONS)
+    for board, info in zip(boards, infos, strict=True):
+        assert info.pv[0] in board.legal_moves
+        assert info.nodes > 0
+
+
+def test_a_stop_ends_it_after_the_position():
+    stop = Latch()
+    infos = run(3, stop)
+    next(infos)
+    stop.set()
+    assert list(infos) == []

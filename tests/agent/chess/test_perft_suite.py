@@ -1,0 +1,94 @@
+"""Leaves that the kernel counts: those that are known of six positions, and Stockfish's counts."""
+
+import importlib.util
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+
+import chess
+import pytest
+
+from agent.chess.rules import perft
+from tests.perft_cases import KNOWN, SUITE, PerftCase
+from tests.support import program
+
+SCRIPT = Path(__file__).parents[3] / "scripts" / "generate_perft.py"
+# The leaves of a depth that is counted in every run, and of one that the referee counts again.
+LEAVES = 10_000_000
+LEAVES_LIVE = 100_000
+
+
+def name_of(case: PerftCase) -> str:
+    return case.name
+
+
+@pytest.fixture(scope="module")
+def generator():
+    """What makes the file of positions."""
+    spec = importlib.util.spec_from_file_location("generate_perft", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+@pytest.fixture(scope="module")
+def referee(generator):
+    with generator.Referee(program("stockfish")) as referee:
+        yield referee
+
+
+@pytest.mark.parametrize("case", KNOWN, ids=name_of)
+def test_what_is_known(case: PerftCase) -> None:
+    board = case.board()
+    for depth, leaves in enumerate(case.leaves, 1):
+        assert perft(board, depth) == leaves
+
+
+@pytest.mark.parametrize("case", SUITE, ids=name_of)
+def test_what_stockfish_counted(case: PerftCase) -> None:
+    board = case.board()
+    for depth, leaves in case.up_to(LEAVES):
+        assert perft(board, depth) == leaves
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", SUITE, ids=name_of)
+def test_what_stockfish_counted_deepest(case: PerftCase) -> None:
+    board = case.board()
+    for depth, leaves in case.beyond(LEAVES):
+        assert perft(board, depth) == leaves
+
+
+def test_the_suite_is_what_its_script_makes(generator) -> None:
+    assert (len(SUITE), sum(case.chess960 for case in SUITE)) == (100, 30)
+    assert len({case.fen for case in SUITE}) == 100
+    kinds = {kind: (wanted, has_it) for kind, wanted, _, has_it in generator.KINDS}
+    found = Counter()
+    for case in SUITE:
+        kind = case.name.rpartition(" ")[0]
+        assert kinds[kind][1](case.board()), case
+        found[kind] += 1
+    assert found == {kind: wanted for kind, (wanted, _) in kinds.items()}
+
+
+def test_stockfish_counts_so_here_too(referee) -> None:
+    for case in SUITE:
+        for depth, leaves in case.up_to(LEAVES_LIVE):
+            assert referee.perft(case.board(), depth) == leaves, case
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_stockfish_counts_the_same_in_random_games(seed: int, referee) -> None:
+    """The kernel counts every fifth position of a game, with the game before it."""
+    rng = random.Random(seed)
+    board = chess.Board.from_chess960_pos(rng.randrange(960)) if seed % 2 else chess.Board()
+    for ply in range(120):
+        moves = list(board.legal_moves)
+        if not moves:
+            break
+        board.push(rng.choice(moves))
+        if ply % 5 == 0 and not board.is_game_over():
+            assert perft(board, 3) == referee.perft(board, 3), board.fen()

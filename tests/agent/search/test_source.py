@@ -1,0 +1,108 @@
+"""Where a game's player gets its algorithm from, with a user's evaluation that hangs."""
+
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+
+from agent.clock import Clock
+from agent.games.tic_tac_toe import TicTacToe
+from agent.limits import Limits
+from agent.search.alpha_beta import AlphaBeta
+from agent.search.source import GRACE, MOST_LEFT, GameSource
+from agent.threads.apart import GivenUp
+from agent.threads.latch import Latch
+
+
+@pytest.fixture
+def released():
+    """Set when the user's evaluation may return."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+class Made:
+    """A source, what it has made, and what it has reported."""
+
+    def __init__(self, function):
+        self.evaluations, self.reports = [], []
+        self.source = GameSource(self._make, own, ("mine.py:f", function), self.reports.append)
+
+    def _make(self, evaluate):
+        self.evaluations.append(evaluate)
+        return AlphaBeta(evaluate)
+
+    def search(self):
+        """Search in a thread, as a player does; return the thread."""
+        searcher = self.source.searcher(Clock(Limits(depth=1)), Latch())
+
+        def run():
+            with suppress(GivenUp):
+                list(searcher.deepen(TicTacToe(), Limits(depth=1)))
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        return thread
+
+    def give_up(self, thread):
+        """Give the search up as soon as that can be."""
+        deadline = time.monotonic() + 20
+        while (reason := self.source.give_up(thread)) is None:
+            assert time.monotonic() < deadline
+            time.sleep(GRACE / 4)
+        return reason
+
+
+def own(game):
+    return 0.0
+
+
+def test_an_evaluation_that_hangs_too_often_rests_until_it_returns(released):
+    def hang(game):
+        # A wait in C is not broken off.
+        released.wait(20)
+        return 0.0
+
+    made = Made(hang)
+    threads = []
+    for _ in range(MOST_LEFT + 1):
+        threads.append(made.search())
+        assert made.give_up(threads[-1]).startswith("evaluation mine.py:f did not return in time")
+        assert made.reports == []
+    assert made.evaluations[-1] is not own
+    rested = made.search()
+    rested.join(20)
+    assert made.evaluations[-1] is own
+    assert made.reports == ["evaluation mine.py:f still does not return; the game's own plays"]
+    released.set()
+    for thread in threads:
+        thread.join(20)
+        assert not thread.is_alive()
+    made.search().join(20)
+    assert made.evaluations[-1] is not own
+    assert len(made.reports) == 1
+
+
+def test_a_search_that_goes_on_is_not_given_up(released):
+    made = Made(own)
+    thread = made.search()
+    thread.join(20)
+    assert made.source.give_up(thread) is None
+
+
+def test_each_game_begins_with_a_new_search_and_what_cannot_be_kept_is_told():
+    made = Made(own)
+    before = len(made.evaluations)
+    made.source.new_game()
+    assert len(made.evaluations) == before + 1
+
+    class Forgetful(AlphaBeta):
+        def keep(self):
+            raise OSError("disk full")
+
+    reports = []
+    source = GameSource(Forgetful, own, None, reports.append)
+    source.new_game()
+    assert reports == ["disk full"]

@@ -1,0 +1,42 @@
+"""What is known of a user's code that did not return."""
+
+import threading
+
+from agent.threads import left_behind
+from agent.threads.left_behind import LeftBehind
+
+
+def test_threads_count_until_they_end():
+    left, end = LeftBehind(), threading.Event()
+    threads = [threading.Thread(target=end.wait, args=(20,)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+        left.add(thread)
+    left.begin()
+    assert left.are_more_than(1)
+    assert not left.are_more_than(2)
+    end.set()
+    for thread in threads:
+        thread.join()
+    assert left.are_more_than(1)  # till the next search
+    left.begin()
+    assert not left.are_more_than(0)
+    left.add(threads[0])
+    left.forget()
+    assert not left.are_more_than(0)
+
+
+def test_silence_is_time_without_another_node(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(left_behind.time, "monotonic", lambda: now)
+    left = LeftBehind()
+    assert not left.is_silent(5, 1.0)
+    now = 100.9
+    assert not left.is_silent(5, 1.0)
+    assert not left.is_silent(6, 1.0)
+    now = 101.8
+    assert not left.is_silent(6, 1.0)
+    now = 101.9
+    assert left.is_silent(6, 1.0)
+    left.begin()
+    assert not left.is_silent(6, 1.0)

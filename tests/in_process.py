@@ -1,0 +1,60 @@
+"""The command line in the process of the tests, where one of its own adds nothing but its start.
+
+What a process is the point of (signals, pipes, what is imported first, a cold cache) starts one.
+"""
+
+import contextlib
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from subprocess import CompletedProcess
+from unittest import mock
+
+from kempelen import cli, pipes
+from protocols.session import Session
+
+
+def run(*arguments: object, text: str | None = None) -> CompletedProcess[str]:
+    """Run `kempelen` with these arguments; return how it ended and what it printed.
+
+    text: what a session reads from standard input.
+    """
+    words = [str(argument) for argument in arguments]
+    output, errors = io.StringIO(), io.StringIO()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(output))
+        stack.enter_context(contextlib.redirect_stderr(errors))
+        said = None if text is None else stack.enter_context(_session_of(text))
+        try:
+            status = cli.main(words)
+        except SystemExit as stop:  # of the parser of arguments
+            status = stop.code if isinstance(stop.code, int) else 1
+        if said is not None:
+            said.seek(0)
+            output.write(said.read().decode())
+    return CompletedProcess(words, status, output.getvalue(), errors.getvalue())
+
+
+@contextlib.contextmanager
+def _session_of(text: str) -> Iterator[io.BufferedRandom]:
+    """Have a session read the text and write to a file, which is given."""
+    with tempfile.TemporaryFile() as heard, tempfile.TemporaryFile() as said:
+        heard.write(text.encode())
+        heard.seek(0)
+        interval = sys.getswitchinterval()
+        session = Session(heard.fileno(), said.fileno())
+        with (
+            mock.patch.object(Session, "standard", return_value=session),
+            mock.patch.object(pipes, "GRACE", 60.0),  # to give up would end the tests' process
+            mock.patch.object(os, "_exit", _give_up),
+        ):
+            try:
+                yield said
+            finally:
+                sys.setswitchinterval(interval)
+
+
+def _give_up(status: int) -> None:
+    raise TimeoutError("threads of the session do not end")

@@ -1,0 +1,39 @@
+"""Numbers on the command line: what is taken, and how the rest is refused."""
+
+from argparse import ArgumentTypeError
+
+import pytest
+
+from kempelen.numbers import positive, seconds, share, up_to
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "value"),
+    [
+        (positive, "1", 1),
+        (positive, "1000000000000", 10**12),
+        (seconds, "0.001", 0.001),
+        (seconds, "1e3", 1000.0),
+        (share, "0", 0.0),
+        (share, "1", 1.0),
+        (share, "0.25", 0.25),
+        (lambda text: up_to(20, text), "20", 20.0),
+    ],
+)
+def test_what_is_taken(read, text, value):
+    assert read(text) == value
+
+
+@pytest.mark.parametrize(
+    ("read", "texts", "message"),
+    [
+        (positive, ["0", "-1", "1.5", "", "x", "inf"], "whole number above 0"),
+        (seconds, ["0", "-0.1", "inf", "nan", "", "x"], "seconds above 0"),
+        (share, ["-0.1", "1.01", "nan", "inf", "", "x"], "from 0 to 1"),
+        (lambda text: up_to(20, text), ["20.5", "-1"], "from 0 to 20"),
+    ],
+)
+def test_what_is_refused_is_named(read, texts, message):
+    for text in texts:
+        with pytest.raises(ArgumentTypeError, match=f"{message}, not {text!r}"):
+            read(text)

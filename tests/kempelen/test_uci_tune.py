@@ -1,0 +1,50 @@
+"""`kempelen uci --tune`: the constants of the search as options."""
+
+import re
+
+import pytest
+
+from agent.chess.parameters import PARAMETERS
+
+
+@pytest.fixture
+def engine(start_engine, warm_cache):
+    engine = start_engine("uci", "--tune")
+    engine.say("uci")
+    engine.greeting = engine.hear_until("uciok")
+    return engine
+
+
+def nodes(engine):
+    """Search anew; return the nodes of the last level."""
+    engine.say("ucinewgame", "position startpos", "go depth 8")
+    lines = engine.hear_until("bestmove")
+    return int(re.search(r" nodes (\d+)", lines[-2])[1])
+
+
+def test_every_constant_is_an_option(engine):
+    for parameter in PARAMETERS.values():
+        assert (
+            f"option name {parameter.name} type spin default {parameter.default} "
+            f"min {parameter.least} max {parameter.most}"
+        ) in engine.greeting
+        assert parameter.least <= parameter.default <= parameter.most
+
+
+def test_what_is_set_is_searched_with(engine):
+    before = nodes(engine)
+    parameter = PARAMETERS["ReverseFutilityMargin"]
+    engine.say(f"setoption name {parameter.name} value {parameter.most}")
+    assert nodes(engine) != before
+    engine.say(f"setoption name {parameter.name} value {parameter.default}")
+    assert nodes(engine) == before
+
+
+def test_a_value_out_of_range_is_told_and_changes_nothing(engine):
+    before = nodes(engine)
+    parameter = PARAMETERS["ReverseFutilityMargin"]
+    engine.say(f"setoption name {parameter.name} value {parameter.most + 1}", "isready")
+    told = "\n".join(engine.hear_until("readyok"))
+    assert "info string" in told
+    assert parameter.name in told
+    assert nodes(engine) == before

@@ -1,0 +1,81 @@
+"""Compiling ahead of time: by `kempelen warmup`, and by make."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from agent.chess.parts import ALPHABETA, MCTS
+from agent.compiled import warming
+from agent.compiled.parts import PARTS
+from kempelen import warmup
+from kempelen.cli import main
+from tests.support import ROOT, program
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """The parts that were compiled, of none that were there before."""
+    done = []
+    monkeypatch.setattr(warmup, "warm_up", lambda *parts: done.extend(parts))
+    monkeypatch.setattr(warming, "is_warm", done.__contains__)
+    return done
+
+
+def test_all_parts_or_those_that_are_named(compiled):
+    assert main(["warmup", MCTS, ALPHABETA]) == 0
+    assert compiled == [MCTS, ALPHABETA]
+    compiled.clear()
+    assert main(["warmup"]) == 0
+    assert compiled == list(PARTS)
+
+
+def test_a_part_that_could_not_be_kept_is_named_a_failure(compiled, monkeypatch, capsys):
+    monkeypatch.setattr(warmup, "warm_up", lambda *parts: None)
+    assert main(["warmup", MCTS]) == 1
+    assert "not all could be kept in" in capsys.readouterr().err
+
+
+def test_a_part_that_is_not_there_is_refused(compiled, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["warmup", "endgames"])
+    assert end.value.code == 2
+    assert f"no part 'endgames', only {', '.join(PARTS)}" in capsys.readouterr().err
+    assert compiled == []
+
+
+@pytest.fixture
+def plan(tmp_path):
+    """What make would do in a new clone."""
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+
+    def told(*targets):
+        line = [program("make"), "--dry-run", "--directory", tmp_path, *targets]
+        return subprocess.run(line, capture_output=True, text=True, check=True).stdout
+
+    return told
+
+
+def test_make_run_installs_and_compiles_what_playing_needs(plan, tmp_path):
+    told = plan("run")
+    assert "--editable . " in told
+    assert "[dev]" not in told
+    assert f"kempelen warmup {ALPHABETA} " in told
+    # What the tests need comes with them, where the rest is installed too.
+    for stamp in (".venv/bin/python", ".venv/.installed"):
+        (tmp_path / stamp).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / stamp).touch()
+    assert "pip install" not in plan("run")
+    assert plan("test").count("pip install") == 1
+    assert "--editable '.[dev]'" in plan("test")
+
+
+def test_make_run_leaves_standard_output_to_the_engine(plan):
+    """All before the engine writes to standard error."""
+    *before, last = [
+        line for line in plan("run").splitlines() if "kempelen" in line or "pip" in line
+    ]
+    assert last.endswith("kempelen uci")
+    assert before
+    assert all(line.endswith(">&2") for line in before)

@@ -1,0 +1,69 @@
+"""What a check of a book finds of it: what is unreachable, illegal, and thought to lose."""
+
+import chess
+import pytest
+
+from agent.limits import Cp, Mate
+from openings import checking, polyglot
+from openings.polyglot import Entry
+
+FOOLS_MATE = ["f2f3", "e7e5", "g2g4", "d8h4"]
+
+
+def entries(moves, board=None):
+    """Return an entry for each move of a line."""
+    board = board or chess.Board()
+    found = []
+    for text in moves:
+        move = chess.Move.from_uci(text)
+        found.append(Entry(chess.polyglot.zobrist_hash(board), polyglot.pack(board, move), 1, 0))
+        board.push(move)
+    return found
+
+
+@pytest.fixture
+def walked(tmp_path):
+    def walk(found):
+        polyglot.write(tmp_path / "book.bin", sorted(found, key=lambda entry: entry.key))
+        with polyglot.reading(tmp_path / "book.bin") as reader:
+            return checking.walk(reader)
+
+    return walk
+
+
+def test_a_line_is_walked_to_its_end(walked):
+    walk = walked(entries(FOOLS_MATE))
+    assert [visit.san() for visit in walk.visits] == [
+        "1. f3",
+        "1. f3 e5",
+        "1. f3 e5 2. g4",
+        "1. f3 e5 2. g4 Qh4#",
+    ]
+    assert (walk.illegal, walk.unreachable) == (0, 0)
+
+
+def test_what_is_illegal_or_led_to_by_nothing_is_counted(walked):
+    board = chess.Board()
+    key = chess.polyglot.zobrist_hash(board)
+    illegal = Entry(key, polyglot.pack(board, chess.Move.from_uci("e2e5")), 1, 0)
+    elsewhere = entries(["e7e5", "g1f3"], chess.Board("4k3/4p3/8/8/8/8/8/4K1N1 b - - 0 1"))
+    walk = walked([*entries(["d2d4"]), illegal, *elsewhere])
+    assert [visit.san() for visit in walk.visits] == ["1. d4"]
+    assert (walk.illegal, walk.unreachable) == (1, 2)
+
+
+def test_a_move_is_judged_for_the_side_that_plays_it():
+    visits = [
+        checking.Visit(tuple(map(chess.Move.from_uci, FOOLS_MATE[:n])))
+        for n in range(1, len(FOOLS_MATE) + 1)
+    ]
+    scores = {3: Mate(1), 2: Cp(-30), 1: Cp(50)}
+    judged = dict(checking.judge(visits, lambda board: scores[board.ply()]))
+    # The last move mates, which no search is asked about.
+    assert list(judged.values()) == [Cp(-50), Cp(30), Mate(-1), Mate(1)]
+
+
+def test_scores_are_in_order_as_numbers():
+    scores = [Mate(-1), Mate(-9), Cp(-3000), Cp(0), Cp(3000), Mate(9), Mate(1)]
+    numbers = list(map(checking.centipawns, scores))
+    assert numbers == sorted(set(numbers))

@@ -1,0 +1,76 @@
+"""Lines of GTP as values, and answers as lines."""
+
+import pytest
+from hypothesis import given
+
+from protocols.gtp.values import MOST, Arguments, Call, GtpError, failure, parse_line, success
+from tests.support import ANY_TEXT
+
+
+@pytest.mark.parametrize(
+    ("line", "call"),
+    [
+        ("genmove b\n", Call("", "genmove", ("b",))),
+        ("7 play\tblack  D4 \r\n", Call("7", "play", ("black", "D4"))),
+        ("12", Call("12", "", ())),
+        ("12name", Call("", "12name", ())),
+        ("00 name # b", Call("00", "name", ())),
+        ("na\x07me\x7f", Call("", "name", ())),
+        ("# a comment", None),
+        (" \t\r\n", None),
+        ("\x01", None),
+    ],
+)
+def test_lines(line, call):
+    assert parse_line(line) == call
+
+
+@given(ANY_TEXT, ANY_TEXT)
+def test_an_answer_ends_where_it_ends(line, text):
+    """Whatever was asked or is told, an answer holds no empty line, and an error no line end."""
+    call = parse_line(line) or Call("1", "name", ())
+    answer = success(call, text)
+    assert answer.startswith(f"={call.id}")
+    assert answer.endswith("\n")
+    assert "\n\n" not in answer
+    assert failure(call, text).startswith(f"?{call.id} ")
+    assert failure(call, text).count("\n") == 1
+
+
+def test_a_text_may_begin_below_the_first_line():
+    assert success(Call("3", "showboard", ()), "\n A\n\n1 .\n") == "=3\n A\n1 .\n"
+    assert success(Call("", "name", ()), "Kempelen") == "= Kempelen\n"
+    assert success(Call("4", "quit", ())) == "=4\n"
+
+
+def test_arguments_are_taken_one_by_one():
+    arguments = Arguments(("WHITE", "b", "+7", "2.5", "rest", "of it"))
+    assert (arguments.player(), arguments.player_if_any()) == (1, 0)
+    assert arguments.player_if_any() is None
+    assert (arguments.number(), arguments.seconds()) == (7, 2.5)
+    assert arguments
+    assert arguments.rest() == ["rest", "of it"]
+    assert not arguments
+    arguments.end()
+
+
+@pytest.mark.parametrize(
+    ("take", "words"),
+    [
+        (Arguments.word, [()]),
+        (Arguments.player, [(), ("grey",), ("B4",)]),
+        (Arguments.number, [(), ("-1",), ("1.5",), ("x",), ("٣",), ("1" * 21,)]),
+        (Arguments.real, [(), ("x",), ("nan",), ("inf",), ("1e999",)]),
+        (Arguments.seconds, [("-0.1",)]),
+        (Arguments.end, [("more",)]),
+    ],
+)
+def test_what_is_not_as_it_should_is_a_syntax_error(take, words):
+    for each in words:
+        with pytest.raises(GtpError, match=r"^syntax error$"):
+            take(Arguments(each))
+
+
+def test_numbers_are_bounded():
+    assert Arguments(("99999999999",)).number() == MOST
+    assert Arguments(("-1e300",)).real() == -MOST

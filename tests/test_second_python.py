@@ -1,0 +1,22 @@
+"""The run under a second Python, where there is none: `.ci/run` has it otherwise."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[1] / "scripts" / "second-python"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a script for bash")
+@pytest.mark.parametrize("second", [sys.executable, "no-python-at-all"])
+def test_another_python_is_asked_for(second: str) -> None:
+    """One of the same version is no other."""
+    environment = {**os.environ, "PYTHON": sys.executable, "SECOND_PYTHON": second}
+    done = subprocess.run([SCRIPT], env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"second-python: {second} is no Python from 3.11 to 3.14 but 3.")
+    assert "SECOND_PYTHON=PROGRAM make second-python" in done.stderr
