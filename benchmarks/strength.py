@@ -224,7 +224,7 @@ def main() -> int:
     try:
         opponents = chosen(options.opponents)
         if not opponents:
-            raise SettingsError("no opponent is installed; the README says what Debian has")
+            raise SettingsError("no opponent is installed: see docs/guide/matches.md")
         warm_up()
         finish, records = asyncio.run(run(gauntlet(opponents, options), options))
     except (SettingsError, LedgerError) as error:

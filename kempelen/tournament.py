@@ -12,7 +12,7 @@ from tournament.values import SettingsError
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("file", help="YAML file; the README shows its entries")
+    parser.add_argument("file", help="YAML file; docs/guide/matches.md shows its entries")
     configure_run(parser)
 
 

@@ -26,6 +26,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="random positions on which the kernel's rules are compared with the chess package's",
     )
     parser.addoption(
+        "--game",
+        metavar="FILE.py:CLASS",
+        help="a game of your own, to be tested as every game is",
+    )
+    parser.addoption(
         "--image",
         action="store_true",
         help="build the container image and play in it: needs root, buildah and debootstrap",

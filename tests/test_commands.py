@@ -1,8 +1,8 @@
-"""Every command of the README, and of the measurements, is run by a test.
+"""Every command of the README, of the pages in docs, and of the measurements, is run by a test.
 
 The tables below say by which: by one here, in a folder that has what the command reads, with other
-words where the README's would take minutes; or by the one that they name. Transcripts with `$` are
-run as they are by test_readme.py.
+words where the page's would take minutes; or by the one that they name. Transcripts with `$` are
+run as they are by docs/test_examples.py.
 """
 
 import re
@@ -21,24 +21,25 @@ import yaml
 from kempelen.cli import main
 from kempelen.tournament import settings_from
 from protocols.uci.values import SetOption, parse_set_option
+from tests.pages import GUIDES, MEASUREMENTS, ROOT, Page, cases
 from tests.support import program
 from tournament import runner
 
-ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text()
-MEASUREMENTS = (ROOT / "benchmarks" / "README.md").read_text()
+QUOTED = [each for page in GUIDES for each in page.quoted()]
 KEMPELEN = Path(sys.executable).with_name("kempelen")
 
 PROGRAMS = r"kempelen(-env/bin/\w+)?|python3?(?! -c)|pip|make|docker|dask|xboard|cutechess-cli"
-YAML = r"(\w+: .*|\{.*: .*\})"
+YAML = r"([a-z]\w*: .*|\{.*: .*\})"
 
 # Run here: the command, and what stands for parts of it.
 HERE: dict[str, dict[str, str]] = {
     "kempelen warmup": {},
-    "kempelen doctor": {},
-    "kempelen try my_eval.py:evaluate": {
-        "my_eval.py:evaluate": "my_eval.py:evaluate --games 2 --nodes 20",
+    "kempelen perft": {"perft": "perft 2"},
+    "kempelen --version": {},
+    ".venv/bin/python -m pytest tests/agent/games/test_all_games.py --game chomp.py:Chomp": {
+        "chomp.py:": "tests/data/games/chomp.py:",
     },
+    "kempelen doctor": {},
     "kempelen match --help": {},
     "kempelen lab --help": {},
     "kempelen sprt 13 37 50 25 3 --elo1 4": {},
@@ -149,11 +150,17 @@ EXTRAS = "pyproject.toml"
 # Run elsewhere: by a test, by .ci/run or by make; the extras that pip installs are there.
 ELSEWHERE = {
     "make run": "Makefile",
+    "make setup": "Makefile",
+    "make check": "Makefile",
+    "make check-all": ".ci/run",
     "make test": "Makefile",
     "make image": ".ci/run",
     "make second-python": ".ci/run",
     "make strength": "Makefile",
     "scripts/install-debian-packages": ".ci/run",
+    "scripts/draw-house": "tests/docs/test_architecture_page.py",
+    "scripts/draw-picture": "tests/docs/test_picture.py",
+    "scripts/record-playthrough NAME": "tests/agent/games/test_playthroughs.py",
     "scripts/rescore_positions.py": "tests/training/test_rescoring.py",
     "python3 -m venv kempelen-env": IMAGE,
     "kempelen-env/bin/pip install .": IMAGE,
@@ -167,6 +174,7 @@ ELSEWHERE = {
     "pip install 'kempelen[mqtt]'": EXTRAS,
     "pip install 'kempelen[cluster]'": EXTRAS,
     "pip install 'kempelen[lab]'": EXTRAS,
+    "pip install 'kempelen[train]'": EXTRAS,
     "cutechess-cli -engine cmd=/path/to/kempelen arg=uci proto=uci -engine cmd=stockfish proto=uci "
     "-each tc=10+0.1": "tests/kempelen/test_games.py::test_as_match_runners_talk",
     "xboard -fcp '/path/to/kempelen uci' -fUCI": (
@@ -174,14 +182,21 @@ ELSEWHERE = {
     ),
     "xboard -fcp 'polyglot polyglot.ini'": "tests/test_commands.py::test_polyglot_starts_it",
     "kempelen uci": "tests/kempelen/test_uci.py::test_a_short_conversation",
+    "kempelen uci --tune": "tests/test_commands.py::test_the_constants_are_options",
     "kempelen gtp": "tests/kempelen/test_gtp.py::test_go_on_19x19_without_arguments",
-    "kempelen bench": "tests/test_readme.py::test_console",
+    "kempelen bench": "tests/docs/test_examples.py::test_console",
+    "kempelen try": "tests/kempelen/test_try.py",
+    "kempelen try my_eval.py:evaluate": "tests/kempelen/test_try.py",
     "kempelen match": "tests/kempelen/test_match.py::test_a_match",
     "kempelen watch --mqtt ...": COMPOSED,
     "kempelen serve --name bot --engine agent=chess --mqtt ...": COMPOSED,
     "dask scheduler": "tests/tournament/test_cluster.py::Dask",
     "dask worker tcp://HOST:8786 --nthreads 1": "tests/tournament/test_cluster.py::Dask",
     "kempelen tables build": "tests/kempelen/test_tables.py::test_build_stats_check_and_pack",
+    "kempelen tune search": (
+        "tests/tournament/test_tuning.py::"
+        "test_our_constants_are_tuned_by_games_and_a_second_run_goes_on"
+    ),
     "kempelen tune evaluation positions.bin -o weights.py": (
         "tests/training/test_texel.py::test_the_command_writes_other_weights"
     ),
@@ -205,34 +220,26 @@ SNIPPETS = {
 }  # fmt: skip
 
 
-def without_blocks(text: str) -> str:
-    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
-
-
-def quoted(text: str) -> list[str]:
-    """What stands between backticks in the text, on one line each."""
-    return [" ".join(each.split()) for each in re.findall(r"`([^`]+)`", without_blocks(text))]
-
-
-def commands(text: str) -> set[str]:
+def commands(page: Page) -> set[str]:
     """The command lines of a page: in its text, where there is more than a name, and its blocks."""
     found = set()
-    for block in re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+    for block in re.findall(r"^ *```sh\n(.*?)^ *```$", page.text, re.MULTILINE | re.DOTALL):
         for line in block.replace("\\\n", "").splitlines():
             found.add(" ".join(re.sub(r"\s#.*", "", line).split()))
-    for each in quoted(text):
+    for each in page.quoted():
         if re.fullmatch(rf"({PROGRAMS}) .+|scripts/.+", each):
             found.add(each)
     return found
 
 
 def test_no_command_is_forgotten() -> None:
-    assert commands(README) | commands(MEASUREMENTS) == HERE.keys() | ELSEWHERE.keys() | {*TOO_LONG}
+    said = set().union(*map(commands, [*GUIDES, MEASUREMENTS]))
+    assert said == HERE.keys() | ELSEWHERE.keys() | {*TOO_LONG}
 
 
 def test_no_file_is_forgotten() -> None:
-    assert {each for each in quoted(README) if re.fullmatch(YAML, each)} == SNIPPETS.keys()
-    assert re.findall(r"^```yaml\n(name: \w+)", README, re.MULTILINE) == ["name: cup"]
+    assert {each for each in QUOTED if re.fullmatch(YAML, each)} == SNIPPETS.keys()
+    assert [block.text.partition("\n")[0] for _, block in cases("yaml")] == ["name: cup"]
 
 
 @pytest.mark.parametrize(("command", "where"), (ELSEWHERE | SNIPPETS).items())
@@ -244,7 +251,7 @@ def test_what_runs_elsewhere_is_there(command: str, where: str) -> None:
     if file == ".ci/run":
         assert command in text.splitlines()
     elif file == "Makefile":
-        assert f"\n{words[1]}: $(INSTALLED)" in text
+        assert f"\n{words[1]}: " in text
     elif file == EXTRAS:
         assert f"\n{words[2].removeprefix('kempelen[').removesuffix(']')} = [" in text
     elif file == IMAGE and "::" not in where:
@@ -257,13 +264,15 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A user's folder, with all that the commands read."""
     folder = tmp_path_factory.mktemp("stocked")
     shutil.copy(ROOT / "openings" / "english.yaml", folder / "repertoire.yaml")
+    for page in GUIDES:
+        for name, text in page.files().items():
+            if "/" not in name:
+                (folder / name).write_text(text)
     (folder / "analysed.epd").write_text("8/8/8/8/8/4k3/4p3/4K3 b - - bm Kd3; ce 0;\n")
     mates = (ROOT / "tests" / "data" / "mates.epd").read_text().splitlines()
     (folder / "mates.epd").write_text("".join(f"{line}\n" for line in mates[1:4]))
-    (cup,) = re.findall(r"^```yaml\n(name: cup.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    (own,) = re.findall(r"^```python my_eval.py\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    (folder / "my_eval.py").write_text(own)
-    (folder / "cup.yaml").write_text(cup.replace("10+0.1 ", "{nodes: 50} #"))
+    ((_, cup),) = cases("yaml")
+    (folder / "cup.yaml").write_text(cup.text.replace("10+0.1 ", "{nodes: 50} #"))
     game = '[White "A"]\n[Black "B"]\n[WhiteElo "2300"]\n[BlackElo "2300"]\n[Result "{0}"]\n\n'
     results = ["1-0", "0-1", "1/2-1/2"] * 2
     (folder / "games.pgn").write_text(
@@ -293,13 +302,13 @@ def test_command(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) 
         assert line.count(part) == 1 or part == "my.bin"
         line = line.replace(part, other)
     words = shlex.split(line)
-    if words[0] == "python":
+    if words[0] in ("python", ".venv/bin/python"):
         run = subprocess.run(
             [sys.executable, *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=300
         )
         assert run.returncode == 0, run.stderr
         return
-    if words[-1] == "--help":
+    if words[-1] in ("--help", "--version"):
         with pytest.raises(SystemExit) as ending:
             main(words[1:])
         assert ending.value.code == 0
@@ -322,6 +331,13 @@ def test_a_long_command_is_understood(
     assert all(word in shown for word in words if word.startswith("--"))
 
 
+def test_the_constants_are_options() -> None:
+    run = subprocess.run(
+        [KEMPELEN, "uci", "--tune"], input="uci\nquit\n", capture_output=True, text=True, timeout=60
+    )
+    assert "option name NullMoveDepth type spin default " in run.stdout
+
+
 def test_lichess_bot_starts_it() -> None:
     (snippet,) = (each for each in SNIPPETS if each.startswith("engine:"))
     engine = yaml.safe_load(snippet)["engine"]
@@ -333,7 +349,7 @@ def test_lichess_bot_starts_it() -> None:
 
 
 def test_polyglot_starts_it(tmp_path: Path) -> None:
-    (line,) = (each for each in quoted(README) if each.startswith("EngineCommand"))
+    (line,) = (each for each in QUOTED if each.startswith("EngineCommand"))
     command = line.replace("/path/to/kempelen", str(KEMPELEN))
     (tmp_path / "polyglot.ini").write_text(f"[PolyGlot]\n{command}\n[Engine]\n")
     with subprocess.Popen(
@@ -364,7 +380,7 @@ def test_entries_of_other_games(game: str, tmp_path: Path) -> None:
 
 
 async def test_a_tournament_from_python(tmp_path: Path) -> None:
-    (line,) = (each for each in quoted(README) if each.startswith("await "))
+    (line,) = (each for each in QUOTED if each.startswith("await "))
     assert line == "await tournament.runner.play(settings, boards=2, listeners=[print])"
     file = tmp_path / "cup.yaml"
     engine = "{command: chess, protocol: agent}"
@@ -375,6 +391,6 @@ async def test_a_tournament_from_python(tmp_path: Path) -> None:
     assert events
 
 
-@pytest.mark.parametrize("line", [each for each in quoted(README) if each.startswith("setoption")])
+@pytest.mark.parametrize("line", [each for each in QUOTED if each.startswith("setoption")])
 def test_options_in_the_text_are_understood(line: str) -> None:
     assert parse_set_option(line.removeprefix("setoption")) == SetOption("Search", "mcts")

@@ -261,14 +261,16 @@ def _told(recursion: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _window(asked: dict[str, Any], sign: int) -> tuple[float, float] | None:
-    if "alpha" not in asked:
+    if not {"alpha", "beta"} <= asked.keys():
         return None
     alpha, beta = asked["alpha"], asked["beta"]
     return (alpha, beta) if sign > 0 else (-beta, -alpha)
 
 
 def _question(asked: dict[str, Any]) -> tuple[str, float] | None:
-    return ("≥" if asked["or_equal"] else ">", asked["bound"]) if "bound" in asked else None
+    if not {"bound", "or_equal"} <= asked.keys():
+        return None
+    return "≥" if asked["or_equal"] else ">", asked["bound"]
 
 
 class _ObservedAlphaBeta(_Observed[Move]):

@@ -1,4 +1,4 @@
-"""The README's game, which is no part of the package: played, solved and drawn, from its file and
+"""The pages' game, which is no part of the package: played, solved and drawn, from its file and
 by an entry point."""
 
 import shutil

@@ -1,4 +1,7 @@
-"""What holds of every game; a new file in agent/games is found and tested by itself."""
+"""What holds of every game; a new file in agent/games is found and tested by itself.
+
+A game of one's own is tested by `--game FILE.py:Class`; the one that the pages show is, always.
+"""
 
 from random import Random
 
@@ -7,10 +10,19 @@ import pytest
 from agent.game import CHANCE, Bounded, Chance, find_move
 from agent.games import catalogue
 from agent.search.alpha_beta import AlphaBeta
-from tests.support import small_game
+from tests.support import ROOT, small_game
 
-GAMES = catalogue.built_in()
+CHOMP = f"{ROOT}/tests/data/games/chomp.py:Chomp"
+GAMES = [*catalogue.built_in(), CHOMP]
 OF_CHANCE = [name for name in GAMES if isinstance(catalogue.new_game(name), Chance)]
+
+
+def pytest_generate_tests(metafunc):
+    """Test every game, or the one that was asked for."""
+    if metafunc.cls is TestEveryGame:
+        own = metafunc.config.getoption("--game")
+        names = [own] if own else GAMES
+        metafunc.parametrize("name", names, ids=[name.rpartition("/")[2] for name in names])
 
 
 def random_positions(name, games=20):
@@ -55,7 +67,6 @@ def test_unknown_game_is_named():
         catalogue.new_game("chequers")
 
 
-@pytest.mark.parametrize("name", GAMES)
 class TestEveryGame:
     def test_is_over_exactly_when_there_are_no_moves(self, name):
         for game in random_positions(name):

@@ -1,0 +1,122 @@
+"""The pages' examples do what the pages say."""
+
+import argparse
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kempelen import match
+from tests import in_process
+from tests.pages import GUIDES, MEASUREMENTS, ROOT, Block, Page, cases, label
+
+KEMPELEN = Path(sys.executable).with_name("kempelen")
+MATCHES = [
+    (page, line)
+    for page in [*GUIDES, MEASUREMENTS]
+    for line in re.findall(
+        r"^kempelen match .*$|`kempelen match [^`]*--engine[^`]*`",
+        page.text.replace("\\\n", ""),
+        re.MULTILINE,
+    )
+]
+FolderOf = Callable[[Page], Path]
+
+
+def pattern(lines: list[str]) -> re.Pattern[str]:
+    """Match the lines; `...` stands for any text in a line, and alone for any lines."""
+    parts = [
+        r"(?:.*\n)*?" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + r"\n"
+        for line in lines
+    ]
+    return re.compile("".join(parts))
+
+
+def talk(folder: Path, typed: list[str], until: str) -> str:
+    """Type lines to the engine, the last one when a line that starts with `until` has come."""
+    engine = subprocess.Popen(
+        [KEMPELEN, "uci"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder
+    )
+    assert engine.stdin
+    assert engine.stdout
+    engine.stdin.writelines(line + "\n" for line in typed[:-1])
+    engine.stdin.flush()
+    output = ""
+    for line in engine.stdout:
+        output += line
+        if line.startswith(until):
+            break
+    return output + engine.communicate(typed[-1], timeout=60)[0]
+
+
+@pytest.mark.parametrize(("page", "block"), cases("uci"), ids=label)
+def test_uci(page: Page, block: Block, folder_of: FolderOf) -> None:
+    lines = block.text.splitlines()
+    typed = [line[2:] for line in lines if line.startswith("> ")]
+    shown = [line for line in lines if not line.startswith("> ")]
+    output = talk(folder_of(page), typed, "bestmove")
+    assert pattern(shown).search(output), output
+
+
+@pytest.mark.parametrize(("page", "block"), cases("gtp"), ids=label)
+def test_gtp(page: Page, block: Block, folder_of: FolderOf) -> None:
+    command, *lines = block.text.splitlines()
+    typed = "".join(line[2:] + "\n" for line in lines if line.startswith("> "))
+    shown = [line for line in lines if not line.startswith("> ")]
+    arguments = shlex.split(command.removeprefix("$ kempelen "))
+    folder_of(page)
+    run = in_process.run(*arguments, text=typed)
+    assert (run.returncode, run.stderr) == (0, "")
+    said = [line for line in run.stdout.splitlines() if line]
+    assert pattern(shown).fullmatch("".join(f"{line}\n" for line in said)), run.stdout
+
+
+@pytest.mark.parametrize(("page", "block"), cases("console"), ids=label)
+def test_console(page: Page, block: Block, folder_of: FolderOf) -> None:
+    folder_of(page)
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, *shown = part.splitlines()
+        program, *arguments = shlex.split(command)
+        assert program == "kempelen"
+        run = in_process.run(*arguments)
+        assert run.returncode == 0, run.stderr
+        assert pattern(shown).fullmatch(run.stdout), run.stdout
+
+
+@pytest.mark.parametrize(("page", "line"), MATCHES, ids=label)
+def test_matches_are_complete(page: Page, line: str) -> None:
+    parser = argparse.ArgumentParser()
+    match.configure(parser)
+    settings = match.settings_from(parser.parse_args(shlex.split(line.strip("`"))[2:]))
+    assert len(settings.engines) == 2
+
+
+def test_play_with_python_chess(folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(KEMPELEN.parent), prepend=":")
+    run = subprocess.run(
+        [sys.executable, "play.py"],
+        capture_output=True, text=True, cwd=folder_of(Page("docs/guide/guis.md")), timeout=120,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert re.fullmatch(r"[a-h][1-8][a-h][1-8]\n", run.stdout)
+
+
+def test_read_positions(folder_of: FolderOf) -> None:
+    folder = folder_of(Page("docs/guide/training.md"))
+    played = ("selfplay", "positions.bin", "--positions", 500, "--nodes", 50)
+    assert in_process.run(*played, "--processes", 1).returncode == 0
+    run = subprocess.run(
+        [sys.executable, "read.py"], capture_output=True, text=True, cwd=folder, check=True
+    )
+    assert len(run.stdout.split()) > 5
+
+
+@pytest.mark.parametrize(
+    ("page", "block"), [(page, block) for page in GUIDES for block in page.excerpts()], ids=label
+)
+def test_excerpts_of_our_files_are_as_they_are(page: Page, block: Block) -> None:
+    assert block.text in (ROOT / block.name).read_text(encoding="utf-8")

@@ -1,0 +1,87 @@
+"""What the pages on writing things of one's own have their reader write, does what they say."""
+
+import runpy
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import chess
+import pytest
+
+from agent.evaluation import load
+from protocols.gtp import protocol as gtp_protocol
+from protocols.uci import protocol as uci_protocol
+from tests.agent.games import test_all_games
+from tests.agent.search import test_all_algorithms
+from tests.docs.test_examples import KEMPELEN
+from tests.pages import ROOT, Page
+from tests.protocols.gtp.conftest import Conversation as GtpConversation
+from tests.protocols.uci.conftest import Conversation as UciConversation
+from tests.transcripts import hold
+
+EVALUATION = Page("docs/extend/evaluation.md")
+GAME = Page("docs/extend/game.md")
+ALGORITHM = Page("docs/extend/algorithm.md")
+COMMAND = Page("docs/extend/command.md")
+FolderOf = Callable[[Page], Path]
+
+# Level; a bishop more; two bishops against two knights, for either side.
+POSITIONS = {
+    "4k3/8/8/3r4/8/8/3R4/4K3 w - - 0 1": 0,
+    "4k3/8/8/8/8/8/8/2B1K3 w - - 0 1": 310,
+    "1n2k1n1/8/8/8/8/8/8/2B1KB2 w - - 0 1": 60,
+    "1n2k1n1/8/8/8/8/8/8/2B1KB2 b - - 0 1": -60,
+}
+
+
+def test_both_evaluations_say_what_the_page_means(folder_of: FolderOf) -> None:
+    folder = folder_of(EVALUATION)
+    plain = load("bishops.py:evaluate").python
+    assert plain is not None
+    assert {fen: plain(chess.Board(fen)) for fen in POSITIONS} == POSITIONS
+    typed = ["setoption name Evaluation value fast_bishops.py:evaluate"]
+    for fen in POSITIONS:
+        typed += [f"position fen {fen}", "eval"]
+    said = subprocess.run(
+        [KEMPELEN, "uci"],
+        input="\n".join([*typed, ""]), capture_output=True, text=True, cwd=folder, timeout=120,
+    ).stdout  # fmt: skip
+    shown = [line.split()[3] for line in said.splitlines() if "string evaluation" in line]
+    whites = [value if " w " in fen else -value for fen, value in POSITIONS.items()]
+    assert [round(100 * float(value)) for value in shown] == whites
+
+
+def test_the_game_is_the_one_that_the_tests_play() -> None:
+    assert GAME.files()["chomp.py"] == (ROOT / "tests/data/games/chomp.py").read_text()
+    assert test_all_games.CHOMP in test_all_games.GAMES
+
+
+@pytest.mark.parametrize("name", [name for name in dir(test_all_algorithms.TestEveryExactAlgorithm)
+                                  if name.startswith("test_")])  # fmt: skip
+def test_the_algorithm_is_like_minimax(name: str, folder_of: FolderOf) -> None:
+    folder_of(ALGORITHM)
+    check = getattr(test_all_algorithms.TestEveryExactAlgorithm(), name)
+    games = {
+        "test_on_every_game": test_all_algorithms.WITHOUT_CHANCE,
+        "test_with_every_technique_twice": ["checkers", "chess", "tic-tac-toe"],
+    }
+    for game in games.get(name, [None]):
+        check("branch-and-bound", *([game] if game else []))
+
+
+@pytest.mark.parametrize(
+    ("module", "talking", "language"),
+    [
+        (gtp_protocol, GtpConversation, "gtp"),
+        (uci_protocol, UciConversation, "uci"),
+    ],
+    ids=["gtp", "uci"],
+)
+def test_commands_answer(module, talking, language, folder_of, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    folder = folder_of(COMMAND)
+    monkeypatch.setattr(module, "COMMANDS", dict(module.COMMANDS))
+    runpy.run_path(str(folder / f"{language}_command.py"))
+    conversation = talking()
+    (case,) = COMMAND.having(f"{language}-case")
+    hold(case.text.splitlines(), conversation)
+    assert (conversation.gtp if language == "gtp" else conversation.uci).close(20.0) is not False
