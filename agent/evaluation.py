@@ -24,6 +24,10 @@ wrapped: `U64(1)`. It must not write. It returns a number, whose fraction is dro
 infinity end the search with a message, as every exception does. Values beyond 29,000 centipawns
 count as that, in plain functions too, which return whole numbers.
 
+In another compiled game, as `agent.connect_four`, a plain function takes the plain game and a
+compiled one reads that game's records (`from agent.connect_four.records import position_at`); both
+return a number on any scale.
+
 What an evaluation finds is remembered by position: the clocks, or anything else beside pieces,
 turn, castling rights and en passant, should not matter to it. This module imports neither Numba nor
 NumPy by itself.
@@ -35,14 +39,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agent.border import user_code
 
-if TYPE_CHECKING:
-    import chess
-
-BoardFunction = Callable[["chess.Board"], int]
+# Of a `chess.Board`, in centipawns; of any other game, of the game, on any scale.
+PlainFunction = Callable[[Any], Any]
 
 # What a compiled evaluator may use, and where it lives.
 _LENT = {
@@ -76,7 +78,7 @@ class Evaluation:
     """One evaluation: a plain Python function, a function to compile, or the built-in one."""
 
     name: str
-    python: BoardFunction | None = None
+    python: PlainFunction | None = None
     jitted: Callable[[Any, Any], Any] | None = None
 
 

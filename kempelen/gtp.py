@@ -25,7 +25,9 @@ def configure(parser: ArgumentParser) -> None:
     game_arguments.configure(parser, game="go", size="--boardsize")
     parser.add_argument("--komi", type=float, help="of Go, until komi comes (default: 7.5)")
     parser.add_argument(
-        "--algorithm", metavar="A", help="mcts, alpha-beta, ... (default: what suits the game)"
+        "--algorithm",
+        metavar="A",
+        help="mcts, alpha-beta, ... (default: a compiled search, or what suits the game)",
     )
     parser.add_argument(
         "--no-book",

@@ -109,7 +109,7 @@ HERE: dict[str, dict[str, str]] = {
     },
     "python benchmarks/duel.py . HEAD": {"HEAD": "HEAD --games 2 --nodes 100 --processes 1"},
     "python benchmarks/startup.py": {".py": ".py --runs 1 --no-cold"},
-    "python benchmarks/move_time.py": {".py": ".py --moves 3"},
+    "python benchmarks/move_time.py": {".py": ".py --moves 3 --margin 5000"},
     "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
     "python benchmarks/leaf_counts.py": {".py": ".py --trees 2"},
     "python benchmarks/overhead.py": {".py": ".py --games 2 --nodes 10"},

@@ -13,10 +13,11 @@ from functools import partial
 import chess
 
 from agent.chess.endgame import Endgame
-from agent.chess.evaluators import Evaluator, call, make_evaluator
+from agent.chess.evaluators import make_evaluator
 from agent.chess.rules import KernelBoard
 from agent.compiled.bits import U64
 from agent.compiled.crew import Crew
+from agent.compiled.evaluators import Evaluator, call
 from agent.compiled.scores import MAX_PLY
 from agent.compiled.table_memory import TableMemory
 from agent.evaluation import Evaluation, EvaluationError

@@ -13,8 +13,6 @@ search knows of.
 
 from typing import Any, NamedTuple
 
-import numba
-
 from agent.chess.attacks import (
     bishop_attacks,
     bit,
@@ -52,7 +50,7 @@ from agent.chess.squares import (
 )
 from agent.chess.terms import PLACES, Trace, placed, term, view_of
 from agent.compiled.kernel import c_function, kernel
-from agent.compiled.native import U64, Bits, count, first_square
+from agent.compiled.native import EVALUATOR_SIGNATURE, U64, Bits, count, first_square
 
 
 class Reach(NamedTuple):
@@ -390,7 +388,6 @@ def _handcrafted_at(address: Any, ply: Any) -> Any:
     return handcrafted(worker_at(address), ply)
 
 
-EVALUATOR_SIGNATURE = numba.types.int32(numba.types.uint64, numba.types.int64)
 handcrafted_function = c_function(
     EVALUATOR_SIGNATURE, _handcrafted_at, "agent.chess.handcrafted.handcrafted"
 )

@@ -61,6 +61,9 @@ def operation(
     return made
 
 
+# int32 evaluate(worker*, int64 ply)
+EVALUATOR_SIGNATURE = types.int32(types.uint64, types.int64)
+
 _I1, _I8, _I32, _I64, _I128 = (ir.IntType(width) for width in (1, 8, 32, 64, 128))
 
 

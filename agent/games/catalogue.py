@@ -66,7 +66,7 @@ class Kind:
         """Return an evaluation that is loaded as `evaluation` does."""
         if evaluation.jitted is not None:
             raise EvaluationError(
-                f"evaluation {evaluation.name} is compiled, for the chess engine; "
+                f"evaluation {evaluation.name} is compiled, for compiled searches; "
                 f"here a plain function is needed, without @evaluator"
             )
         if evaluation.python is None:

@@ -21,6 +21,15 @@ class GameSearcher(Generic[Move]):
     def __init__(self, search: Search[Move]) -> None:
         self._search = search
 
+    @property
+    def many_lines(self) -> bool:
+        """Whether it tells of more lines than the best."""
+        return self._search.many_lines
+
+    def keep(self) -> None:
+        """Write what was learned for good to its file; raises OSError or ValueError."""
+        self._search.keep()
+
     def arm(self) -> None:
         """Reset the stop flag, before a search."""
         self._search.stopped = False

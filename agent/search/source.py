@@ -1,12 +1,11 @@
-"""Where a player of any game gets its searcher from: an algorithm, made anew if it is given up."""
+"""Where a player of any game gets its searcher from: a search, made anew if it is given up."""
 
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from agent.clock import Clock
-from agent.search.search import Search
-from agent.search.searcher import GameSearcher
+from agent.player import Searcher
 from agent.threads.apart import Watched, break_off
 from agent.threads.latch import Latch
 from agent.threads.left_behind import LeftBehind
@@ -18,31 +17,45 @@ Evaluate = Callable[[Any], float]
 # up; and how long a search may show no sign of life, whatever its game does, in seconds.
 GRACE = 0.03
 SILENCE = 1.0
-# With more calls than this left behind the evaluation rests until they end.
+# With more calls than this left behind an evaluation rests until they end.
 MOST_LEFT = 2
 
 
+class LearningSearcher(Searcher[Any, Move], Protocol[Move]):
+    """A search of a game, which may tell of many lines, and learn something for good."""
+
+    @property
+    def many_lines(self) -> bool:
+        """Whether it tells of more lines than the best."""
+
+    def keep(self) -> None:
+        """Write what was learned for good to its file; raises OSError or ValueError."""
+
+
 class GameSource(Generic[Move]):
-    """Gives the algorithm that was chosen for a game.
+    """Gives the search that was chosen for a game.
 
     make: makes it, with an evaluation. own: the game's evaluation; users: a user's function, if
-    it is to evaluate, and its name. report: told what the user should know.
+    it is to evaluate, and its name. report: told what the user should know. most_left: with more
+    searches than this left behind the user's evaluation rests.
 
     Raises what `make` raises.
     """
 
     def __init__(
         self,
-        make: Callable[[Evaluate], Search[Move]],
+        make: Callable[[Evaluate], LearningSearcher[Move]],
         own: Evaluate,
         users: tuple[str, Evaluate] | None,
         report: Callable[[str], None],
+        most_left: int = MOST_LEFT,
     ) -> None:
         self._make = make
         self._own = own
         self._name, function = users or ("", None)
         self._users = None if function is None else Watched(function)
         self._report = report
+        self._most_left = most_left
         self._evaluate: Evaluate = self._users or own
         self._left = LeftBehind()
         self._search = make(self._evaluate)
@@ -52,18 +65,21 @@ class GameSource(Generic[Move]):
         """How many lines its searches tell of; None for any number."""
         return None if self._search.many_lines else 1
 
-    def searcher(self, clock: Clock[Move], stop: Latch, /) -> GameSearcher[Move]:
-        """Return the algorithm, ready to be driven."""
+    def start(self) -> None:
+        """Begin to load what takes time: nothing does."""
+
+    def searcher(self, clock: Clock[Move], stop: Latch, /) -> LearningSearcher[Move]:
+        """Return the search, ready to be driven."""
         self._left.begin()
         evaluate: Evaluate = self._users or self._own
-        if self._left.are_more_than(MOST_LEFT):
+        if self._left.are_more_than(self._most_left):
             evaluate = self._own
         if evaluate is not self._evaluate:
             self._evaluate = evaluate
             self._search = self._make(evaluate)
             if evaluate is self._own:
                 self._report(f"evaluation {self._name} still does not return; the game's own plays")
-        return GameSearcher(self._search)
+        return self._search
 
     def give_up(self, thread: threading.Thread, /) -> str | None:
         """Give the search up if the user's evaluation keeps it, or the game's own code.
@@ -73,7 +89,7 @@ class GameSource(Generic[Move]):
         if self._users is not None and self._users.is_stuck(GRACE):
             self._users.give_up()
             reason = f"evaluation {self._name} did not return in time; it is given up for this move"
-        elif self._left.is_silent(self._search.counts.nodes, SILENCE):
+        elif self._left.is_silent(self._search.progress().nodes, SILENCE):
             if thread.ident is not None:
                 break_off(thread.ident)
             reason = "the search did not end in time; it is given up for this move"
@@ -87,6 +103,10 @@ class GameSource(Generic[Move]):
         """Forget the last game, and write what was learned for good."""
         self.keep()
         self._search = self._make(self._evaluate)
+
+    def close(self, timeout: float) -> bool:
+        """End what `start` began, within about `timeout` seconds: nothing goes on."""
+        return True
 
     def keep(self) -> None:
         """Write what was learned for good to its file; what goes wrong is reported."""

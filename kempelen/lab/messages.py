@@ -111,9 +111,9 @@ SPANISH = {
     "{} is no legal move; legal: {}": "{} no es una jugada legal; legales: {}",
     "none: the game is over": "ninguna: la partida ha terminado",
     # The user's own code.
-    "evaluation {} is compiled, for the chess engine; here a plain function is needed, "
+    "evaluation {} is compiled, for compiled searches; here a plain function is needed, "
     "without @evaluator": (
-        "la evaluación {} está compilada, para el motor de ajedrez; aquí hace falta una función "
+        "la evaluación {} está compilada, para búsquedas compiladas; aquí hace falta una función "
         "corriente, sin @evaluator"
     ),
     "evaluation {} returned {}: a finite number is needed (wins and losses outrank every "

@@ -135,6 +135,7 @@ class Gtp:
             job.overtaken.set()
             if line.strip().lower() == INTERRUPT:
                 job.stop.set()
+        self._source.start()
         call = parse_line(line)
         if call is not None:
             self.finished = call.name == "quit"
@@ -154,10 +155,11 @@ class Gtp:
 
     def close(self, timeout: float) -> bool:
         """Stop everything; return whether all threads ended within about `timeout` seconds."""
+        deadline = time.monotonic() + timeout
         ended = self._player.close(timeout)
         if ended:
             self._source.keep()
-        return ended
+        return self._source.close(max(deadline - time.monotonic(), 0.0)) and ended
 
     def _answer(self, job: Job, call: Call) -> None:
         """Answer one command, whatever happens."""

@@ -38,4 +38,13 @@ def test_a_kernel_is_found_in_any_folder_with_all_that_it_imports(tmp_path: Path
 def test_our_kernels_are_found() -> None:
     found = names(PACKAGE)
     assert {"agent.chess.alphabeta", "agent.chess.weights", "agent.compiled.native"} <= found
-    assert not {"agent.chess.engine", "agent.player", "agent.chess.levels"} & found
+    assert {"agent.connect_four.alphabeta", "agent.connect_four.records"} <= found
+    assert (
+        not {
+            "agent.chess.engine",
+            "agent.player",
+            "agent.chess.levels",
+            "agent.connect_four.search",
+        }
+        & found
+    )

@@ -68,7 +68,7 @@ def test_an_analysis_that_has_found_everything_still_waits(start):
 def test_gogui_interrupts_a_long_search(start):
     talk = start(seconds=1000.0)
     talk.say("genmove b")
-    while not talk.gtp._player.asked() or talk.gtp._source._search.counts.nodes == 0:
+    while not talk.gtp._player.asked() or talk.gtp._source._search.progress().nodes == 0:
         time.sleep(0.01)
     talk.say("# interrupt")
     assert talk.hear().startswith("= ")
@@ -155,10 +155,11 @@ def test_a_users_evaluation_decides(start, tmp_path):
 )
 def test_books_and_solved_values_are_asked_before_a_search(start, game, begun, answers):
     def nodes(talk):
-        return talk.gtp._source._search.counts.nodes
+        return talk.gtp._source._search.progress().nodes
 
     colour = "bw"[len(begun)]
-    talk, without = start(game=game), start(game=game, book=False, depth=2)
+    plain = {"game": game, "algorithm": "alpha-beta"}
+    talk, without = start(**plain), start(**plain, book=False, depth=2)
     for each in (talk, without):
         for move in begun:
             assert each.answer(f"play b {move}") == "=\n\n"
@@ -179,7 +180,7 @@ def test_the_permanent_killer_memory_goes_from_game_to_game(start, tmp_path):
 
     def nodes(talk):
         talk.answer("reg_genmove b")
-        return talk.gtp._source._search.counts.nodes
+        return talk.gtp._source._search.progress().nodes
 
     first = start(**options, algorithm=algorithm)
     before = nodes(first)
@@ -195,10 +196,10 @@ def test_the_permanent_killer_memory_goes_from_game_to_game(start, tmp_path):
 def test_other_sizes_have_no_book(start):
     talk = start(game="tic-tac-toe", size=4, depth=1)
     talk.answer("genmove b")
-    assert talk.gtp._source._search.counts.nodes > 0
+    assert talk.gtp._source._search.progress().nodes > 0
     talk.answer("boardsize 3")
     talk.answer("genmove b")
-    assert talk.gtp._source._search.counts.nodes == 0
+    assert talk.gtp._source._search.progress().nodes == 0
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ import chess
 import numpy as np
 import pytest
 
-from agent.chess import compiled_evaluation
 from agent.chess.levels import Level, WeakSearch
 from agent.chess.search import KernelSearch
 from agent.chess.selfplay import SelfPlay
 from agent.chess.selfplay_rules import Rules
 from agent.chess.tree_search import TreeSearch
+from agent.compiled import user_evaluation
 from agent.evaluation import HANDCRAFTED, EvaluationError, load
 from agent.limits import Cp, Info, Limits
 
@@ -215,6 +215,6 @@ def test_an_error_names_the_line_where_it_stands_now(
 def test_code_compiled_in_another_folder_names_no_line_of_ours(file: Path) -> None:
     search = KernelSearch(megabytes=1, evaluation=load(f"{file}:nan"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiled_evaluation, "__file__", "/elsewhere/agent/compiled_evaluation.py")
+        patch.setattr(user_evaluation, "__file__", "/elsewhere/agent/user_evaluation.py")
         with pytest.raises(EvaluationError, match=r"it returned NaN$"):
             search.evaluate(chess.Board())

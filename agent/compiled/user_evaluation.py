@@ -3,8 +3,7 @@
 Numba's own C functions write an exception to standard error, once for each position, and return
 0. Here it ends the search: the exception is kept in the worker's field `failure`, and the worker
 stops. Nothing that goes wrong passes in silence: division by zero and an index out of range raise,
-as they do in Python, and so does a value that is no number. A number beyond what an evaluation can
-be counts as the greatest or the least.
+as they do in Python, and so does a value that is no number.
 """
 
 import ctypes
@@ -12,7 +11,7 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, Protocol
 
 import numba
 import numpy as np
@@ -21,16 +20,14 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from agent.chess.handcrafted import EVALUATOR_SIGNATURE
-from agent.chess.records import Worker, worker_at
 from agent.compiled.kernel import c_function
-from agent.compiled.native import U64
+from agent.compiled.native import EVALUATOR_SIGNATURE, U64, Bits, at_address
 from agent.compiled.record import offset_of
 from agent.compiled.scores import MAX_EVALUATION
 from agent.evaluation import EvaluationError
 
 # Python's errors in place of NumPy's silence.
-_CHECKED = numba.njit(
+checked = numba.njit(
     nogil=True,
     error_model="python",
     boundscheck=True,
@@ -38,30 +35,50 @@ _CHECKED = numba.njit(
     no_cfunc_wrapper=True,
 )
 
+
+@checked  # type: ignore[untyped-decorator]
+def whole_score(value: Any) -> Any:
+    """Return a number without its fraction, within what an evaluation can be; compiled code."""
+    return np.int32(min(max(value, -MAX_EVALUATION), MAX_EVALUATION))
+
+
 _I64 = ir.IntType(64)
 
 
-def compile_evaluation(name: str, function: Callable[[Any, Any], Any]) -> Any:
+class Failing(Protocol):
+    """A record of a kernel that calls an evaluation: a worker."""
+
+    failure: Bits  # address of the exception, 0 for none
+
+
+def compile_evaluation(
+    name: str,
+    function: Callable[[Any, Any], Any],
+    record: Any,
+    to_score: Callable[[Any], Any],
+) -> Any:
     """Compile `function(worker, ply)` to a C function, cached on disk.
 
-    Raises EvaluationError if it cannot be compiled.
+    record: the type of the worker, which has the fields `stop` and `failure`. to_score: compiled
+    by `checked`, in a source that makes a kernel; turns an int64 or a finite float64 into the
+    int32 that the search takes. Raises EvaluationError if it cannot be compiled.
     """
-    users = _CHECKED(function)
+    users = checked(function)
 
-    @_CHECKED  # type: ignore[untyped-decorator]
+    @checked  # type: ignore[untyped-decorator]
     def evaluate(worker: Any, ply: Any) -> Any:
-        return _centipawns(users(worker, ply))
+        return to_score(_finite(users(worker, ply)))
 
-    call = _guarded(evaluate)
+    call, worker_at = _guarded(evaluate, record), at_address(record)
 
-    def at_address(address: Any, ply: Any) -> Any:
+    def evaluate_at(address: Any, ply: Any) -> Any:
         return call(worker_at(address), ply)
 
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(str(record).encode())  # each game has its own
     _digest(function, digest, set())
     try:
         cached_as = f"evaluator-{digest.hexdigest()[:24]}"
-        return c_function(EVALUATOR_SIGNATURE, at_address, cached_as, foreign=True)
+        return c_function(EVALUATOR_SIGNATURE, evaluate_at, cached_as, foreign=True)
     except Exception as error:  # Numba's own, and whatever slips through its typing
         raise EvaluationError(
             f"evaluation {name} cannot be compiled: {_reason(users, error)}"
@@ -77,13 +94,13 @@ def _reason(function: Any, error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
-def _centipawns(value: Any) -> Any:
-    """Return the value as a whole number of centipawns that an evaluation can be; compiled code."""
+def _finite(value: Any) -> Any:
+    """Return the number that an evaluation returned, in its widest type; compiled code."""
     raise NotImplementedError
 
 
-@overload(_centipawns, jit_options={"error_model": "python"})  # type: ignore[untyped-decorator]
-def _centipawns_of(value: Any) -> Callable[[Any], Any] | None:
+@overload(_finite, jit_options={"error_model": "python"})  # type: ignore[untyped-decorator]
+def _finite_of(value: Any) -> Callable[[Any], Any] | None:
     if isinstance(value, types.Float):
         return _from_float
     return _from_whole if isinstance(value, types.Integer | types.Boolean) else None
@@ -94,15 +111,14 @@ def _from_float(value: Any) -> Any:
         raise ValueError("it returned NaN")
     if abs(value) == np.inf:
         raise OverflowError("it returned infinity")
-    return np.int32(min(max(value, -MAX_EVALUATION), MAX_EVALUATION))
+    return np.float64(value)
 
 
 def _from_whole(value: Any) -> Any:
-    whole: Any = np.int64(value)
-    return np.int32(min(max(whole, -MAX_EVALUATION), MAX_EVALUATION))
+    return np.int64(value)
 
 
-def _guarded(function: Any) -> Callable[..., Any]:
+def _guarded(function: Any, record: Any) -> Callable[..., Any]:
     """Make a kernel function that calls another, and stops the worker where that raises."""
 
     @intrinsic  # type: ignore[untyped-decorator]
@@ -117,7 +133,7 @@ def _guarded(function: Any) -> Callable[..., Any]:
                 builder, overload.fndesc, called, arguments
             )
             with cgutils.if_unlikely(builder, status.is_error):
-                _keep_exception(context, builder, status, arguments[0])
+                _keep_exception(context, builder, status, arguments[0], record)
             return value
 
         return called.return_type(worker, ply), codegen
@@ -126,7 +142,7 @@ def _guarded(function: Any) -> Callable[..., Any]:
     return made
 
 
-def _keep_exception(context: Any, builder: Any, status: Any, worker: Any) -> None:
+def _keep_exception(context: Any, builder: Any, status: Any, worker: Any, record: Any) -> None:
     """Make code that leaves the first exception with the worker, and stops it."""
     api = context.get_python_api(builder)
     lock = api.gil_ensure()
@@ -139,14 +155,14 @@ def _keep_exception(context: Any, builder: Any, status: Any, worker: Any) -> Non
         _call(builder, "PyException_SetTraceback", ir.IntType(32), exception, builder.load(trace))
         api.decref(builder.load(trace))
     api.decref(builder.load(kind))
-    kept = _field(builder, worker, "failure")
+    kept = _field(builder, worker, record, "failure")
     is_first = builder.icmp_unsigned("==", builder.load(kept), ir.Constant(_I64, 0))
     with builder.if_else(is_first) as (first, later):
         with first:
             builder.store(builder.ptrtoint(exception, _I64), kept)
         with later:
             api.decref(exception)
-    builder.store(ir.Constant(_I64, 1), _field(builder, worker, "stop"))
+    builder.store(ir.Constant(_I64, 1), _field(builder, worker, record, "stop"))
     api.gil_release(lock)
 
 
@@ -156,14 +172,14 @@ def _call(builder: Any, name: str, returned: Any, *arguments: Any) -> None:
     builder.call(cgutils.get_or_insert_function(builder.module, function_type, name), arguments)
 
 
-def _field(builder: Any, worker: Any, name: str) -> Any:
+def _field(builder: Any, worker: Any, record: Any, name: str) -> Any:
     """Make code that finds a field of 64 bits in a worker."""
     base = builder.bitcast(worker, ir.IntType(8).as_pointer())
-    offset = ir.Constant(_I64, offset_of(Worker, name))
+    offset = ir.Constant(_I64, offset_of(record, name))
     return builder.bitcast(builder.gep(base, [offset]), _I64.as_pointer())
 
 
-def take_exception(worker: Worker) -> BaseException | None:
+def take_exception(worker: Failing) -> BaseException | None:
     """Return the exception that a compiled evaluation has left with the worker, and forget it."""
     address = int(worker.failure)
     if not address:

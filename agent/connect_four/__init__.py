@@ -1,0 +1,1 @@
+"""Connect Four, compiled. Begin reading at `records`, then `rules`, `alphabeta` and `search`."""

@@ -1,0 +1,66 @@
+"""The game's own evaluation, compiled: what agent.games.connect_four does without search."""
+
+from typing import Any
+
+from numba import float64, int32
+
+from agent.compiled.kernel import c_function, kernel
+from agent.compiled.native import EVALUATOR_SIGNATURE, U64, Bits, count, int64
+from agent.compiled.scale import to_score
+from agent.compiled.user_evaluation import checked
+from agent.connect_four.records import Worker, position_at, worker_at
+from agent.connect_four.rules import others_discs
+
+score_of_value = kernel(to_score)
+
+
+@kernel
+def _chances_along(board: Bits, discs: Bits, others: Bits, step: Bits) -> int:
+    """Sum the squared number of discs in each line of one direction that the others lack in."""
+    open_ = board & ~others
+    pairs = open_ & open_ >> step
+    lines = pairs & pairs >> step >> step  # by their first squares
+    first, second = discs & lines, discs >> step & lines
+    third = discs >> step >> step & lines
+    fourth = discs >> step >> step >> step & lines
+    # All lines are added up at once, in binary: their discs are ones + 2 * twos + 4 * fours.
+    odd, other_odd = first ^ second, third ^ fourth
+    pair, other_pair = first & second, third & fourth
+    ones = odd ^ other_odd
+    twos = pair ^ other_pair ^ (odd & other_odd)
+    return count(ones) + 4 * (count(twos) + count(ones & twos)) + 16 * count(pair & other_pair)
+
+
+@kernel
+def chances(worker: Worker, discs: Bits, others: Bits) -> int:
+    """Sum the squared number of discs in each line of four squares that the others lack in."""
+    board, stride = worker.board, worker.stride
+    total = _chances_along(board, discs, others, U64(1))
+    total += _chances_along(board, discs, others, stride)
+    total += _chances_along(board, discs, others, stride - U64(1))
+    return total + _chances_along(board, discs, others, stride + U64(1))
+
+
+@kernel
+def handcrafted(worker: Worker, ply: int) -> int:
+    """Return the score of the mover's chances less the other's, as a share of all."""
+    position = position_at(worker, ply)
+    others = others_discs(position)
+    balance = chances(worker, position.own, others) - chances(worker, others, position.own)
+    score = int64(worker.shares[abs(balance)])
+    return score if balance >= 0 else -score
+
+
+@checked  # type: ignore[untyped-decorator]
+def users_score(value: Any) -> Any:
+    """Return the score of a number that a user's compiled evaluation returned."""
+    return int32(score_of_value(float64(value)))
+
+
+def _handcrafted_at(address: Any, ply: Any) -> Any:
+    return int32(handcrafted(worker_at(address), ply))
+
+
+handcrafted_function = c_function(
+    EVALUATOR_SIGNATURE, _handcrafted_at, "agent.connect_four.evaluation.handcrafted"
+)

@@ -1,0 +1,29 @@
+"""What of this package is compiled, and for which boards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent.games.connect_four import ConnectFour
+
+CONNECT_FOUR = "connect-four"
+
+# The modules with entry points, in the order of compilation.
+PARTS = {
+    CONNECT_FOUR: (
+        "agent.connect_four.rules",
+        "agent.connect_four.alphabeta",
+        "agent.connect_four.evaluation",
+    )
+}
+APART: tuple[str, ...] = ()
+AFTERWARDS: tuple[str, ...] = ()
+
+# Of a board's squares, and one more for each column: what is left of 64 is room to shift.
+_MOST_BITS = 62
+
+
+def fits(game: ConnectFour) -> bool:
+    """Tell whether the compiled search can play on this board."""
+    return game.width * (game.height + 1) <= _MOST_BITS

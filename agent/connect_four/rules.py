@@ -1,0 +1,131 @@
+"""The rules on sets of squares: where discs can be dropped, and where they win."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from agent.compiled.kernel import entry, kernel
+from agent.compiled.native import U64, Bits, first_square, int64
+from agent.compiled.record import allocate
+from agent.compiled.scale import to_score
+from agent.connect_four.parts import fits
+from agent.connect_four.records import NO_MOVE, Position, Worker, position_at
+
+if TYPE_CHECKING:
+    from agent.games.connect_four import ConnectFour
+
+
+@kernel
+def free_squares(worker: Worker, position: Position) -> Bits:
+    """Return where a disc comes to rest in each column that has room."""
+    # One is carried over the discs of each column to the first square without.
+    return (position.taken + worker.bottom) & worker.board
+
+
+@kernel
+def lowest(squares: Bits) -> Bits:
+    """Return the lowest of some squares, as a set."""
+    return squares & (~squares + U64(1))
+
+
+@kernel
+def others_discs(position: Position) -> Bits:
+    """Return the discs of the side that is not to move."""
+    return position.own ^ position.taken
+
+
+@kernel
+def _completing(discs: Bits, step: Bits) -> Bits:
+    """Return the squares that lack to a line of four in one direction, some off the board."""
+    above, below = discs >> step, discs << step
+    two_above, two_below = above & above >> step, below & below << step
+    three_above, three_below = two_above >> step & above, two_below << step & below
+    return three_above | two_above & below | above & two_below | three_below
+
+
+@kernel
+def winning_squares(worker: Worker, discs: Bits) -> Bits:
+    """Return the squares where one more of these discs makes four in a line."""
+    stride = worker.stride
+    squares = _completing(discs, U64(1)) | _completing(discs, stride)
+    squares |= _completing(discs, stride - U64(1)) | _completing(discs, stride + U64(1))
+    return squares & worker.board
+
+
+@kernel
+def move_to(worker: Worker, square: Bits) -> int:
+    """Return the move whose disc comes to rest on a square."""
+    return first_square(square) // int64(worker.stride) + 1
+
+
+@kernel
+def make(worker: Worker, ply: int, move: int, square: Bits) -> None:
+    """Write the position after a move, whose disc comes to rest on a square, to the next ply."""
+    position, child = position_at(worker, ply), position_at(worker, ply + 1)
+    child.own = others_discs(position)
+    child.taken = position.taken | square
+    child.move = move
+
+
+@entry(int64(Worker, int64, int64))
+def _perft(worker: Worker, ply: int, depth: int) -> int:
+    """Count the leaves `depth` plies below `ply`."""
+    if depth == 0:
+        return 1
+    position = position_at(worker, ply)
+    free = free_squares(worker, position)
+    wins = free & winning_squares(worker, position.own)
+    leaves = 0
+    while free:
+        square = lowest(free)
+        free ^= square
+        make(worker, ply, move_to(worker, square), square)
+        if depth == 1 or not wins & square:
+            leaves += _perft(worker, ply + 1, depth - 1)
+    return leaves
+
+
+class DiscBoard:
+    """A worker's memory, at an address for C functions, with a game loaded into it."""
+
+    def __init__(self) -> None:
+        self.worker, self.address = allocate(Worker)
+        self.size = 0, 0
+
+    def load(self, game: "ConnectFour") -> None:
+        """Set board and root position; ValueError for a board that is too large."""
+        if not fits(game):
+            raise ValueError(f"a board of {game.width} by {game.height} has too many squares")
+        if self.size != (game.width, game.height):
+            self._resize(game.width, game.height)
+        root = self.worker.positions[0]
+        root.own = U64(game.discs(game.turn))
+        root.taken = U64(game.discs(0) | game.discs(1))
+        root.move = NO_MOVE
+
+    def _resize(self, width: int, height: int) -> None:
+        worker, self.size = self.worker, (width, height)
+        bottom = sum(1 << column * (height + 1) for column in range(width))
+        worker.bottom = U64(bottom)
+        worker.board = U64(bottom * ((1 << height) - 1))
+        worker.stride = U64(height + 1)
+        worker.centre = width - 1
+        lines = sum(
+            max(width - right, 0) * max(height - up, 0)
+            for right, up in ((0, 3), (3, 0), (3, 3), (3, 3))
+        )
+        most = 16 * lines + 1
+        worker.shares[:most] = [to_score(chances / most) for chances in range(most)]
+
+    def squares(self, moves: Iterable[int]) -> Bits:
+        """Return where the discs of legal moves come to rest; these are columns, from 0."""
+        worker, stride = self.worker, int(self.worker.stride)
+        columns = sum(((1 << stride) - 1) << move * stride for move in moves)
+        return (worker.positions[0].taken + worker.bottom) & worker.board & U64(columns)
+
+    def empty_squares(self) -> int:
+        """Return the most plies that the game may still have."""
+        return int(self.worker.board ^ self.worker.positions[0].taken).bit_count()
+
+    def perft(self, depth: int) -> int:
+        """Count the leaves of the tree of legal moves, `depth` plies deep."""
+        return int(_perft(self.worker, 0, depth))

@@ -1,0 +1,37 @@
+"""The compiled Connect Four on its way into a process."""
+
+import json
+
+from agent.compiled import kernel
+from agent.connect_four.parts import CONNECT_FOUR
+from tests.support import compiling_python
+
+SEARCH = f"""
+import json, sys
+from agent.compiled import kernel, warming
+warm = warming.is_warm({CONNECT_FOUR!r})
+warming.load({CONNECT_FOUR!r})
+from agent.connect_four.search import ConnectFourSearch
+from agent.games.connect_four import ConnectFour
+from agent.limits import Limits
+*_, last = ConnectFourSearch(1).deepen(ConnectFour(), Limits(depth=7))
+beside = [name for name in ("chess", "agent.chess.rules", "numba.np.arraymath")
+          if name in sys.modules]
+print(json.dumps([warm, kernel.compiled, sorted(kernel.loaded), last.nodes, beside]))
+"""
+
+
+def test_a_second_process_takes_all_of_it_from_the_cache() -> None:
+    """It compiles nothing, and imports neither a compiler nor chess."""
+    process = compiling_python(SEARCH, kernel.cache_folder().parent)
+    output, _ = process.communicate(timeout=300)
+    warm, compiled, loaded, nodes, beside = json.loads(output)
+    assert warm
+    assert compiled == []
+    assert loaded == [
+        "agent.connect_four.alphabeta.search",
+        "agent.connect_four.evaluation.handcrafted",
+        "agent.connect_four.rules._perft",
+    ]
+    assert nodes > 1000
+    assert beside == []

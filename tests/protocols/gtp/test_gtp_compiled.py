@@ -1,0 +1,279 @@
+"""A compiled game over GTP: it plays by default, in time, and with a user's evaluation."""
+
+import threading
+import time
+
+import pytest
+
+from agent.compiled import warming
+from agent.compiled.source import CompiledSource
+from agent.connect_four.search import ConnectFourSearch
+from agent.evaluation import EvaluationError
+from agent.games.connect_four import ConnectFour
+from agent.search.searcher import GameSearcher
+from agent.search.source import GameSource
+from agent.threads.latch import wait_for_any
+from protocols.gtp.protocol import Gtp, Settings
+
+PATIENCE = 120.0
+
+OWN = """
+import time
+from agent.compiled.native import U64, count
+from agent.connect_four.records import position_at
+from agent.evaluation import evaluator
+
+def right(game):
+    return edge(game, 1 - game.turn) - edge(game, game.turn)
+
+def edge(game, player):
+    return -(game.discs(player) >> 42).bit_count()
+
+@evaluator
+def compiled_right(worker, ply):
+    position = position_at(worker, ply)
+    other = position.own ^ position.taken
+    return count(position.own >> U64(42)) - count(other >> U64(42))
+
+@evaluator
+def untyped(worker, ply):
+    return "much"
+
+def breaks(game):
+    return 1 / 0
+
+def sleeps(game):
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(OWN)
+    return file
+
+
+def wait_until_ready(talk):
+    ready = talk.gtp._source.ready
+    wait_for_any(ready, timeout=PATIENCE)
+    return ready.is_set()
+
+
+@pytest.fixture
+def ready(start):
+    """Start a session of Connect Four without a book, and wait for the compiled search."""
+
+    def ready(**options):
+        talk = start(game="connect-four", book=False, **{"seconds": 20.0, **options})
+        talk.say("name")
+        assert talk.hear() == "= Kempelen"
+        assert wait_until_ready(talk)
+        return talk
+
+    return ready
+
+
+def searcher(talk):
+    """Who has searched last."""
+    return talk.gtp._source._given._search
+
+
+def play(talk, moves):
+    for number, move in enumerate(moves):
+        assert talk.answer(f"play {'bw'[number % 2]} {move}") == "=\n\n"
+
+
+def test_the_compiled_search_plays_by_default(ready):
+    talk = ready(depth=10)
+    assert talk.answer("genmove b").strip("= \n") in set("1234567")
+    assert isinstance(searcher(talk), ConnectFourSearch)
+    assert searcher(talk).progress().seldepth >= 9
+
+
+@pytest.mark.parametrize(
+    "options", [{"algorithm": "alpha-beta", "depth": 2}, {"algorithm": "mcts", "playouts": 10}]
+)
+def test_the_plain_algorithms_can_be_chosen(start, options):
+    talk = start(game="connect-four", book=False, **options)
+    assert talk.answer("genmove b").strip("= \n") in set("1234567")
+    assert type(talk.gtp._source) is GameSource
+
+
+def test_a_board_that_is_too_large_is_played_by_a_plain_search():
+    """Which board a session has is told by its game's options."""
+    for width, source in ((7, CompiledSource), (9, GameSource)):
+        settings = Settings(game="connect-four", options={"width": width})
+        assert type(Gtp("", "", print, print, settings)._source) is source
+
+
+def test_a_game_derived_from_it_may_have_other_rules(start, tmp_path):
+    file = tmp_path / "pop_out.py"
+    file.write_text(
+        "from agent.games.connect_four import ConnectFour\n"
+        "class PopOut(ConnectFour):\n    '''Not quite the same.'''\n"
+    )
+    talk = start(game=f"{file}:PopOut", depth=2)
+    assert type(talk.gtp._source) is GameSource
+
+
+def test_it_plays_a_whole_game_and_the_game_is_over(ready):
+    talk = ready(nodes=3000)
+    game = ConnectFour()
+    while game.outcome() is None:
+        text = talk.answer(f"genmove {'bw'[game.turn]}").strip("= \n")
+        game.play(int(text) - 1)
+    score = {1: "B+1", -1: "W+1", 0: "0"}[game.outcome()]
+    assert talk.answer("final_score") == f"= {score}\n\n"
+    assert talk.answer("genmove b") == "? the game is over\n\n"
+
+
+def test_it_wins_where_it_can_and_holds_where_it_must(ready):
+    talk = ready(depth=8)
+    play(talk, "112233")
+    assert talk.answer("genmove b") == "= 4\n\n"
+    talk.answer("clear_board")
+    play(talk, "11223")
+    assert talk.answer("genmove w") == "= 4\n\n"
+
+
+def test_undo_and_clear_board_are_followed(ready):
+    talk = ready(depth=4)
+    play(talk, "112233")
+    assert talk.answer("reg_genmove b") == "= 4\n\n"
+    assert talk.answer("undo") == "=\n\n"
+    assert talk.answer("reg_genmove w") == "= 4\n\n"
+    assert talk.answer("clear_board") == "=\n\n"
+    assert talk.answer("reg_genmove b").strip("= \n") in set("1234567")
+
+
+def test_analysis_tells_of_every_move_until_input(ready):
+    talk = ready(seconds=0.5)
+    play(talk, "44")
+    talk.say("lz-analyze b 5")
+    assert talk.hear() == "="
+    lines = talk.hear().split("info move ")[1:]
+    assert {line.split()[0] for line in lines} == set("1234567")
+    rates = [int(line.split("winrate ")[1].split()[0]) for line in lines]
+    assert rates == sorted(rates, reverse=True)
+    began = time.monotonic()
+    assert talk.answer("name").endswith("= Kempelen\n\n")
+    assert time.monotonic() - began < 5
+    talk.say("kata-genmove_analyze b 5 maxmoves 2")
+    assert talk.rest()[-1].startswith("play ")
+
+
+def test_an_analysis_of_a_decided_position_waits_for_input(ready):
+    talk = ready()
+    play(talk, "112233")
+    talk.say("lz-analyze 1 maxmoves 1")
+    assert talk.hear() == "="
+    assert "info move 4" in talk.hear()
+    time.sleep(0.05)
+    assert talk.gtp._player.busy
+    talk.say("name")
+    assert talk.rest()[-1] == "= Kempelen"
+
+
+def test_an_interrupt_ends_a_long_search_at_once(ready):
+    talk = ready(seconds=1000.0)
+    talk.say("genmove b")
+    while not isinstance(searcher(talk), ConnectFourSearch) or not searcher(talk).progress().nodes:
+        time.sleep(0.01)
+    began = time.monotonic()
+    talk.say("# interrupt")
+    assert talk.hear().startswith("= ")
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("settings", ["time_settings 0 1 1", "kgs-time_settings absolute 10"])
+def test_a_move_comes_in_the_time_of_the_clock(ready, settings):
+    talk = ready(seconds=1000.0)
+    assert talk.answer(settings) == "=\n\n"
+    began = time.monotonic()
+    assert talk.answer("genmove b").startswith("= ")
+    assert time.monotonic() - began < 10
+
+
+def test_nodes_end_the_search(ready):
+    talk = ready(seconds=1000.0, nodes=2000)
+    assert talk.answer("genmove b").startswith("= ")
+    assert 500 < searcher(talk).progress().nodes <= 2000
+
+
+@pytest.mark.parametrize("name", ["right", "compiled_right"])
+def test_a_users_evaluation_plays(ready, own, name):
+    talk = ready(depth=1, evaluation=f"{own}:{name}")
+    for number in range(4):
+        assert talk.answer(f"genmove {'bw'[number % 2]}") == "= 7\n\n"
+    assert isinstance(searcher(talk), ConnectFourSearch)
+
+
+def test_a_compiled_evaluation_needs_the_compiled_search(start, own):
+    with pytest.raises(EvaluationError, match="compiled_right is compiled, for compiled searches"):
+        start(game="connect-four", algorithm="alpha-beta", evaluation=f"{own}:compiled_right")
+
+
+def test_an_evaluation_that_cannot_be_compiled_leaves_the_plain_search(ready, own):
+    talk = ready(depth=2, evaluation=f"{own}:untyped")
+    assert talk.answer("genmove b").startswith("= ")
+    assert isinstance(searcher(talk), GameSearcher)
+    (report,) = talk.reports
+    assert report.startswith("no Connect Four search, the plain search plays: evaluation ")
+    assert "untyped cannot be compiled: it must return a number, always" in report
+
+
+def test_an_evaluation_that_fails_costs_no_move(ready, own):
+    talk = ready(depth=4, evaluation=f"{own}:breaks")
+    assert talk.answer("genmove b").startswith("= ")
+    assert any("breaks failed: ZeroDivisionError" in report for report in talk.reports)
+
+
+def test_an_evaluation_that_does_not_return_is_given_up(ready, own):
+    talk = ready(seconds=0.2, evaluation=f"{own}:sleeps")
+    assert talk.answer("genmove b").startswith("= ")
+    assert any("sleeps did not return in time" in report for report in talk.reports)
+    assert talk.answer("genmove w").startswith("= ")
+
+
+class Child:
+    """A process that compiles, until it is let go."""
+
+    def __init__(self):
+        self.done = threading.Event()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.done.wait(PATIENCE)
+
+    def wait(self):
+        self.done.wait(PATIENCE)
+
+    def kill(self):
+        self.done.set()
+
+
+def test_while_it_is_compiled_the_plain_search_plays(start, monkeypatch):
+    child = Child()
+    monkeypatch.setattr(warming, "is_warm", lambda part: False)
+    monkeypatch.setattr(warming, "compile_in_child", lambda part: child)
+    talk = start(game="connect-four", book=False, depth=3, seconds=20.0)
+    assert talk.answer("genmove b").startswith("= ")
+    assert isinstance(searcher(talk), GameSearcher)
+    assert "compiling the Connect Four search, once" in talk.reports[0]
+    child.done.set()
+    assert wait_until_ready(talk)
+    assert talk.answer("genmove w").startswith("= ")
+    assert isinstance(searcher(talk), ConnectFourSearch)
+
+
+def test_a_session_that_ends_ends_the_compiling(start, monkeypatch):
+    child = Child()
+    monkeypatch.setattr(warming, "is_warm", lambda part: False)
+    monkeypatch.setattr(warming, "compile_in_child", lambda part: child)
+    talk = start(game="connect-four", book=False, depth=2)
+    assert talk.answer("genmove b").startswith("= ")
+    assert talk.gtp.close(PATIENCE)
+    assert child.done.is_set()
