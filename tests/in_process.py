@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from subprocess import CompletedProcess
 from unittest import mock
 
-from kempelen import cli, pipes
+from kempelen import cli
+from protocols import pipes
 from protocols.session import Session
 
 
