@@ -85,7 +85,7 @@ def entry(signature: Any) -> Callable[[Function], Function]:
         )
         functools.update_wrapper(own, function)
         dispatcher = numba.njit(nogil=True, error_model="numpy")(own)
-        dispatcher._cache = _disk_cache(name)
+        dispatcher._cache = _disk_cache(name, _mark(function))
         dispatcher.compile(signature)
         dispatcher.disable_compile()
         (result,) = dispatcher.overloads.values()
@@ -157,14 +157,27 @@ def c_function(
     return compiled_function
 
 
-def _disk_cache(name: str) -> Any:
-    """Make the Numba cache of one function: one file in the cache folder."""
+def _mark(function: Callable[..., Any]) -> str:
+    """Return what tells the source of a kernel from its later states, which the folder does not.
+
+    The folder follows from the package's own sources; those of others, as of a script, follow here.
+    """
+    if function.__module__.partition(".")[0] == "agent":
+        return ""
+    source = inspect.getsourcefile(function)
+    if source is None or not os.path.exists(source):
+        return f"-{hashlib.sha256(function.__code__.co_code).hexdigest()[:12]}"
+    return f"-{hashlib.sha256(Path(source).read_bytes()).hexdigest()[:12]}"
+
+
+def _disk_cache(name: str, mark: str = "") -> Any:
+    """Make the Numba cache of one function: one file in the cache folder. mark: of its source."""
     from numba.core.caching import _Cache
     from numba.core.compiler import CompileResult
     from numba.core.runtime import rtsys
     from numba.core.serialize import dumps
 
-    folder, file = cache_folder(), f"{name}.pickle"
+    folder, file = cache_folder(), f"{name}{mark}.pickle"
 
     class DiskCache(_Cache):  # type: ignore[misc]
         cache_path = str(folder)

@@ -168,3 +168,25 @@ except numba.TypingError:
 
 def test_an_entry_takes_no_array_of_another_kind(tmp_path: Path) -> None:
     assert python(READ_ONLY, tmp_path).communicate(timeout=600)[0] == "[5 0 0]\n"
+
+
+OUTSIDE = """
+import numba
+from agent.compiled import kernel
+
+@kernel.entry(numba.int64(numba.int64))
+def grow(number):
+    return number + STEP
+
+print(grow(1), len(kernel.compiled))
+"""
+
+
+def test_an_edit_of_a_kernel_outside_the_package_is_compiled_anew(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    printed = []
+    for step in (1, 1, 2):
+        script.write_text(OUTSIDE.replace("STEP", str(step)))
+        code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import script"
+        printed.append(python(code, tmp_path / "cache").communicate(timeout=60)[0])
+    assert printed == ["2 1\n", "2 0\n", "3 1\n"]
