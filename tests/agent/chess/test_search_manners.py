@@ -239,7 +239,7 @@ def test_nothing_is_remembered_of_an_evaluation_that_failed(searcher: Searcher) 
 @pytest.mark.parametrize("value", [None, "100", 1.5])
 def test_an_evaluation_must_return_a_whole_number(searcher: Searcher, value: object) -> None:
     search = searcher(evaluation=Evaluation("odd", python=lambda board: value))  # type: ignore
-    with pytest.raises(EvaluationError, match="TypeError"):
+    with pytest.raises(EvaluationError, match="a whole number of centipawns is needed"):
         search.evaluate(chess.Board())
 
 
