@@ -112,6 +112,7 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/move_time.py": {".py": ".py --moves 3 --margin 5000"},
     "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
     "python benchmarks/leaf_counts.py": {".py": ".py --trees 2"},
+    "python benchmarks/connect_four.py": {".py": ".py --depth 3 --positions 1"},
     "python benchmarks/overhead.py": {".py": ".py --games 2 --nodes 10"},
 }
 
