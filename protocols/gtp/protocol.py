@@ -360,7 +360,7 @@ class Gtp:
         """Return what ends the search of a player's next move."""
         settings, moves_left = self._settings, None
         if self._system.unlimited:
-            clock = SideClock(0.0, overtime=Overtime(settings.seconds))
+            clock = SideClock(0.0, overtime=Overtime(settings.seconds + OVERHEAD))
         else:
             clock, moves_left = self._times[player].clock(), self.board.moves_left
         return Limits(

@@ -98,9 +98,10 @@ def test_text_and_json(white, black, detail, event):
 @given(ANY_TEXT, ANY_TEXT)
 def test_the_ledger_keeps_names_and_words(name, detail):
     chosen = Settings(
-        engines=(EngineSettings("a", name=name), EngineSettings("b")), time=TimeControl(depth=1)
+        engines=(EngineSettings("a", name=name), EngineSettings("b", name=f"not {name}")),
+        time=TimeControl(depth=1),
     ).named()
-    played = record(chosen.engines[0].name, "b", plain(detail))
+    played = record(*(engine.name for engine in chosen.engines), plain(detail))
     ledger = Ledger()
     ledger.begin(chosen, resume=False)
     assert ledger.record(played)

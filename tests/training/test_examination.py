@@ -229,5 +229,5 @@ def test_positions_of_other_games_are_named_by_their_moves() -> None:
 
 
 def test_compiled_evaluations_are_for_chess() -> None:
-    with pytest.raises(EvaluationError, match="for the chess engine"):
+    with pytest.raises(EvaluationError, match="for compiled searches"):
         GameExaminee(catalogue.find("nim"), {}, load("training.baselines:material"), "alpha-beta")

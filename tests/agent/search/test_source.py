@@ -10,6 +10,7 @@ from agent.clock import Clock
 from agent.games.tic_tac_toe import TicTacToe
 from agent.limits import Limits
 from agent.search.alpha_beta import AlphaBeta
+from agent.search.searcher import GameSearcher
 from agent.search.source import GRACE, MOST_LEFT, GameSource
 from agent.threads.apart import GivenUp
 from agent.threads.latch import Latch
@@ -32,7 +33,7 @@ class Made:
 
     def _make(self, evaluate):
         self.evaluations.append(evaluate)
-        return AlphaBeta(evaluate)
+        return GameSearcher(AlphaBeta(evaluate))
 
     def search(self):
         """Search in a thread, as a player does; return the thread."""
@@ -103,6 +104,8 @@ def test_each_game_begins_with_a_new_search_and_what_cannot_be_kept_is_told():
             raise OSError("disk full")
 
     reports = []
-    source = GameSource(Forgetful, own, None, reports.append)
+    source = GameSource(
+        lambda evaluate: GameSearcher(Forgetful(evaluate)), own, None, reports.append
+    )
     source.new_game()
     assert reports == ["disk full"]
