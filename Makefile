@@ -9,7 +9,7 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 INSTALL = $(BIN)/python -m pip install $$([ -t 2 ] || echo --quiet) --disable-pip-version-check
 
 # As many workers as tests/conftest.py says; whoever is done takes tests from the others.
-TEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
+TEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal --durations 25
 
 .PHONY: setup run test image second-python check check-all bench strength clean
 
