@@ -178,6 +178,8 @@ def test_other_kernels_are_told_with_how_to_remove_them(another_cache):
 
 
 def test_variables_of_the_environment(monkeypatch, tmp_path):
+    for name in [name for name in os.environ if name.startswith(("KEMPELEN_", "NUMBA_"))]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
     monkeypatch.setenv("KEMPELEN_CACHE", "x")
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")

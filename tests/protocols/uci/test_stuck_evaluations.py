@@ -94,7 +94,7 @@ def complaints(heard):
 def test_the_move_comes_in_time_and_the_next_one_too(talk, file, search, name):
     talk.ask(f"setoption name Search value {search}", "isready")
     talk.ask(f"setoption name Evaluation value {file}:{name}")
-    for limits in ("movetime 200", "wtime 1000 btime 1000"):
+    for limits in ("movetime 400", "wtime 4000 btime 4000"):
         began = time.monotonic()
         heard = talk.ask(f"go {limits}")
         assert time.monotonic() - began < SOON
