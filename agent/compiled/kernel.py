@@ -229,7 +229,7 @@ def _complain(message: str) -> None:
 def cache_folder() -> Path:
     """Return the folder of the kernels' compiled code; it need not exist."""
     base = os.environ.get(CACHE_VARIABLE)
-    if base is None:
+    if not base:
         from platformdirs import user_cache_path
 
         root = user_cache_path("kempelen", appauthor=False)

@@ -315,7 +315,7 @@ async def test_a_game_is_void_and_played_again(mosquitto):
             finished.append(event.record)
 
     def connect(tell):
-        return BotClient(mosquitto.broker, tell=tell, patience=2.0)
+        return BotClient(mosquitto.broker, tell=tell, patience=5.0)
 
     async with (
         serving(mosquitto.broker, "one", FakeBotEngine(0.1)) as one,

@@ -190,3 +190,14 @@ def test_an_edit_of_a_kernel_outside_the_package_is_compiled_anew(tmp_path: Path
         code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import script"
         printed.append(python(code, tmp_path / "cache").communicate(timeout=60)[0])
     assert printed == ["2 1\n", "2 0\n", "3 1\n"]
+
+
+def test_an_empty_name_names_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = []
+    for value in ("", None):
+        monkeypatch.delenv(kernel.CACHE_VARIABLE, raising=False)
+        if value is not None:
+            monkeypatch.setenv(kernel.CACHE_VARIABLE, value)
+        folders.append(kernel.cache_folder.__wrapped__())
+    assert folders[0] == folders[1]
+    assert folders[0].is_absolute()
