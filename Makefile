@@ -11,6 +11,9 @@ INSTALL = $(BIN)/python -m pip install $$([ -t 2 ] || echo --quiet) --disable-pi
 # As many workers as tests/conftest.py says; whoever is done takes tests from the others.
 TEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal --durations 25
 
+# What failed while others kept the machine busy is named, and decides by failing alone as well.
+AGAIN := $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
+
 .PHONY: setup run test image second-python check check-all bench strength clean
 
 setup: $(INSTALLED_DEV)  ## virtual environment with the project installed editable, kernels compiled
@@ -47,7 +50,7 @@ check: $(INSTALLED_DEV)  ## lint, types, import contracts
 	$(BIN)/lint-imports
 
 check-all: setup check  ## check, and run the tests thoroughly: all that is, and more of it
-	$(TEST) --thorough
+	$(TEST) --thorough || $(AGAIN) --thorough
 
 bench: $(INSTALLED)  ## nodes and speed of a fixed search
 	$(BIN)/kempelen bench

@@ -269,7 +269,7 @@ def stuck():
 
 
 @pytest.mark.parametrize("script", [[], [line(1, "e2e4"), line(2, "d2d4", multipv=1)]])
-@pytest.mark.parametrize("limits", [Limits(movetime=0.05), Limits(clock=SideClock(0.2))])
+@pytest.mark.parametrize("limits", [Limits(movetime=0.05), Limits(clock=SideClock(4.0))])
 def test_a_search_that_is_stuck_is_given_up_and_answered(play, stuck, script, limits):
     searcher = stuck(*script)
     player, recorder = play(searcher)
