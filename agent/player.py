@@ -202,10 +202,20 @@ class Player(TaskThread, Generic[Position, Move]):
             self.lag.learn(lag)
         reader = self._reader
         position = reader.copy(position)
-        forced = not self.patient and len(_choice(reader, position, limits, most=2)) < 2
+        choice = list(islice(limits.search_moves or reader.moves(position), max(lines, 2)))
+        forced = not self.patient and len(choice) < 2
         clock = Clock(limits, self.overhead, forced, reserve=self.lag.reserve(limits.clock))
         self._last = _Thinking(
-            position, limits, lines, clock, reader, self._source, listener, self._advisors, pace
+            position,
+            limits,
+            lines,
+            choice,
+            clock,
+            reader,
+            self._source,
+            listener,
+            self._advisors,
+            pace,
         )
         return self._last
 
@@ -228,13 +238,17 @@ class Player(TaskThread, Generic[Position, Move]):
 
 
 class _Thinking(Generic[Position, Move]):
-    """One search, from `go` to its result."""
+    """One search, from `go` to its result.
+
+    choice: moves to choose among, as many as tell whether there is a choice and how many lines.
+    """
 
     def __init__(
         self,
         position: Position,
         limits: Limits[Move],
         lines: int,
+        choice: Sequence[Move],
         clock: Clock[Move],
         reader: Reader[Position, Move],
         source: Source[Position, Move],
@@ -245,8 +259,8 @@ class _Thinking(Generic[Position, Move]):
         self.clock = clock
         self._position = position
         self._limits = limits
-        self._choice = _choice(reader, position, limits, most=max(lines, 1))
-        self._lines = min(lines, len(self._choice))
+        self._choice = choice
+        self._lines = min(lines, len(choice))
         self._reader = reader
         self._source = source
         self._listener = listener
@@ -404,13 +418,6 @@ def _end(apart: Apart[Any], source: Source[Any, Any]) -> str | None:
         if message := source.give_up(apart.thread):
             return message
     return None
-
-
-def _choice(
-    reader: Reader[Position, Move], position: Position, limits: Limits[Move], most: int
-) -> list[Move]:
-    """Return the moves to choose among, the first `most` of them."""
-    return list(islice(limits.search_moves or reader.moves(position), most))
 
 
 def describe(error: BaseException) -> str:
