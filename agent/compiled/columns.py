@@ -72,18 +72,7 @@ def writer(kind: ColumnKind[Number]) -> Callable[[Bits, int, Number], None]:
 
 def adder(kind: ColumnKind[int]) -> Callable[[Bits, int, int], int]:
     """Make a kernel function `f(address, index, value)` that adds; it returns what was there."""
-
-    @operation
-    def add(typing_context: Any, address: Bits, index: int, value: int) -> Emitted[int]:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            narrow = context.cast(builder, args[2], types.int64, kind.numba)
-            pointer = _pointer(builder, kind, args[0], args[1])
-            before = builder.atomic_rmw("add", pointer, narrow, "acq_rel")
-            return context.cast(builder, before, kind.numba, types.int64)
-
-        return types.int64(types.uint64, types.int64, types.int64), codegen
-
-    return add
+    return _changer(kind, "add")
 
 
 def exchanger(kind: ColumnKind[int]) -> Callable[[Bits, int, int], int]:
@@ -91,15 +80,20 @@ def exchanger(kind: ColumnKind[int]) -> Callable[[Bits, int, int], int]:
 
     What was written before is seen by whoever reads the new number.
     """
+    return _changer(kind, "xchg")
+
+
+def _changer(kind: ColumnKind[int], change: str) -> Callable[[Bits, int, int], int]:
+    """Make a kernel function of one of LLVM's atomic operations that read, change and write."""
 
     @operation
-    def exchange(typing_context: Any, address: Bits, index: int, value: int) -> Emitted[int]:
+    def changed(typing_context: Any, address: Bits, index: int, value: int) -> Emitted[int]:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             narrow = context.cast(builder, args[2], types.int64, kind.numba)
             pointer = _pointer(builder, kind, args[0], args[1])
-            before = builder.atomic_rmw("xchg", pointer, narrow, "acq_rel")
+            before = builder.atomic_rmw(change, pointer, narrow, "acq_rel")
             return context.cast(builder, before, kind.numba, types.int64)
 
         return types.int64(types.uint64, types.int64, types.int64), codegen
 
-    return exchange
+    return changed
