@@ -43,6 +43,10 @@ class State:
     new: bool
     move: int | None = None
 
+    def __deepcopy__(self, memo: object) -> State:
+        """Return the state itself: it is never changed, nor are its stones."""
+        return self
+
 
 class Go:
     """A position of Go and its history.
