@@ -24,7 +24,7 @@ from agent.machine import usable_cores
 from agent.player import PlayerError, describe
 from agent.threads.apart import Apart, Watched
 from agent.threads.latch import Latch, wait_for_any
-from agent.threads.left_behind import LeftBehind
+from agent.threads.left_behind import GRACE, MOST_LEFT, LeftBehind
 from agent.threads.task_thread import Job
 
 if TYPE_CHECKING:
@@ -50,13 +50,9 @@ PATIENCE = 10.0
 
 # How long the file of an evaluation may take to run, in seconds.
 LOADING_PATIENCE = 30.0
-# How long one call of an evaluation may last when the search should end, before it is given up;
-# and how long a kernel with a compiled one may show no sign of life.
-PYTHON_GRACE = 0.03
+# How long a kernel with a compiled evaluation may show no sign of life when the search should end.
+# Compiled code that did not return once is not tried again; Python may come back from a sleep.
 COMPILED_GRACE = 0.15
-# An evaluation with more calls than this left behind rests until they end: Python may come back
-# from a sleep; compiled code that did not return once is not tried again.
-MOST_LEFT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +179,7 @@ class Engine:
         """Tell whether a search that was stopped goes on because of the user's evaluation."""
         evaluation = self._evaluation
         if isinstance(evaluation.python, Watched):
-            return evaluation.python.is_stuck(PYTHON_GRACE)
+            return evaluation.python.is_stuck(GRACE)
         if evaluation.jitted is None:
             return False
         return self._left.is_silent(searcher.progress().nodes, COMPILED_GRACE)

@@ -9,7 +9,8 @@ from agent.connect_four.parts import CONNECT_FOUR
 from agent.evaluation import Evaluation
 from agent.games.connect_four import ConnectFour, evaluate
 from agent.limits import Limits
-from agent.search.source import MOST_LEFT, GameSource, LearningSearcher
+from agent.search.source import GameSource, LearningSearcher
+from agent.threads.left_behind import MOST_LEFT
 
 
 def compiled_source(

@@ -139,11 +139,11 @@ class UCT(Search[Move]):
             goal = min(int(FIRST_PLAYOUTS * 2.0 ** (part / PARTS)), self.playouts)
             complete = self._make(game, depth, goal - made)
             made = goal
-            level = self.standing()[:lines]
+            level = self.standing(lines)
             yield from (replace(info, depth=part, complete=complete) for info in level)
 
-    def standing(self) -> Sequence[Info[Move]]:
-        """Return how the root's moves stand, the one to play first."""
+    def standing(self, lines: int | None = None) -> Sequence[Info[Move]]:
+        """Return how the root's moves stand, the one to play first; the first `lines` of them."""
         root = self.tree
         if root is None or not root.children or not root.visits:
             return ()
@@ -162,7 +162,7 @@ class UCT(Search[Move]):
                 visits=child.visits,
                 expected=child.mean() if child.proven is None else child.proven,
             )
-            for number, child in enumerate((best, *others), 1)
+            for number, child in enumerate((best, *others)[:lines], 1)
         ]
 
     def _root(self, game: Game[Move], depth: int) -> float:

@@ -134,8 +134,11 @@ class Search(ABC, Generic[Move]):
             if knows_nothing:
                 self.reset()
 
-    def standing(self) -> Sequence[Info[Move]]:
-        """Return the best lines as they stand, where they can be told; from any thread."""
+    def standing(self, lines: int | None = None) -> Sequence[Info[Move]]:
+        """Return the best lines as they stand, where they can be told; from any thread.
+
+        lines: the most of them; all without it.
+        """
         return ()
 
     def forget_counts(self) -> None:

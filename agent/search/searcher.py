@@ -26,6 +26,11 @@ class GameSearcher(Generic[Move]):
         """Whether it tells of more lines than the best."""
         return self._search.many_lines
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes the search has visited."""
+        return self._search.counts.nodes
+
     def keep(self) -> None:
         """Write what was learned for good to its file; raises OSError or ValueError."""
         self._search.keep()

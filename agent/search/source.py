@@ -8,17 +8,13 @@ from agent.clock import Clock
 from agent.player import Searcher
 from agent.threads.apart import Watched, break_off
 from agent.threads.latch import Latch
-from agent.threads.left_behind import LeftBehind
+from agent.threads.left_behind import GRACE, MOST_LEFT, LeftBehind
 
 Move = TypeVar("Move")
 Evaluate = Callable[[Any], float]
 
-# How long one call of a user's evaluation may last when the search should end, before it is given
-# up; and how long a search may show no sign of life, whatever its game does, in seconds.
-GRACE = 0.03
+# How long a search may show no sign of life, whatever its game does, in seconds.
 SILENCE = 1.0
-# With more calls than this left behind an evaluation rests until they end.
-MOST_LEFT = 2
 
 
 class LearningSearcher(Searcher[Any, Move], Protocol[Move]):
@@ -27,6 +23,10 @@ class LearningSearcher(Searcher[Any, Move], Protocol[Move]):
     @property
     def many_lines(self) -> bool:
         """Whether it tells of more lines than the best."""
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the search has visited; from any thread."""
 
     def keep(self) -> None:
         """Write what was learned for good to its file; raises OSError or ValueError."""
@@ -89,7 +89,7 @@ class GameSource(Generic[Move]):
         if self._users is not None and self._users.is_stuck(GRACE):
             self._users.give_up()
             reason = f"evaluation {self._name} did not return in time; it is given up for this move"
-        elif self._left.is_silent(self._search.progress().nodes, SILENCE):
+        elif self._left.is_silent(self._search.nodes, SILENCE):
             if thread.ident is not None:
                 break_off(thread.ident)
             reason = "the search did not end in time; it is given up for this move"

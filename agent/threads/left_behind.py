@@ -5,6 +5,12 @@ from __future__ import annotations
 import threading
 import time
 
+# How long one call of a user's function may last when the search should end, before it is given
+# up, in seconds.
+GRACE = 0.03
+# With more calls than this left behind a user's code rests until they end.
+MOST_LEFT = 2
+
 
 class LeftBehind:
     """What is known of a user's code that did not return.

@@ -11,9 +11,10 @@ from agent.games.tic_tac_toe import TicTacToe
 from agent.limits import Limits
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.searcher import GameSearcher
-from agent.search.source import GRACE, MOST_LEFT, GameSource
+from agent.search.source import GameSource
 from agent.threads.apart import GivenUp
 from agent.threads.latch import Latch
+from agent.threads.left_behind import GRACE, MOST_LEFT
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 
 from agent.chess import engine as engine_module
 from agent.chess.engine import SEARCHES, Engine
+from agent.threads.left_behind import MOST_LEFT
 
 PATIENCE = 20.0
 # What an answer in time takes at most on a busy machine; a search that is not given up takes more.
@@ -144,7 +145,7 @@ def test_a_stop_ends_what_has_no_clock(talk, file):
 
 def test_too_many_sleepers_and_the_hand_made_evaluation_plays(talk, file):
     talk.ask(f"setoption name Evaluation value {file}:sleeps")
-    for _ in range(engine_module.MOST_LEFT + 1):
+    for _ in range(MOST_LEFT + 1):
         assert complaints(talk.ask("go movetime 50"))
     heard = talk.ask("go depth 4")
     assert f"evaluation {file}:sleeps still does not return; the hand-made one plays" in heard[0]
