@@ -75,6 +75,10 @@ class Limits(Generic[Move]):
         ends = (self.depth, self.nodes, self.mate, self.movetime, self.clock)
         return self.infinite or self.ponder or all(end is None for end in ends)
 
+    def mate_found(self, score: Score) -> bool:
+        """Whether a mate is searched for, and this is the score of one in so many moves."""
+        return self.mate is not None and isinstance(score, Mate) and 0 < score.moves <= self.mate
+
 
 @dataclass(frozen=True, slots=True)
 class Info(Generic[Move]):

@@ -16,7 +16,7 @@ from agent.chess.endgame import Endgame
 from agent.chess.evaluators import make_evaluator
 from agent.chess.rules import KernelBoard
 from agent.compiled.bits import U64
-from agent.compiled.crew import Crew
+from agent.compiled.crew import NO_LIMIT, Crew
 from agent.compiled.evaluators import Evaluator, call
 from agent.compiled.scores import MAX_PLY
 from agent.compiled.table_memory import TableMemory
@@ -24,7 +24,6 @@ from agent.evaluation import Evaluation, EvaluationError
 from agent.limits import Info, Limits, Progress
 
 MAX_DEPTH = MAX_PLY - 1
-NO_LIMIT = 1 << 62  # of nodes
 
 
 class CrewSearch(ABC):
@@ -172,9 +171,7 @@ class CrewSearch(ABC):
         worker.node_limit = self._most_nodes(limits)
         worker.selective = self._selective
         worker.evaluate = U64(self._evaluator.address)
-        worker.table = U64(self._table.address)
-        worker.table_clusters = U64(self._table.clusters)
-        worker.generation = self._table.generation
+        self._table.lend(worker)
         worker.tables = U64(self._endgame.own.tables.address if self._endgame.own else 0)
         worker.table_hits = 0
 

@@ -88,7 +88,7 @@ class PlainSearch:
             if level.complete or last is None or level.lines[0] != last.lines[0]:
                 last = level
                 yield from self._infos(level)
-            if limits.mate is not None and mates_within(last.lines[0][0], limits.mate):
+            if limits.mate_found(score(last.lines[0][0])):
                 return
         if last is None:
             at_once = Iteration(1, [(self._evaluation(game), (moves[0],))])
@@ -117,9 +117,3 @@ def score(value: float) -> Score:
     plies = PlainSearch.ENDING.win - abs(value)
     moves = int(plies + 1) // 2
     return Mate(moves if value > 0 else -moves)
-
-
-def mates_within(value: float, moves: int) -> bool:
-    """Tell whether a value is a mate by the side to move in so many moves."""
-    found = score(value)
-    return isinstance(found, Mate) and 0 < found.moves <= moves

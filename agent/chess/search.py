@@ -12,12 +12,13 @@ from dataclasses import replace
 import chess
 
 from agent.chess.aspiration import aspirate
-from agent.chess.crew_search import MAX_DEPTH, NO_LIMIT, CrewSearch
+from agent.chess.crew_search import MAX_DEPTH, CrewSearch
 from agent.chess.rules import KernelBoard
+from agent.compiled.crew import NO_LIMIT
 from agent.compiled.scores import score_of
 from agent.compiled.table_memory import TableMemory
 from agent.evaluation import HANDCRAFTED, Evaluation
-from agent.limits import Info, Limits, Mate, Progress
+from agent.limits import Info, Limits, Progress
 
 # Other threads help from this depth on: the levels before are over sooner than threads start, and
 # with them there is a move to play, however long the threads keep this one waiting.
@@ -106,7 +107,7 @@ class KernelSearch(CrewSearch):
             level = [replace(level[old], multipv=new) for new, old in enumerate(order, 1)]
             best = level[0]
             yield from level
-            if limits.mate and isinstance(best.score, Mate) and 0 < best.score.moves <= limits.mate:
+            if limits.mate_found(best.score):
                 return
 
     def _best_move(self) -> chess.Move | None:

@@ -219,5 +219,4 @@ class SelfPlay:
         worker = self._game.worker
         worker.selective = 1
         worker.evaluate = U64(self._evaluator.address)
-        worker.table = U64(self._table.address)
-        worker.table_clusters = U64(self._table.clusters)
+        self._table.lend(worker)

@@ -22,7 +22,7 @@ from agent.compiled.node_pool import NodePool
 from agent.compiled.scores import MATE_BOUND, MAX_EVALUATION, score_of
 from agent.compiled.tree import FULL, GROWING, NO_NODE, ROOT, SOLVED
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
-from agent.limits import Info, Limits, Mate, Progress
+from agent.limits import Info, Limits, Progress
 
 FinalChoice = Literal["visits", "value", "bound"]
 
@@ -152,10 +152,7 @@ class TreeSearch(CrewSearch):
                 yield replace(level[0], complete=False)
                 return
             yield from level
-            score = level[0].score
-            if pool.state == SOLVED:
-                return
-            if limits.mate and isinstance(score, Mate) and 0 < score.moves <= limits.mate:
+            if pool.state == SOLVED or limits.mate_found(level[0].score):
                 return
 
     def _grow(self, goal: int) -> None:

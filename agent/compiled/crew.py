@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, Protocol, TypeVar
 
+NO_LIMIT = 1 << 62  # of the nodes of a worker
+
 
 class _Record(Protocol):
     stop: int

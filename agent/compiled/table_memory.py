@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from agent.compiled.table import CLUSTER_BYTES, ENTRY_BYTES, GENERATIONS
+from agent.compiled.bits import U64
+from agent.compiled.table import CLUSTER_BYTES, ENTRY_BYTES, GENERATIONS, TableUser
 from agent.machine import physical_memory
 
 
@@ -34,6 +35,12 @@ class TableMemory:
         """Forget everything."""
         del self._words, self._memory  # given back before as much is taken again
         self._allocate()
+
+    def lend(self, worker: TableUser) -> None:
+        """Let a worker read and write it in the search that begins."""
+        worker.table = U64(self.address)
+        worker.table_clusters = U64(self.clusters)
+        worker.generation = self.generation
 
     def age(self) -> None:
         """Begin a new search: entries of earlier ones give way."""

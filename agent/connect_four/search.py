@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import copysign
 
 from agent.compiled.bits import U64
-from agent.compiled.crew import Crew
+from agent.compiled.crew import NO_LIMIT, Crew
 from agent.compiled.evaluators import call
 from agent.compiled.game_follower import GameFollower
 from agent.compiled.scale import to_value
@@ -20,8 +20,6 @@ from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.games.connect_four import ConnectFour
 from agent.limits import Info, Limits, Mate, Progress, Score
 from agent.search.search import as_outcome, in_cents
-
-_NO_LIMIT = 1 << 62
 
 
 class ConnectFourSearch:
@@ -45,6 +43,11 @@ class ConnectFourSearch:
         """Yes, it tells of as many lines as are asked for."""
         return True
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes the search has visited."""
+        return int(self._board.worker.nodes)
+
     def keep(self) -> None:
         """Write nothing: nothing is learned for good."""
 
@@ -63,7 +66,7 @@ class ConnectFourSearch:
         worker = self._board.worker
         move = int(worker.root_current)
         return Progress(
-            nodes=int(worker.nodes),
+            nodes=self.nodes,
             hashfull=self._table.permille_used(),
             seldepth=int(worker.seldepth),
             move=move - 1 if move else None,
@@ -102,11 +105,9 @@ class ConnectFourSearch:
 
     def _prepare(self, worker: Worker, limits: Limits[int]) -> None:
         worker.nodes = worker.seldepth = worker.root_current = 0
-        worker.node_limit = limits.nodes or _NO_LIMIT
+        worker.node_limit = limits.nodes or NO_LIMIT
         worker.evaluate = U64(self._evaluator.address)
-        worker.table = U64(self._table.address)
-        worker.table_clusters = U64(self._table.clusters)
-        worker.generation = self._table.generation
+        self._table.lend(worker)
         worker.stop = 0
 
     def _game_at(self, ply: int) -> ConnectFour:
@@ -150,7 +151,7 @@ class ConnectFourSearch:
             yield from level
             if all(isinstance(info.score, Mate) for info in level):
                 return
-            if limits.mate and _wins_within(level[0].score, limits.mate):
+            if limits.mate_found(level[0].score):
                 return
 
     def _search_line(self, depth: int, moves: Iterable[int], first: int | None) -> None:
@@ -190,7 +191,3 @@ def _told(score: int) -> tuple[Score, float]:
         return known, copysign(1.0, score)
     value = to_value(score)
     return in_cents(value), as_outcome(value, decided=False)
-
-
-def _wins_within(score: Score, moves: int) -> bool:
-    return isinstance(score, Mate) and 0 < score.moves <= moves
