@@ -4,7 +4,8 @@ A move has a soft budget, after which no new iteration begins, and a hard one, a
 search is stopped wherever it is. The soft budget shrinks while the best move stays the same from
 one iteration to the next and takes most of the nodes, and grows when the move has just changed,
 when others had to be refuted at length, or when the score falls: a quiet position is played
-quickly, and the time goes where the search is undecided.
+quickly, and the time goes where the search is undecided. A search that plays the move with the
+most nodes ends as soon as no other can still come to have more.
 """
 
 import time
@@ -145,11 +146,17 @@ class Clock(Generic[Move]):
         return self._meant
 
     def another_iteration(
-        self, best: Move, score: Score | None = None, effort: float | None = None
+        self,
+        best: Move,
+        score: Score | None = None,
+        effort: float | None = None,
+        ahead: float | None = None,
     ) -> bool:
         """Whether to search deeper, after an iteration that found this best move.
 
         score: what it is worth; effort: its share of the iteration's nodes, 0 to 1, if known.
+        ahead: how many more nodes than the second best move it has, as a part of all, where the
+        most nodes choose the move: what the second cannot make good is not waited for.
         """
         self._agreements = self._agreements + 1 if best == self._best else 0
         patience = max(UNSETTLED - STEP * self._agreements, SETTLED)
@@ -159,7 +166,8 @@ class Clock(Generic[Move]):
             drop = self._score.value - score.value
             patience *= 1 + DROP_WEIGHT * min(max(drop, 0), MOST_DROP)
         self._best, self._score = best, score
-        enough = self._spent() >= min(self.budget.soft * patience, self.budget.hard)
+        spent, until = self._spent(), min(self.budget.soft * patience, self.budget.hard)
+        enough = spent + (ahead or 0.0) * spent >= until
         if self._started is None:
             self._enough = enough
             return True

@@ -88,7 +88,12 @@ class Info(Generic[Move]):
     hashfull: permille. complete: the iteration to `depth` was finished.
     effort: the share of this iteration's nodes spent on the best move, 0 to 1, if known.
     visits: the part of the nodes, or playouts, that went into this line. expected: the outcome
-    for the mover from -1, a loss, to 1, where the search thinks in such terms.
+    for the mover from -1, a loss, to 1, where the search thinks in such terms. ahead: the visits
+    by which the best line leads the second, as a part of the nodes, if that is how it is chosen.
+    prior: how promising the line's move looked before it was tried; the priors of all moves sum
+    to 1. lead: by how many points the mover is expected to win, in games that count them. owners:
+    whose each point of the board will be, rows from above, from -1, the other's, to 1, the
+    mover's; told with the first line alone.
     """
 
     depth: int
@@ -105,6 +110,10 @@ class Info(Generic[Move]):
     effort: float | None = None
     visits: int = 0
     expected: float | None = None
+    ahead: float | None = None
+    prior: float | None = None
+    lead: float | None = None
+    owners: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,8 +144,9 @@ class Player(TaskThread, Generic[Position, Move]):
     """Plays and does other lengthy work, one thing at a time, in a thread of its own.
 
     overhead: seconds between a result and the clock that times it. patient: use the time that is
-    given even where there is no choice of move. Both hold from the next `go` on. advisors: asked
-    in order before each search; the first that knows a line is followed.
+    given even where there is no choice of move. source: who gives the searchers. These hold from
+    the next `go` on. advisors: asked in order before each search; the first that knows a line is
+    followed.
     """
 
     def __init__(
@@ -158,7 +159,7 @@ class Player(TaskThread, Generic[Position, Move]):
     ) -> None:
         self.overhead = overhead
         self.patient = False
-        self._source = source
+        self.source = source
         self._listener = listener
         self._reader = reader
         self._advisors = advisors
@@ -212,7 +213,7 @@ class Player(TaskThread, Generic[Position, Move]):
             choice,
             clock,
             reader,
-            self._source,
+            self.source,
             listener,
             self._advisors,
             pace,
@@ -222,7 +223,7 @@ class Player(TaskThread, Generic[Position, Move]):
     def apart(self, job: Job, work: Callable[[], Answer]) -> Answer:
         """Do work of a job that calls a user's evaluation; raise PlayerError if it is given up."""
         apart = Apart(work, "apart")
-        if not apart.wait(job.stop) and (message := _end(apart, self._source)):
+        if not apart.wait(job.stop) and (message := _end(apart, self.source)):
             raise PlayerError(message)
         return apart.result()
 
@@ -342,7 +343,7 @@ class _Thinking(Generic[Position, Move]):
             if not info.complete or info.bound or info.multipv < self._lines or not self._best:
                 continue
             best = self._best
-            if not self.clock.another_iteration(best.pv[0], best.score, best.effort):
+            if not self.clock.another_iteration(best.pv[0], best.score, best.effort, best.ahead):
                 break
 
     def _tell(self, info: Info[Move]) -> None:

@@ -34,6 +34,7 @@ FLIP, SWAP, WITH_PAWNS = 1, 2, 4
 _RADIX1, _RADIX2, _SIZE = 8, 16, 24
 
 Kinds = tuple[int, ...]
+Squares = npt.NDArray[np.int64]
 
 
 class EndingKind:
@@ -136,53 +137,47 @@ def all_endings() -> list[EndingKind]:
 NEVER_MATE: tuple[Kinds, ...] = ((), (KNIGHT,), (BISHOP,))  # against a bare king
 
 
-def _turn(square: int, transform: int) -> int:
-    """Apply the symmetry `transform`: 1 mirrors the files, 2 the ranks, 4 the diagonal a1-h8."""
-    if transform & 1:
-        square ^= 7
-    if transform & 2:
-        square ^= 56
-    return (square & 7) << 3 | square >> 3 if transform & 4 else square
+def _turn(squares: Squares, transforms: Squares) -> Squares:
+    """Apply symmetries: 1 mirrors the files, 2 the ranks, 4 the diagonal a1-h8."""
+    squares = squares ^ 7 * (transforms & 1) ^ 28 * (transforms & 2)
+    return np.where(transforms & 4, (squares & 7) << 3 | squares >> 3, squares)
 
 
-def _diagonal_side(square: int) -> int:
+def _diagonal_sides(squares: Squares) -> Squares:
     """Return above 0 above the diagonal a1-h8, 0 on it, below 0 below it."""
-    return (square >> 3) - (square & 7)
+    return (squares >> 3) - (squares & 7)
 
 
-def _fold(white: int, black: int, with_pawns: bool) -> tuple[int, int, int]:
-    """Return the pair of kings that stands for this one, and the transform that leads there."""
-    transform = 1 if white & 7 > 3 else 0
+def _fold(white: Squares, black: Squares, with_pawns: bool) -> tuple[Squares, Squares, Squares]:
+    """Return the pairs of kings that stand for these, and the transforms that lead there."""
+    transforms = (white & 7) // 4
     if not with_pawns:
-        transform |= 2 if white >> 3 > 3 else 0
-        lower = _diagonal_side(_turn(white, transform)), _diagonal_side(_turn(black, transform))
-        transform |= 4 if lower > (0, 0) else 0
-    return _turn(white, transform), _turn(black, transform), transform
+        transforms |= white >> 5 << 1
+        sides = [_diagonal_sides(_turn(kings, transforms)) for kings in (white, black)]
+        transforms |= 4 * ((sides[0] > 0) | (sides[0] == 0) & (sides[1] > 0))
+    return _turn(white, transforms), _turn(black, transforms), transforms
 
 
-def _pair_tables() -> tuple[list[list[tuple[int, int]]], npt.NDArray[np.uint64]]:
-    """Return the pairs of kings without and with pawns, and what each of all 64 * 64 becomes.
+def _pair_tables(with_pawns: bool) -> tuple[Squares, Squares]:
+    """Return the pairs of kings, white + 256 black, and what each of all 64 * 64 becomes.
 
     A word of the latter is index | transform << 16 | both on the diagonal << 19.
     """
-    lists: list[list[tuple[int, int]]] = []
-    words: list[int] = []
-    for with_pawns in (False, True):
-        numbers: dict[tuple[int, int], int] = {}
-        for white in range(64):
-            for black in range(64):
-                if white == black or int(KING_TABLE[white]) >> black & 1:
-                    words.append(_NO_PAIR)
-                    continue
-                first, second, transform = _fold(white, black, with_pawns)
-                number = numbers.setdefault((first, second), len(numbers))
-                on_diagonal = not (_diagonal_side(first) or _diagonal_side(second) or with_pawns)
-                words.append(number | transform << 16 | on_diagonal << 19)
-        lists.append(list(numbers))
-    return lists, np.array(words, dtype=np.uint64)
+    white, black = np.divmod(np.arange(64 * 64), 64)
+    apart = (white != black) & (KING_TABLE[white] >> black.astype(np.uint64) & np.uint64(1) == 0)
+    first, second, transforms = _fold(white[apart], black[apart], with_pawns)
+    # Pairs are numbered in the order in which they are met.
+    pairs, met, which = np.unique(first | second << 8, return_index=True, return_inverse=True)
+    order = np.argsort(met)
+    numbers = np.argsort(order)[which]
+    on_diagonal = (_diagonal_sides(first) == 0) & (_diagonal_sides(second) == 0) & (not with_pawns)
+    words = np.full(64 * 64, _NO_PAIR)
+    words[apart] = numbers | transforms << 16 | on_diagonal.astype(np.int64) << 19
+    return pairs[order], words
 
 
-(KING_PAIRS, PAWN_KING_PAIRS), _PAIR_WORDS = _pair_tables()
+KING_PAIRS, _KING_WORDS = _pair_tables(with_pawns=False)
+PAWN_KING_PAIRS, _PAWN_KING_WORDS = _pair_tables(with_pawns=True)
 
 
 def _layouts() -> npt.NDArray[np.uint64]:
@@ -212,7 +207,8 @@ def _layouts() -> npt.NDArray[np.uint64]:
 
 LAYOUTS = _layouts()
 
-_PAIR_SQUARES = np.array([w | b << 8 for w, b in KING_PAIRS + PAWN_KING_PAIRS], dtype=np.uint64)
+_PAIR_WORDS = np.concatenate([_KING_WORDS, _PAWN_KING_WORDS]).astype(np.uint64)
+_PAIR_SQUARES = np.concatenate([KING_PAIRS, PAWN_KING_PAIRS]).astype(np.uint64)
 
 _king_pairs = outside_table("kempelen_king_pairs", _PAIR_WORDS)
 _layout_words = outside_table("kempelen_ending_layouts", LAYOUTS)

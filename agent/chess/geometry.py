@@ -181,25 +181,26 @@ def _bits(squares: Iterable[int]) -> int:
     return sum(1 << square for square in squares)
 
 
-def _subsets(mask: int) -> Table:
-    """Return every subset of `mask`, as bitboards."""
-    squares = [square for square in range(64) if mask >> square & 1]
-    numbers = np.arange(1 << len(squares), dtype=np.uint64)
-    subsets = np.zeros(len(numbers), dtype=np.uint64)
-    for position, square in enumerate(squares):
-        subsets |= (numbers >> np.uint64(position) & np.uint64(1)) << np.uint64(square)
-    return subsets
+def _sliding(ray: list[int]) -> tuple[Table, Table]:
+    """Return each set of blockers on a ray, its last square left out, and what is attacked then."""
+    *inner, last = ray
+    blockers, attacks = [0], [1 << last]
+    for square in reversed(inner):
+        bit = 1 << square
+        attacks = [bit | beyond for beyond in attacks] + [bit] * len(attacks)
+        blockers += [bit | beyond for beyond in blockers]
+    return np.array(blockers, dtype=np.uint64), np.array(attacks, dtype=np.uint64)
 
 
-def _slider_attacks(square: int, directions: tuple[tuple[int, int], ...], occupied: Table) -> Table:
-    """Return the attacks from `square` for each set of blockers in `occupied`."""
-    attacks = np.zeros(len(occupied), dtype=np.uint64)
-    for direction in directions:
-        open_line = np.ones(len(occupied), dtype=np.uint64)
-        for target in _ray(square, direction):
-            attacks |= open_line << np.uint64(target)
-            open_line &= ~(occupied >> np.uint64(target)) & np.uint64(1)
-    return attacks
+def _slider_attacks(rays: Iterable[list[int]]) -> tuple[Table, Table]:
+    """Return each set of blockers on the rays from a square, and what is attacked then."""
+    blockers = attacks = np.zeros(1, dtype=np.uint64)
+    for ray in rays:
+        if ray:
+            these_blockers, these_attacks = _sliding(ray)
+            blockers = np.bitwise_or.outer(blockers, these_blockers).ravel()
+            attacks = np.bitwise_or.outer(attacks, these_attacks).ravel()
+    return blockers, attacks
 
 
 def _magic_tables() -> tuple[Table, Table]:
@@ -214,13 +215,12 @@ def _magic_tables() -> tuple[Table, Table]:
     for directions, magics in ((ROOK_DIRECTIONS, ROOK_MAGICS), (BISHOP_DIRECTIONS, BISHOP_MAGICS)):
         for square, magic in enumerate(magics):
             # A blocker on the edge hides nothing behind it, so the ends of the rays do not matter.
-            mask = _bits(s for d in directions for s in _ray(square, d)[:-1])
-            occupied = _subsets(mask)
+            rays = [_ray(square, direction) for direction in directions]
+            mask = _bits(target for ray in rays for target in ray[:-1])
             shift = 64 - mask.bit_count()
-            block = np.zeros(len(occupied), dtype=np.uint64)
-            block[occupied * np.uint64(magic) >> np.uint64(shift)] = _slider_attacks(
-                square, directions, occupied
-            )
+            blockers, attacked = _slider_attacks(rays)
+            block = np.zeros(len(blockers), dtype=np.uint64)
+            block[blockers * np.uint64(magic) >> np.uint64(shift)] = attacked
             entries += [mask, magic, shift, offset]
             attacks.append(block)
             offset += len(block)
@@ -234,9 +234,11 @@ def _line_tables() -> tuple[Table, Table]:
         for up, right in ROOK_DIRECTIONS + BISHOP_DIRECTIONS:
             ray = _ray(square, (up, right))
             whole = _bits([square, *ray, *_ray(square, (-up, -right))])
-            for distance, target in enumerate(ray):
-                between[64 * square + target] = _bits(ray[:distance])
+            passed = 0
+            for target in ray:
+                between[64 * square + target] = passed
                 line[64 * square + target] = whole
+                passed |= 1 << target
     return between, line
 
 

@@ -13,6 +13,8 @@ search knows of.
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from agent.chess.attacks import (
     bishop_attacks,
     bit,
@@ -50,7 +52,15 @@ from agent.chess.squares import (
 )
 from agent.chess.terms import PLACES, Trace, placed, term, view_of
 from agent.compiled.kernel import c_function, kernel
-from agent.compiled.native import EVALUATOR_SIGNATURE, U64, Bits, count, first_square
+from agent.compiled.native import (
+    EVALUATOR_SIGNATURE,
+    U64,
+    Bits,
+    call_evaluator,
+    count,
+    first_square,
+    outside_table,
+)
 
 
 class Reach(NamedTuple):
@@ -378,16 +388,22 @@ def _rounded(dividend: int, divisor: int) -> int:
     return dividend // divisor if dividend >= 0 else -(-dividend // divisor)
 
 
-@kernel
-def handcrafted(worker: Worker, ply: int) -> int:
-    """Evaluate the position at `ply`: centipawns for the side to move."""
-    return judge(position_at(worker, ply), None, worker).value
-
-
 def _handcrafted_at(address: Any, ply: Any) -> Any:
-    return handcrafted(worker_at(address), ply)
+    worker = worker_at(address)
+    return judge(position_at(worker, ply), None, worker).value
 
 
 handcrafted_function = c_function(
     EVALUATOR_SIGNATURE, _handcrafted_at, "agent.chess.handcrafted.handcrafted"
 )
+_ADDRESS = np.array([handcrafted_function.address], dtype=np.uint64)
+_address = outside_table("kempelen_handcrafted", _ADDRESS)
+
+
+@kernel
+def handcrafted(worker: Worker, ply: int) -> int:
+    """Evaluate the position at `ply`: centipawns for the side to move.
+
+    What is built upon it, a user's evaluation, calls it: compiled into that it would take seconds.
+    """
+    return call_evaluator(_address(0), worker, ply)

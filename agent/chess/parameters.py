@@ -60,10 +60,9 @@ def _parameter(name: str, default: int, least: int, most: int) -> Callable[[], i
 def _fill_reductions() -> None:
     """Tabulate base + ln(depth) ln(number) / divisor, both given in hundredths."""
     base, divisor = (PARAMETERS[name].value / 100 for name in ("ReductionBase", "ReductionDivisor"))
-    for depth in range(1, _LONGEST):
-        for number in range(1, _LONGEST):
-            plies = base + math.log(depth) * math.log(number) / divisor
-            _REDUCTIONS[_LONGEST * depth + number] = int(PLY * max(plies, 0))
+    logarithms = [math.log(number) for number in range(1, _LONGEST)]
+    plies = base + np.outer(logarithms, logarithms) / divisor
+    _REDUCTIONS.reshape(_LONGEST, _LONGEST)[1:, 1:] = PLY * np.maximum(plies, 0)
 
 
 @kernel

@@ -1,8 +1,6 @@
 """Monte Carlo tree search as the player drives it: playouts in growing numbers, then a choice.
 
-A level of `depth` d ends when 2^d times FIRST_PLAYOUTS have been made, so each takes as long as
-all before it; from FINE_DEPTH on it is reported in parts, because a clock may end it at any of
-them. `nodes` are playouts, which are visits of the root. The tree is kept for the next move as far
+`nodes` are playouts, which are visits of the root. The tree is kept for the next move as far
 as it hangs below the new position, and when the pool is full, what was visited least is dropped.
 """
 
@@ -18,22 +16,16 @@ import numpy as np
 from agent.chess.crew_search import MAX_DEPTH, CrewSearch
 from agent.chess.mcts import DEEPEST, UNIT, open_root, play_out
 from agent.chess.rules import KernelBoard
+from agent.compiled.growth import MOST_VISITS, goals, grow
 from agent.compiled.node_pool import NodePool
 from agent.compiled.scores import MATE_BOUND, MAX_EVALUATION, score_of
-from agent.compiled.tree import FULL, GROWING, NO_NODE, ROOT, SOLVED
+from agent.compiled.tree import GROWING, NO_NODE, ROOT, SOLVED
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.limits import Info, Limits, Progress
 
 FinalChoice = Literal["visits", "value", "bound"]
 
-FIRST_PLAYOUTS = 16
-FINE_DEPTH = 8
-PARTS = 4
-
-# Threads are not worth starting for fewer playouts each.
-_PLAYOUTS_A_THREAD = 64
 _QUIESCENCE_MEGABYTES = 1
-_MOST_VISITS = (1 << 31) - 1000  # what the tree can count; some are under way
 
 EXPLORATION = 1.8
 CAUTION = 0.2
@@ -144,9 +136,9 @@ class TreeSearch(CrewSearch):
         pool.tree.state = GROWING
         pool.tree.content = lines == 1 and not limits.mate
         open_root(worker, pool.tree)
-        most = _MOST_VISITS - pool.visits(ROOT)
-        for depth, goal in _goals(limits, min(limits.nodes or most, most)):
-            self._grow(goal)
+        most = MOST_VISITS - pool.visits(ROOT)
+        for depth, goal in goals(limits.depth or MAX_DEPTH, min(limits.nodes or most, most)):
+            grow(pool, self._crew, goal, self._play_out)
             level = self._lines(depth, started, lines)
             if worker.stop:
                 yield replace(level[0], complete=False)
@@ -154,19 +146,6 @@ class TreeSearch(CrewSearch):
             yield from level
             if pool.state == SOLVED or limits.mate_found(level[0].score):
                 return
-
-    def _grow(self, goal: int) -> None:
-        """Make playouts up to a number of them, in all threads, dropping old nodes as needed."""
-        pool = self._pool
-        pool.tree.goal = goal
-        while True:
-            if goal - pool.playouts >= _PLAYOUTS_A_THREAD * len(self._crew):
-                self._crew.start(self._play_out)
-            self._play_out(self._crew.first)
-            self._crew.join()
-            if pool.state != FULL:
-                return
-            pool.make_room()
 
     def _play_out(self, game: KernelBoard, number: int = 0) -> None:
         play_out(game.worker, self._pool.tree, np.zeros(DEEPEST + 2, np.int64))
@@ -235,14 +214,3 @@ class TreeSearch(CrewSearch):
             if not self._pool.visits(node):
                 return
             yield game.move(self._pool.move(node))
-
-
-def _goals(limits: Limits[chess.Move], most: int) -> Iterator[tuple[int, int]]:
-    """Generate the numbers of playouts, up to `most`, at which to report, each with its level."""
-    for depth in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
-        parts = PARTS if depth >= FINE_DEPTH else 1
-        for part in range(1, parts + 1):
-            goal = int(FIRST_PLAYOUTS * 2.0 ** (depth - 1 + part / parts))
-            yield depth, min(goal, most)
-            if goal >= most:
-                return

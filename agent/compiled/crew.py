@@ -112,7 +112,11 @@ class Crew(Generic[Hand]):
         self._threads = []
 
     def end(self) -> None:
-        """End the search of all but the first, which has ended, and wait for them."""
+        """End the search of all but the first, which has ended, and wait for them.
+
+        What loaded them is let go: it knows the search, which would else outlive its last user.
+        """
         for hand in self._at_work[1:]:
             hand.worker.stop = 1
         self.join()
+        self._load = None

@@ -20,7 +20,6 @@ import os
 import pickle
 import sys
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar
@@ -241,6 +240,8 @@ def cache_folder() -> Path:
 
 def _fingerprint() -> str:
     """Hash all that determines the compiled code."""
+    from importlib.metadata import version
+
     from llvmlite import binding
 
     digest = hashlib.sha256()

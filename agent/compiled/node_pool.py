@@ -29,24 +29,28 @@ from agent.machine import physical_memory
 class NodePool:
     """A tree of so many megabytes, empty at first; not to be read while threads make it grow.
 
-    Raises MemoryError if there is no room.
+    annex_words: what a game keeps of each node beside. Raises MemoryError if there is no room.
     """
 
-    def __init__(self, megabytes: int) -> None:
-        capacity = megabytes * (1 << 20) // NODE_BYTES
+    def __init__(self, megabytes: int, annex_words: int = 0) -> None:
+        node_bytes = NODE_BYTES + 8 * annex_words
+        capacity = megabytes * (1 << 20) // node_bytes
         try:
-            if capacity * NODE_BYTES > physical_memory():
+            if capacity * node_bytes > physical_memory():
                 raise MemoryError
+            self.annex = np.zeros((capacity, annex_words), np.int64)
             self.columns: dict[str, npt.NDArray[Any]] = {
                 name: np.zeros(capacity, kind) for name, kind in COLUMNS.items()
             }
         except MemoryError:
-            reason = f"no memory for a tree of {megabytes} MB; choose a smaller Hash"
+            reason = f"no memory for a tree of {megabytes} MB; choose less (Hash, or --memory)"
             raise MemoryError(reason) from None
         self._counters = np.zeros(2, np.int64)
         self.tree, _ = allocate(NodeTree)
         for name, column in self.columns.items():
             setattr(self.tree, name, column.ctypes.data)
+        self.tree.annex = U64(self.annex.ctypes.data)
+        self.tree.annex_words = annex_words
         self.tree.counters = U64(self._counters.ctypes.data)
         self.tree.capacity = capacity
         self.clear()

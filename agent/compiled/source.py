@@ -1,15 +1,79 @@
 """Where a player gets the search of a compiled game from, and who searches until it is there."""
 
 import threading
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
 
 from agent.clock import Clock
 from agent.compiled.loading import Loading
-from agent.search.source import GameSource, LearningSearcher
+from agent.evaluation import Evaluation
+from agent.search.source import Evaluate, GameSource, LearningSearcher
 from agent.threads.latch import Latch
+from agent.threads.left_behind import MOST_LEFT
 
 Move = TypeVar("Move")
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a compiled search may use: threads, megabytes of memory for what it remembers.
+
+    playouts: the most for a move, if it makes any. seed: of what is random; None: another each
+    time. settings: other values than the usual for numbers that the search goes by, by name.
+    """
+
+    threads: int = 1
+    megabytes: int = 128
+    playouts: int | None = None
+    seed: int | None = None
+    settings: Mapping[str, float] = field(default_factory=dict)
+
+
+USUAL_MEANS = Means()
+
+
+def compiled_source(
+    part: str,
+    name: str,
+    plain: GameSource[Move],
+    evaluation: Evaluation,
+    own: Evaluate,
+    make: Callable[[Evaluation | None], LearningSearcher[Move]],
+    try_out: Callable[[LearningSearcher[Move]], object],
+    report: Callable[[str], None],
+) -> "CompiledSource[Move]":
+    """Return what a player of a compiled game searches with, whoever's evaluation it is.
+
+    part, name, plain, report: as in CompiledSource. evaluation: a user's plain function takes the
+    plain game, and reports errors by its name. own: the game's own. make: makes a search, with a
+    user's evaluation or None. try_out: lets a search search a little; its first search takes
+    longer than a fast game allows.
+    """
+
+    def make_search(function: Evaluate) -> LearningSearcher[Move]:
+        if function is own:
+            return make(None)
+        return make(evaluation if evaluation.jitted else replace(evaluation, python=function))
+
+    def make_source() -> GameSource[Move]:
+        try_out(make_search(own))
+        users = evaluation.python if evaluation.jitted is None else _in_the_kernel
+        return GameSource(
+            make_search,
+            own,
+            None if users is None else (evaluation.name, users),
+            report,
+            # Compiled code that did not return once is not tried again.
+            most_left=MOST_LEFT if evaluation.jitted is None else 0,
+        )
+
+    return CompiledSource(part, name, plain, make_source, report)
+
+
+def _in_the_kernel(game: Any) -> float:
+    """Stand for an evaluation that only the kernel can call."""
+    raise TypeError("a compiled evaluation takes no plain game")
 
 
 class CompiledSource(Generic[Move]):
@@ -40,6 +104,11 @@ class CompiledSource(Generic[Move]):
     def ready(self) -> Latch:
         """Set when the compiled search is there, or will not come."""
         return self._loading.ready
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the compiled search is in use."""
+        return self._in_use() is not self._plain
 
     @property
     def most_lines(self) -> int | None:

@@ -6,15 +6,15 @@ functions take nothing from there.
 """
 
 import hashlib
+import os
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 _AGENT = Path(__file__).parents[1]
 _KERNEL = b"agent.compiled.kernel"
-_IMPORT = re.compile(
-    rb"^from (agent[\w.]*) import (\([^)]*\)|[^\n]*)|^import (agent[\w.]*)", re.MULTILINE
-)
+_IMPORT = re.compile(rb"\nfrom (agent[\w.]*) import (\([^)]*\)|[^\n]*)|\nimport (agent[\w.]*)")
 
 
 @cache
@@ -28,12 +28,7 @@ def sources_digest() -> str:
 
 def kernel_sources(package: Path) -> dict[bytes, bytes]:
     """Return the sources of a package `agent` that make kernels, by the names of their modules."""
-    contents = {
-        ".".join(("agent", *path.relative_to(package).with_suffix("").parts)).encode(): (
-            path.read_bytes()
-        )
-        for path in package.rglob("*.py")
-    }
+    contents = dict(_contents(package))
     waiting = [
         name
         for name, content in contents.items()
@@ -47,10 +42,20 @@ def kernel_sources(package: Path) -> dict[bytes, bytes]:
     return {name: contents[name] for name in found}
 
 
+def _contents(package: Path) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the names of all modules of the package, and their sources."""
+    for folder, _, files in os.walk(package):
+        inner = Path(folder).relative_to(package).parts
+        for file in files:
+            if file.endswith(".py"):
+                with open(os.path.join(folder, file), "rb", buffering=0) as source:
+                    yield ".".join(("agent", *inner, file[:-3])).encode(), source.read()
+
+
 def _imports(source: bytes) -> set[bytes]:
     """Return the modules of the package that a source imports, and what may be such modules."""
     names = set()
-    for package, imported, module in _IMPORT.findall(source):
+    for package, imported, module in _IMPORT.findall(b"\n" + source):
         names.add(module or package)
         names.update(package + b"." + name for name in re.findall(rb"\w+", imported))
     return names

@@ -14,6 +14,7 @@ Columns, by node:
   untried   the greatest prior of its moves that are not children yet; NEW before the first child
   proven    for the side to move, plies counted from here: a mate score, DRAWN, or UNKNOWN
   marks     set while a thread adds a child; scratch space while the pool is tidied up
+Beside the columns a game may keep some words of 64 bits a node of its own: the annex, 0 at first.
 """
 
 import numba
@@ -21,7 +22,7 @@ import numpy as np
 
 from agent.compiled.columns import FLOAT32, INT16, INT32, INT64, adder, exchanger, reader, writer
 from agent.compiled.kernel import entry, kernel
-from agent.compiled.native import Bits, at_address, int64
+from agent.compiled.native import U64, Bits, at_address, int64, load, store
 from agent.compiled.record import record
 from agent.compiled.scores import MATE_BOUND
 
@@ -61,6 +62,8 @@ class NodeTree:
     untried: Bits
     proven: Bits
     marks: Bits
+    annex: Bits
+    annex_words: int  # of each node
     counters: Bits  # address of the numbers of nodes used, NO_NODE too, and of playouts
     capacity: int  # nodes
     goal: int  # playouts to make
@@ -75,7 +78,7 @@ tree_at = at_address(NodeTree)
 _read_int16, _write_int16 = reader(INT16), writer(INT16)
 _read_int32, _write_int32 = reader(INT32), writer(INT32)
 _add_int32, _exchange_int32 = adder(INT32), exchanger(INT32)
-_read_int64, _write_int64, _add_int64 = reader(INT64), writer(INT64), adder(INT64)
+_read_int64, _write_int64, add_int64 = reader(INT64), writer(INT64), adder(INT64)
 _read_float32, _write_float32 = reader(FLOAT32), writer(FLOAT32)
 
 
@@ -136,7 +139,7 @@ def set_proof(tree: NodeTree, node: int, proof: int) -> None:
 @kernel
 def count_playouts(tree: NodeTree, number: int) -> int:
     """Add to the number of playouts; return what it was."""
-    return _add_int64(tree.counters, PLAYOUTS, number)
+    return add_int64(tree.counters, PLAYOUTS, number)
 
 
 @kernel
@@ -146,20 +149,20 @@ def enter(tree: NodeTree, node: int) -> int:
     The virtual loss sends other threads elsewhere meanwhile (Chaslot, Winands and van den Herik,
     'Parallel Monte-Carlo tree search', 2008).
     """
-    _add_int64(tree.totals, node, -ONE)
+    add_int64(tree.totals, node, -ONE)
     return _add_int32(tree.visits, node, 1)
 
 
 @kernel
 def leave(tree: NodeTree, node: int, value: float) -> None:
     """Put a visit's value, for the side that moved here, in place of the virtual loss."""
-    _add_int64(tree.totals, node, ONE + int64(value * ONE))
+    add_int64(tree.totals, node, ONE + int64(value * ONE))
 
 
 @kernel
 def cancel(tree: NodeTree, node: int) -> None:
     """Take back a visit."""
-    _add_int64(tree.totals, node, ONE)
+    add_int64(tree.totals, node, ONE)
     _add_int32(tree.visits, node, -1)
 
 
@@ -181,15 +184,21 @@ def add_child(tree: NodeTree, parent: int, move: int, prior: float, untried: flo
 
     Returns NO_NODE if the pool is full.
     """
-    node = _add_int64(tree.counters, USED, 1)
+    node = add_int64(tree.counters, USED, 1)
     if node >= tree.capacity:
-        _add_int64(tree.counters, USED, -1)
+        add_int64(tree.counters, USED, -1)
         return NO_NODE
     _start(tree, node, move, prior)
     _write_int32(tree.siblings, node, _read_int32(tree.firsts, parent))
     _write_float32(tree.untried, parent, untried)
     _exchange_int32(tree.firsts, parent, node)
     return node
+
+
+@kernel
+def drop_children(tree: NodeTree, parent: int) -> None:
+    """Take all children from a locked parent; who is on the way through one goes on there."""
+    _exchange_int32(tree.firsts, parent, NO_NODE)
 
 
 @kernel
@@ -203,6 +212,14 @@ def _start(tree: NodeTree, node: int, move: int, prior: float) -> None:
     _write_float32(tree.untried, node, NEW)
     _write_int16(tree.proven, node, UNKNOWN)
     _write_int32(tree.marks, node, 0)
+    for i in range(tree.annex_words):
+        store(tree.annex, annex_place(tree, node, i), U64(0))
+
+
+@kernel
+def annex_place(tree: NodeTree, node: int, word: int) -> Bits:
+    """Return where in the annex a word of a node lies."""
+    return U64(node * tree.annex_words + word)
 
 
 @kernel
@@ -277,6 +294,9 @@ def _copy(tree: NodeTree, target: int, node: int) -> None:
     _write_float32(tree.priors, target, _read_float32(tree.priors, node))
     _write_float32(tree.untried, target, _read_float32(tree.untried, node))
     _write_int16(tree.proven, target, _read_int16(tree.proven, node))
+    for i in range(tree.annex_words):
+        word = load(tree.annex, annex_place(tree, node, i))
+        store(tree.annex, annex_place(tree, target, i), word)
 
 
 @entry(int64(NodeTree, int64, int64))

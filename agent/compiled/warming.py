@@ -49,11 +49,24 @@ def problem() -> str | None:
 def load(part: str) -> None:
     """Import a part of the kernel: from the cache in a moment, else compiling for a while.
 
-    What is there afterwards stays; to look through it for garbage would take a tenth of a second,
-    at a time when a clock may run.
+    What is there afterwards stays; to look through it for garbage, meanwhile or later, would take
+    a tenth of a second each time, when a clock may run.
     """
-    warm_up(None, (part,))
+    with _no_collection() if is_warm(part) else contextlib.nullcontext():
+        warm_up(None, (part,))
     gc.freeze()
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Look for no garbage meanwhile: not for a compiler, which makes much."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:

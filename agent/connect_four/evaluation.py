@@ -2,16 +2,12 @@
 
 from typing import Any
 
-from numba import float64, int32
+from numba import int32
 
 from agent.compiled.kernel import c_function, kernel
 from agent.compiled.native import EVALUATOR_SIGNATURE, U64, Bits, count, int64
-from agent.compiled.scale import to_score
-from agent.compiled.user_evaluation import checked
 from agent.connect_four.records import Worker, position_at, worker_at
 from agent.connect_four.rules import others_discs
-
-score_of_value = kernel(to_score)
 
 
 @kernel
@@ -49,12 +45,6 @@ def handcrafted(worker: Worker, ply: int) -> int:
     balance = chances(worker, position.own, others) - chances(worker, others, position.own)
     score = int64(worker.shares[abs(balance)])
     return score if balance >= 0 else -score
-
-
-@checked  # type: ignore[untyped-decorator]
-def users_score(value: Any) -> Any:
-    """Return the score of a number that a user's compiled evaluation returned."""
-    return int32(score_of_value(float64(value)))
 
 
 def _handcrafted_at(address: Any, ply: Any) -> Any:

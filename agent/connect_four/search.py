@@ -7,13 +7,14 @@ from math import copysign
 
 from agent.compiled.bits import U64
 from agent.compiled.crew import NO_LIMIT, Crew
-from agent.compiled.evaluators import call
+from agent.compiled.evaluators import CompiledEvaluator, Evaluator, call
 from agent.compiled.game_follower import GameFollower
 from agent.compiled.scale import to_value
 from agent.compiled.scores import INFINITE, score_of
 from agent.compiled.table_memory import TableMemory
+from agent.compiled.valued_evaluation import users_evaluator
 from agent.connect_four.alphabeta import search
-from agent.connect_four.evaluators import make_evaluator
+from agent.connect_four.evaluation import handcrafted_function
 from agent.connect_four.records import NO_MOVE, Worker
 from agent.connect_four.rules import DiscBoard
 from agent.evaluation import HANDCRAFTED, Evaluation
@@ -35,7 +36,9 @@ class ConnectFourSearch:
         self._board = self._crew.first
         self._position = ConnectFour()
         self._follower: GameFollower[int] | None = None
-        self._evaluator = make_evaluator(evaluation, self._game_at, self.stop)
+        self._evaluator: Evaluator = CompiledEvaluator(evaluation.name, handcrafted_function)
+        if evaluation.python or evaluation.jitted:
+            self._evaluator = users_evaluator(evaluation, Worker, self._game_at, self.stop)
         self._started = 0.0
 
     @property
@@ -96,6 +99,7 @@ class ConnectFourSearch:
         try:
             yield from self._levels(moves, limits, min(lines, len(moves)))
         finally:
+            self._crew.end()
             self._raise_error()
 
     def _begin(self, position: ConnectFour, limits: Limits[int]) -> None:
@@ -110,7 +114,7 @@ class ConnectFourSearch:
         self._table.lend(worker)
         worker.stop = 0
 
-    def _game_at(self, ply: int) -> ConnectFour:
+    def _game_at(self, address: int, ply: int) -> ConnectFour:
         if self._follower is None:
             self._follower = GameFollower(self._position)
         line = self._board.worker.positions[1 : ply + 1]

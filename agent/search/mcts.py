@@ -286,7 +286,7 @@ class UCT(Search[Move]):
         moves = self._moves(game, ply)
         if self._simulated is not None:
             sensible = set(self._simulated.sensible())
-            moves = [move for move in moves if move in sensible]
+            moves = [move for move in moves if move in sensible] or moves
         if self.ordering is None:
             self._random.shuffle(moves)
         node.children = [Node(move, game.turn) for move in moves]

@@ -88,6 +88,8 @@ class Search(ABC, Generic[Move]):
         self.ordering: Ordering[Move] | None = options.ordering
         self.node_limit = options.node_limit
         self.stopped = False
+        # Only these moves are tried at the root, if there are any.
+        self.only: frozenset[Move] = frozenset()
         self.counts = Counts()
         self._max = 0
         self._root_ply = 0
@@ -250,6 +252,8 @@ class Search(ABC, Generic[Move]):
     def _moves(self, game: Game[Move], ply: int, first: Move | None = None) -> list[Move]:
         """Return the legal moves in the order in which to try them, `first` before all."""
         moves = list(game.moves())
+        if self.only and ply == 0:
+            moves = [move for move in moves if move in self.only] or moves
         return moves if self.ordering is None else self.ordering.sort(game, moves, ply, first)
 
     def _cut(self, game: Game[Move], move: Move | None, depth: int, ply: int) -> None:

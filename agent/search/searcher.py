@@ -15,7 +15,7 @@ Move = TypeVar("Move")
 class GameSearcher(Generic[Move]):
     """One algorithm with its settings: the player's Searcher.
 
-    It obeys depth and nodes. Raises what a user's evaluation or game raises.
+    It obeys depth, nodes and search_moves. Raises what a user's evaluation or game raises.
     """
 
     def __init__(self, search: Search[Move]) -> None:
@@ -60,6 +60,9 @@ class GameSearcher(Generic[Move]):
         """Yield what each iteration finds, until there is nothing more to find."""
         search = self._search
         search.node_limit = inf if limits.nodes is None else limits.nodes
+        if search.only != (only := frozenset(limits.search_moves)):
+            search.reset()  # what was learned of the position was of other moves
+            search.only = only
         search.forget_counts()
         told = False
         try:
@@ -69,5 +72,5 @@ class GameSearcher(Generic[Move]):
         except SearchStopped:
             pass
         if not told:
-            first = next(iter(position.moves()))
+            first = next(iter(limits.search_moves or position.moves()))
             yield Info(depth=0, score=Cp(0), pv=(first,), complete=False)

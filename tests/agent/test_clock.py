@@ -149,6 +149,21 @@ def test_one_iteration_is_enough_where_there_is_no_choice():
     assert Clock(Limits(depth=9), forced=True, now=watch).another_iteration("e2e4")
 
 
+@pytest.mark.parametrize("limits", [sudden_death(60.0), Limits(movetime=4.0)])
+def test_what_the_second_move_cannot_make_good_is_not_waited_for(limits):
+    def seconds(ahead):
+        watch = Watch()
+        clock = Clock(limits, now=watch)
+        for hundredths in range(1, 1000):
+            watch.time = 100.0 + hundredths / 100
+            if not clock.another_iteration("D4", ahead=ahead):
+                return hundredths / 100
+        raise AssertionError("the clock never said stop")
+
+    # With half of all nodes more, the second needs half as long as it took so far.
+    assert seconds(0.5) == pytest.approx(seconds(0.0) / 1.5, abs=0.02)
+
+
 def test_a_search_that_always_takes_the_most_keeps_a_reserve():
     left, increment = 10.0, 0.1
     for _ in range(500):

@@ -11,7 +11,8 @@ import pytest
 from agent.chess.mcts import _expand, _go_to
 from agent.chess.rules import KernelBoard
 from agent.chess.search import KernelSearch
-from agent.chess.tree_search import FIRST_PLAYOUTS, TreeSearch
+from agent.chess.tree_search import TreeSearch
+from agent.compiled.growth import FIRST_PLAYOUTS
 from agent.compiled.node_pool import NodePool
 from agent.compiled.tree import EXHAUSTED, FULL, NODE_BYTES, ROOT, add_child, enter
 from agent.evaluation import Evaluation, EvaluationError

@@ -1,6 +1,7 @@
 """The kernel on its way into a process: from a cold, warm or read-only cache, beside others."""
 
 import errno
+import gc
 import json
 import os
 import subprocess
@@ -26,7 +27,11 @@ print(json.dumps([warm, kernel.compiled, kernel.loaded, perft(chess.Board(), 3)]
 """
 
 
-def test_two_processes_on_an_empty_cache_then_a_third_on_a_read_only_one(tmp_path: Path) -> None:
+def test_two_processes_on_an_empty_cache_then_a_third_on_a_read_only_one(
+    tmp_path: Path, thorough: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not thorough:  # `make setup` has compiled with all that LLVM can do
+        monkeypatch.setenv("NUMBA_OPT", "0")
     pair = [python(LOAD, tmp_path) for _ in range(2)]
     for process in pair:
         output, _ = process.communicate(timeout=600)
@@ -305,3 +310,16 @@ def test_who_is_warm_waits_for_nobody(toys: Path) -> None:
     with cache.lock(warming.cache_folder()):
         warming.load("play")
     assert imports(toys) == [("toy", True), ("toy_apart", True)]
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_no_garbage_is_looked_for_while_code_comes_from_the_cache(
+    warm: bool, toys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if warm:
+        cache.write(warming.cache_folder(), "complete-play", b"")
+    collecting = []
+    monkeypatch.setattr(warming, "import_module", lambda _: collecting.append(gc.isenabled()))
+    warming.load("play")
+    assert collecting == [not warm] * 2
+    assert gc.isenabled()

@@ -6,6 +6,7 @@ from math import inf
 
 import pytest
 
+from agent.compiled.source import Means
 from agent.game import find_move
 from agent.games import catalogue
 from agent.games.chance import draw_event
@@ -46,7 +47,10 @@ def ask():
             options.pop("kind", type(game).__module__.split(".")[-1].replace("_", "-"))
         )
         recorder = Recorder()
-        source = source_for(kind, lambda: game, recorder.error, algorithm=name, seed=1, **options)
+        means = Means(playouts=options.pop("playouts", None), seed=1)
+        source = source_for(
+            kind, lambda: game, recorder.error, algorithm=name, means=means, **options
+        )
         player = Player(source, recorder, GameReader())
         players.append(player)
         job = Job(lambda job: player.think(job, game, limits, lines, recorder, pace), lengthy=True)

@@ -1,0 +1,55 @@
+"""How a tree grows: playouts in growing numbers, by a crew, with old nodes dropped as needed."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+
+from agent.compiled.crew import Crew, Hand
+from agent.compiled.node_pool import NodePool
+from agent.compiled.tree import FULL
+
+# A level of `depth` d ends when 2^d times this have been made, so each takes as long as all before
+# it; from FINE_DEPTH on it is reported in parts, because a clock may end it at any of them.
+FIRST_PLAYOUTS = 16
+FINE_DEPTH = 8
+PARTS = 4
+
+MOST_VISITS = (1 << 31) - 1000  # what a tree can count; some are under way
+# Threads are not worth starting for fewer playouts each.
+_PLAYOUTS_A_THREAD = 64
+
+
+def goals(deepest: int, most: int, parts: int = PARTS) -> Iterator[tuple[int, int]]:
+    """Generate the numbers of playouts, up to `most`, at which to report, each with its level.
+
+    parts: of a level, once it takes long.
+    """
+    for depth in range(1, deepest + 1):
+        number = parts if depth >= FINE_DEPTH else 1
+        for part in range(1, number + 1):
+            goal = int(FIRST_PLAYOUTS * 2.0 ** (depth - 1 + part / number))
+            yield depth, min(goal, most)
+            if goal >= most:
+                return
+
+
+def grow(
+    pool: NodePool,
+    crew: Crew[Hand],
+    goal: int,
+    play_out: Callable[[Hand, int], object],
+    tidying: AbstractContextManager[object] = nullcontext(),  # noqa: B008 - it has no state
+) -> None:
+    """Make playouts up to a number of them, in all threads.
+
+    play_out: what a worker does. tidying: held while old nodes are dropped.
+    """
+    pool.tree.goal = goal
+    while True:
+        if goal - pool.playouts >= _PLAYOUTS_A_THREAD * len(crew):
+            crew.start(play_out)
+        play_out(crew.first, 0)
+        crew.join()
+        if pool.state != FULL:
+            return
+        with tidying:
+            pool.make_room()

@@ -1,0 +1,44 @@
+"""Moves that are asked for at the root: no others are tried there."""
+
+import pytest
+
+from agent.games import catalogue
+from agent.games.go import Go
+from agent.games.stones import PASS
+from agent.games.tic_tac_toe import TicTacToe
+from agent.limits import Limits
+from agent.search.searcher import GameSearcher
+from agent.search.suiting import make_search
+
+
+def best(searcher, game, *moves):
+    limits = Limits(depth=3, nodes=3000, search_moves=tuple(moves))
+    return list(searcher.deepen(game, limits, 9))[-1].pv[0]
+
+
+@pytest.mark.parametrize("algorithm", ["mcts", "alpha-beta", "pvs", "mtd-f", "sss-star", "minimax"])
+def test_only_they_are_played(algorithm):
+    """Also after a search of all moves, and one of others, whose table would know better."""
+    game = TicTacToe()
+    search = make_search(algorithm, game, catalogue.find("tic-tac-toe").evaluate, 1, 200)
+    searcher = GameSearcher(search)
+    moves = list(game.moves())
+    assert best(searcher, game) in moves
+    assert best(searcher, game, moves[1]) == moves[1]
+    assert best(searcher, game, moves[3], moves[5]) in (moves[3], moves[5])
+    assert best(searcher, game, moves[7]) == moves[7]
+    assert best(searcher, game) in moves
+
+
+def test_what_makes_no_sense_may_be_asked_for():
+    """A move into an own eye, which the tree leaves out otherwise."""
+    game = Go(3, komi=0)
+    for text in ("A2", "B1", "B2"):
+        column, row = "ABC".index(text[0]), int(text[1]) - 1
+        game.play_as(0, game.stones.shape.vertex(column, row))
+    game.hand_to(0)
+    eye = game.stones.shape.vertex(0, 0)
+    assert eye not in game.sensible()
+    searcher = GameSearcher(make_search("mcts", game, catalogue.find("go").evaluate, 1, 50))
+    assert best(searcher, game, eye) == eye
+    assert best(searcher, game, PASS) == PASS
