@@ -16,15 +16,19 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import agent.games
 from agent.border import user_code
 from agent.evaluation import Evaluation, EvaluationError, failure, finite, load
 from agent.game import Game, Written
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "kempelen.games"
 # What a class must have to be a game.
@@ -93,8 +97,18 @@ class Kind:
 def built_in() -> list[str]:
     """Return the names of this package's games, in order."""
     modules = (module.name for module in iter_modules(agent.games.__path__))
-    games = (module for module in modules if hasattr(_module(module), "GAME"))
-    return sorted(module.replace("_", "-") for module in games)
+    return sorted(module.replace("_", "-") for module in modules if _is_game(module))
+
+
+def _is_game(module: str) -> bool:
+    """Tell whether a module of this package defines a game.
+
+    It is read, since importing it may bring in much: the chess package takes long.
+    """
+    spec = find_spec(f"{agent.games.__name__}.{module}")
+    if spec is None or spec.origin is None:
+        return False
+    return "\nGAME = " in Path(spec.origin).read_text(encoding="utf-8")
 
 
 def names() -> list[str]:
@@ -108,8 +122,9 @@ def find(spec: str) -> Kind:
     Raises GameError, naming those there are or what is wrong with the user's code.
     """
     spec = spec.strip()
-    if spec in built_in():
-        return _kind(spec, _module(spec.replace("-", "_")), "GAME")
+    module = spec.replace("-", "_")
+    if module.isidentifier() and "_" not in spec and _is_game(module):
+        return _kind(spec, _module(module), "GAME")
     for entry in _installed():
         if entry.name == spec:
             return _loaded(spec, entry.value)
@@ -143,7 +158,9 @@ def _checked(name: str, function: Callable[[Any], float]) -> GameEvaluation:
     return evaluate
 
 
-def _installed() -> list[EntryPoint]:
+def _installed() -> "list[EntryPoint]":
+    from importlib.metadata import entry_points  # rarely asked for, and slow to import
+
     return list(entry_points(group=ENTRY_POINTS))
 
 

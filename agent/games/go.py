@@ -2,12 +2,13 @@
 
 The rules: area scoring, all stones that stay on the board counting as alive; positional superko;
 no suicide; two passes in a row end the game. The utility is Black's area less White's and less
-komi. Player 0 is Black. Moves are vertices of agent.games.stones, or PASS.
+komi; territory and prisoners can be counted instead. Player 0 is Black. Moves are vertices of
+agent.games.stones, or PASS.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Set
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -33,6 +34,7 @@ class State:
     passes: how many moves in a row were passes. repeatable: something was captured, so that an
     earlier position may come again. history: a number that stands for the set of the positions
     so far, in any order. new: the position was not there before, and is the history's now.
+    prisoners: how many stones Black and White have taken.
     """
 
     stones: Stones
@@ -42,6 +44,7 @@ class State:
     history: int
     new: bool
     move: int | None = None
+    prisoners: tuple[int, int] = (0, 0)
 
     def __deepcopy__(self, memo: object) -> State:
         """Return the state itself: it is never changed, nor are its stones."""
@@ -81,6 +84,51 @@ class Go:
     def last_move(self) -> int | None:
         """The last move; None at the start, and after stones that were set up."""
         return self._states[-1].move
+
+    @property
+    def prisoners(self) -> tuple[int, int]:
+        """How many stones Black and White have taken."""
+        return self._states[-1].prisoners
+
+    @property
+    def passes(self) -> int:
+        """How many moves in a row were passes just now, up to 2."""
+        return self._states[-1].passes
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether something was captured, so that an earlier position may come again."""
+        return self._states[-1].repeatable
+
+    @property
+    def positions(self) -> Set[tuple[int, int]]:
+        """The positions of the game so far, as the sets of Black's and White's stones."""
+        return self._seen
+
+    def last_moves(self, number: int) -> list[int | None]:
+        """Return the last moves, the latest first; None where there was none."""
+        found = [state.move for state in self._states[: -number - 1 : -1]]
+        return found + [None] * (number - len(found))
+
+    def moves_since(self, key: Hashable, most: int) -> list[int] | None:
+        """Return the moves, up to `most`, that led here from a position of that key, by turns.
+
+        None if there is no such position that near, or if stones were set up or turns changed.
+        """
+        moves: list[int] = []
+        for before, after in zip(self._states[-2::-1], self._states[:0:-1], strict=True):
+            if _key(after) == key:
+                break
+            passed = after.move == PASS and after.passes > 0
+            if after.turn == before.turn or after.move is None or len(moves) == most:
+                return None
+            if not passed and after.stones is before.stones:
+                return None
+            moves.append(after.move)
+        else:
+            if _key(self._states[0]) != key:
+                return None
+        return moves[::-1]
 
     def moves(self) -> list[int]:
         """Return the vertices where the mover may put a stone, and PASS; none when it is over."""
@@ -129,7 +177,9 @@ class Go:
             return
         stones = state.stones.copy()
         taken = stones.put(move, player + 1)
-        self._enter(stones, 1 - player, state.repeatable or bool(taken), move)
+        black, white = state.prisoners
+        prisoners = (black, white + len(taken)) if player else (black + len(taken), white)
+        self._enter(stones, 1 - player, state.repeatable or bool(taken), move, prisoners)
 
     def hand_to(self, player: int) -> None:
         """Give a player the turn, also after the end; `undo` takes it back."""
@@ -148,16 +198,23 @@ class Go:
             if stones.suicide(vertex, player + 1) or stones.put(vertex, player + 1):
                 raise ValueError(f"a stone on {self.text(vertex)} leaves a chain without liberties")
         stones.ko = NOWHERE
-        self._enter(stones, self.turn, True, None)
+        self._enter(stones, self.turn, True, None, self.prisoners)
 
-    def _enter(self, stones: Stones, turn: int, repeatable: bool, move: int | None) -> None:
+    def _enter(
+        self,
+        stones: Stones,
+        turn: int,
+        repeatable: bool,
+        move: int | None,
+        prisoners: tuple[int, int],
+    ) -> None:
         position = _position(stones)
         new = position not in self._seen
         history = self._states[-1].history
         if new:
             self._seen.add(position)
             history ^= hash(position)
-        self._states.append(State(stones, turn, 0, repeatable, history, new, move))
+        self._states.append(State(stones, turn, 0, repeatable, history, new, move, prisoners))
 
     def undo(self) -> None:
         """Take the last move back."""
@@ -181,10 +238,24 @@ class Go:
         black, white = stones.areas()
         return black.bit_count() - white.bit_count() - self.komi
 
+    def territory_score(self, dead: int = 0, seki: int = 0) -> float:
+        """Return Black's territory and prisoners less White's and komi.
+
+        dead: the set of dead stones, which are prisoners too. seki: living stones; what is empty
+        and connected with one of them is nobody's territory.
+        """
+        stones = without(self.stones, dead) if dead else self.stones
+        empty = stones.sets[EMPTY]
+        neutral = stones.shape.reached(seki & ~dead, empty)
+        points: list[float] = [*self.prisoners]
+        for player, area in enumerate(stones.areas()):
+            points[player] += (area & empty & ~neutral).bit_count()
+            points[1 - player] += (self.stones.sets[player + 1] & dead).bit_count()
+        return points[0] - points[1] - self.komi
+
     def key(self) -> Hashable:
         """Return the stones, the turn, the passes, and the positions that may not come again."""
-        state = self._states[-1]
-        return state.turn, state.passes, _position(state.stones), state.history
+        return _key(self._states[-1])
 
     def rating(self, move: int) -> float:
         """Rate moves by the stones that they capture; the first line and passing come late."""
@@ -267,6 +338,10 @@ def evaluate(game: Go) -> float:
         free &= ~(by_black | by_white)
     points = black.bit_count() - white.bit_count() - game.komi
     return -points if game.turn else points
+
+
+def _key(state: State) -> Hashable:
+    return state.turn, state.passes, _position(state.stones), state.history
 
 
 def _position(stones: Stones) -> tuple[int, int]:

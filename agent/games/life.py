@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Literal
 
@@ -15,6 +15,9 @@ PLAYOUTS = 200
 ALIVE = 0.4
 
 Status = Literal["alive", "dead", "seki"]
+# Every chain, as its vertices, with its status; and who tells them of a position.
+Statuses = Mapping[tuple[int, ...], Status]
+Judge = Callable[[Go], Statuses]
 
 
 def statuses(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> dict[tuple[int, ...], Status]:
@@ -23,28 +26,69 @@ def statuses(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> dict[tuple[in
     Both players begin half of the playouts. A chain lives where its vertices are its colour's in
     the end, be it as stones or as area.
     """
-    stones, random = game.stones, Random(seed)
+    stones = game.stones
     held = [0] * len(stones.board)
-    for number in range(playouts):
-        end = stones.copy()
-        end.play_out(BLACK if number % 2 else WHITE, 0, random)
-        areas = (0, *end.areas())
-        for colour in (BLACK, WHITE):
-            for vertex in members(areas[colour] & stones.sets[colour]):
+    for areas in _ends(game, playouts, seed):
+        for colour, area in zip((BLACK, WHITE), areas, strict=True):
+            for vertex in members(area & stones.sets[colour]):
                 held[vertex] += 1
+    return judged(game, [number / playouts for number in held])
+
+
+def judged(game: Go, held: Sequence[float]) -> dict[tuple[int, ...], Status]:
+    """Return every chain, as its vertices, with its status.
+
+    held: by vertex, in what share of the playouts it stays with the colour that has it.
+    """
+    stones = game.stones
     found: dict[tuple[int, ...], Status] = {}
     for head in sorted({stones.head[vertex] for vertex in _stones(game)}):
         chain = tuple(sorted(stones.chains[head]))
-        share = sum(held[vertex] for vertex in chain) / (len(chain) * playouts)
+        share = sum(held[vertex] for vertex in chain) / len(chain)
         found[chain] = "alive" if share >= ALIVE else "dead"
     for chain in _in_seki(game, found):
         found[chain] = "seki"
     return found
 
 
+def owners(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> tuple[float, ...]:
+    """Return whose each point is in the end, from -1, White's, to 1, Black's; rows from above."""
+    held = [0] * len(game.stones.board)
+    for black, white in _ends(game, playouts, seed):
+        for vertex in members(black):
+            held[vertex] += 1
+        for vertex in members(white):
+            held[vertex] -= 1
+    at = game.stones.shape.vertex
+    return tuple(
+        held[at(column, row)] / playouts
+        for row in reversed(range(game.size))
+        for column in range(game.size)
+    )
+
+
 def dead_stones(game: Go) -> int:
     """Return the set of the dead stones."""
-    return _union(chain for chain, status in statuses(game).items() if status == "dead")
+    return dead_of(statuses(game))
+
+
+def dead_of(found: Statuses) -> int:
+    """Return the set of the stones whose chains are dead."""
+    return stones_with("dead", found)
+
+
+def stones_with(status: Status, found: Statuses) -> int:
+    """Return the set of the stones of that status."""
+    return _union(chain for chain, its in found.items() if its == status)
+
+
+def _ends(game: Go, playouts: int, seed: int) -> Iterator[tuple[int, int]]:
+    """Generate Black's and White's area at the ends of playouts, half of which each begins."""
+    random = Random(seed)
+    for number in range(playouts):
+        end = game.stones.copy()
+        end.play_out(BLACK if number % 2 else WHITE, 0, random)
+        yield end.areas()
 
 
 def _stones(game: Go) -> list[int]:
@@ -56,7 +100,7 @@ def _in_seki(game: Go, found: dict[tuple[int, ...], Status]) -> list[tuple[int, 
 
     Such liberties are few, or the position is not finished: two at least, four at most.
     """
-    dead = _union(chain for chain, status in found.items() if status == "dead")
+    dead = stones_with("dead", found)
     rest = without(game.stones, dead)
     black, white = rest.areas()
     neutral = rest.sets[EMPTY] & ~(black | white)

@@ -55,7 +55,7 @@ def test_a_game_of_a_module(file, monkeypatch):
 
 def test_an_installed_game_has_a_name(monkeypatch):
     entry = metadata.EntryPoint("chomp", CHOMP, catalogue.ENTRY_POINTS)
-    monkeypatch.setattr(catalogue, "entry_points", lambda group: [entry])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry])
     assert "chomp" in catalogue.names()
     assert "chomp" not in catalogue.built_in()
     assert catalogue.new_game("chomp", height=1).bars == [(4,)]

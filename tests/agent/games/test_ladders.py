@@ -1,0 +1,63 @@
+import pytest
+
+from agent.games.ladders import ladders
+from tests.agent.games.test_go import at, from_diagram
+
+
+def prospects(game):
+    return {game.text(stone): its for chain, its in ladders(game.stones).items() for stone in chain}
+
+
+LADDER = (
+    ". . . . . . . . .",
+    ". . . . . . . . .",
+    ". . . . . . . . .",
+    ". . . X . . . . .",
+    ". . X O . . . . .",
+    ". . X . . . . . .",
+    ". . . . . . . . .",
+    ". . . . . . . . .",
+    ". . . . . . . . .",
+)
+
+
+def test_a_ladder_runs_to_the_edge():
+    assert prospects(from_diagram(*LADDER)) == {"D5": "threatened"}
+
+
+@pytest.mark.parametrize("breaker", ["F3", "G2"])
+def test_a_stone_in_its_way_breaks_it(breaker):
+    game = from_diagram(*LADDER)
+    game.set_up(1, [at(game, breaker)])
+    assert prospects(game)["D5"] == "free"
+
+
+@pytest.mark.parametrize(("helper", "prospect"), [("O", "threatened"), (".", "lost")])
+def test_a_capture_of_the_hunters_saves(helper, prospect):
+    """White takes C3 on C4, if C3 is in atari; to run to E3 is no use."""
+    game = from_diagram(
+        ". . . . . .",
+        ". . . . . .",
+        ". . . X X .",
+        f". {helper} X O . X",
+        ". . O X X .",
+        ". . . . . .",
+    )
+    assert prospects(game)["D3"] == prospect
+
+
+def test_a_chain_in_atari_that_cannot_run_is_lost():
+    game = from_diagram("O X . . .", ". . . . .", ". . . . .", ". . . . .", "X . . . O")
+    assert prospects(game)["A5"] == "lost"
+
+
+def test_chains_with_many_liberties_are_not_told_of():
+    game = from_diagram(". . . . .", ". . . . .", ". . X . .", ". . . . .", ". . . . .")
+    assert ladders(game.stones) == {}
+
+
+def test_the_position_stays_as_it_was():
+    game = from_diagram(*LADDER)
+    before = str(game)
+    ladders(game.stones)
+    assert str(game) == before
