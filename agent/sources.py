@@ -7,41 +7,48 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from agent.compiled.source import CompiledSource
-from agent.connect_four.parts import fits
-from agent.connect_four.source import compiled_source
+from agent.compiled.source import USUAL_MEANS, CompiledSource, Means
+from agent.connect_four.parts import fits as fits_connect_four
+from agent.connect_four.source import compiled_source as connect_four
 from agent.evaluation import HANDCRAFTED, Evaluation, load
 from agent.game import Game
+from agent.games import life
 from agent.games.catalogue import Kind
 from agent.games.connect_four import ConnectFour
+from agent.games.go import Go
+from agent.games.life import Judge
+from agent.go.parts import fits as fits_go
+from agent.go.source import compiled_source as go
 from agent.search.searcher import GameSearcher
 from agent.search.source import Evaluate, GameSource
 from agent.search.suiting import default_algorithm, make_search
 
-Compiled = Callable[[GameSource[Any], Evaluation, Callable[[str], None]], CompiledSource[Any]]
+Report = Callable[[str], None]
+Compiled = Callable[[GameSource[Any], Evaluation, Means, Report], CompiledSource[Any]]
 
 # Which boards a compiled search can play on, and its source; by the class of the plain game, which
 # is its oracle: a class derived from that may have other rules.
 _COMPILED: dict[type[Any], tuple[Callable[[Any], bool], Compiled]] = {
-    ConnectFour: (fits, compiled_source)
+    ConnectFour: (fits_connect_four, connect_four),
+    Go: (fits_go, go),
 }
 
 
 def source_for(
     kind: Kind,
     position: Callable[[], Game[Any]],
-    report: Callable[[str], None],
+    report: Report,
     *,
     algorithm: str | None = None,
     evaluation: str = HANDCRAFTED.name,
-    playouts: int | None = None,
-    seed: int | None = None,
+    means: Means = USUAL_MEANS,
 ) -> GameSource[Any] | CompiledSource[Any]:
     """Return what a player of a kind of game searches with.
 
     position: returns the game as it stands, to which the algorithm is suited. algorithm: as
     `agent.search.configuration` reads it; what suits the game without it. evaluation: whose it is,
-    as in `agent.evaluation`. playouts: the most for a move. report: told what the user should know.
+    as in `agent.evaluation`. means: what it may use; a plain search uses one thread, and no memory
+    but what it needs. report: told what the user should know.
 
     Raises ValueError or EvaluationError for what cannot be.
     """
@@ -49,7 +56,7 @@ def source_for(
     def make(evaluate: Evaluate) -> GameSearcher[Any]:
         game = position()
         text = algorithm or default_algorithm(game)
-        return GameSearcher(make_search(text, game, evaluate, seed, playouts))
+        return GameSearcher(make_search(text, game, evaluate, means.seed, means.playouts))
 
     compiled = None if algorithm else _compiled(kind, position())
     chosen, users = load(evaluation), None
@@ -57,7 +64,24 @@ def source_for(
         function = kind.adapted(chosen)
         chosen, users = replace(chosen, python=function), (chosen.name, function)
     plain = GameSource(make, kind.evaluate, users, report)
-    return plain if compiled is None else compiled(plain, chosen, report)
+    return plain if compiled is None else compiled(plain, chosen, means, report)
+
+
+def judge_of(source: GameSource[Any] | CompiledSource[Any], game: Go) -> Judge:
+    """Return who tells which stones of a game of Go are dead.
+
+    Compiled playouts where they are loaded for the search, plain ones otherwise.
+    """
+    if isinstance(source, CompiledSource) and source.loaded and fits_go(game):
+        from agent.go.life import statuses
+
+        return statuses
+    return life.statuses
+
+
+def has_compiled(kind: Kind, game: Game[Any]) -> bool:
+    """Tell whether there is a compiled search for such a game."""
+    return _compiled(kind, game) is not None
 
 
 def _compiled(kind: Kind, game: Game[Any]) -> Compiled | None:

@@ -1,0 +1,153 @@
+"""The features of a move that weights are learned for, each a place in the table of weights.
+
+A move has at most one feature of each column: its 3x3 neighbourhood, as its mover sees it; how far
+it is from the last move and the one before, by dx + dy + max(dx, dy); its line from the edge; and
+a trait for each column after these, which the move has or not. Its rating is the sum of the
+weights, the logarithm of the product of their strengths in Coulom's model ('Computing Elo ratings
+of move patterns in the game of Go', 2007).
+"""
+
+from agent.compiled.columns import FLOAT32, reader
+from agent.compiled.kernel import kernel
+from agent.compiled.native import int64
+from agent.games.stones import BLACK
+from agent.go.records import NOWHERE, PASS, Board, Worker
+
+CODE, NEAR, NEAR_EARLIER, LINE = range(4)
+FIRST_TRAIT = 4
+TRAITS = (
+    "captures one",
+    "captures many",
+    "escapes",
+    "runs into a ladder",
+    "starts a ladder",
+    "avoids a ladder",
+    "self-atari of one",
+    "self-atari of many",
+    "gives atari",
+    "connected, 1 away",
+    "connected, 2 away",
+    "connected, 3 away",
+    "passes",
+    "passes after a pass",
+)
+(
+    TAKES_ONE,
+    TAKES_MANY,
+    ESCAPES,
+    RUNS_INTO_LADDER,
+    STARTS_LADDER,
+    AVOIDS_LADDER,
+    SELF_ATARI_OF_ONE,
+    SELF_ATARI_OF_MANY,
+    GIVES_ATARI,
+    CONNECTED_1,
+    CONNECTED_2,
+    CONNECTED_3,
+    PASSES,
+    PASSES_AFTER_PASS,
+) = range(len(TRAITS))
+COLUMNS = FIRST_TRAIT + len(TRAITS)
+FARTHEST = 17  # distances from here on are one
+LINES = 5  # likewise
+CODES = 1 << 16
+
+# Where the features of each column begin in the table.
+AT_NEAR = CODES
+AT_EARLIER = AT_NEAR + FARTHEST + 1
+AT_LINE = AT_EARLIER + FARTHEST + 1
+AT_TRAITS = AT_LINE + LINES
+WEIGHTS = AT_TRAITS + len(TRAITS)
+NO_FEATURE = -1
+
+_read_weight = reader(FLOAT32)
+
+
+def name_of(place: int) -> str:
+    """Return what a feature beyond the codes is called."""
+    if place < AT_EARLIER:
+        return f"{place - AT_NEAR} from the last move"
+    if place < AT_LINE:
+        return f"{place - AT_EARLIER} from the move before"
+    if place < AT_TRAITS:
+        return f"line {place - AT_LINE + 1}"
+    return TRAITS[place - AT_TRAITS]
+
+
+NAMES = {name_of(place): place for place in range(CODES, WEIGHTS)}
+
+
+@kernel
+def notice(worker: Worker, move: int, trait: int) -> None:
+    """Note that a move has a trait."""
+    worker.traits[move] |= 1 << trait
+
+
+@kernel
+def _far(board: Board, vertex: int, other: int) -> int:
+    """Return how far two vertices are apart."""
+    row = board.steps[0]
+    dx = abs(vertex % row - other % row)
+    dy = abs(vertex // row - other // row)
+    return min(dx + dy + max(dx, dy), FARTHEST)
+
+
+@kernel
+def _seen(board: Board, vertex: int) -> int:
+    """Return the code of what lies around a vertex, the mover's stones as if they were Black's."""
+    code = int64(board.codes[vertex])
+    if board.turn == BLACK:
+        return code
+    return (code & 0x5555) << 1 | code >> 1 & 0x5555
+
+
+@kernel
+def _gives_atari(board: Board, vertex: int) -> bool:
+    for side in range(4):
+        beside = vertex + board.steps[side]
+        head = int64(board.heads[beside])
+        if head != NOWHERE and board.colours[beside] != board.turn and board.liberties[head] == 2:
+            return True
+    return False
+
+
+@kernel
+def feature(worker: Worker, board: Board, move: int, column: int) -> int:
+    """Return the place of the feature that a move has in a column, or NO_FEATURE."""
+    if column >= FIRST_TRAIT:
+        trait = column - FIRST_TRAIT
+        if trait == GIVES_ATARI and move != PASS and _gives_atari(board, move):
+            return AT_TRAITS + GIVES_ATARI
+        return AT_TRAITS + trait if worker.traits[move] >> trait & 1 else NO_FEATURE
+    if move == PASS:
+        return NO_FEATURE
+    if column == CODE:
+        return _seen(board, move)
+    if column == LINE:
+        row = board.steps[0]
+        x, y = move % row - 1, move // row - 1
+        line = min(min(x, worker.width - 1 - x), min(y, worker.height - 1 - y))
+        return AT_LINE + min(line, LINES - 1)
+    if column == NEAR:
+        return NO_FEATURE if board.last == PASS else AT_NEAR + _far(board, move, board.last)
+    return NO_FEATURE if board.earlier == PASS else AT_EARLIER + _far(board, move, board.earlier)
+
+
+@kernel
+def rating(worker: Worker, board: Board, move: int) -> float:
+    """Return the sum of the weights of a move's features."""
+    total = 0.0
+    for column in range(FIRST_TRAIT):
+        place = feature(worker, board, move, column)
+        if place != NO_FEATURE:
+            total += _read_weight(worker.learned, place)
+    # As many columns again, but few moves have any of these traits.
+    traits, place = int64(worker.traits[move]), AT_TRAITS
+    while traits > 0:
+        if traits & 1:
+            total += _read_weight(worker.learned, place)
+        traits >>= 1
+        place += 1
+    if move != PASS and _gives_atari(board, move):
+        total += _read_weight(worker.learned, AT_TRAITS + GIVES_ATARI)
+    return total

@@ -1,0 +1,231 @@
+"""What a move looks like before it is tried: visits that it is given, won or lost.
+
+Reasons: near to the last move, by the stones between that are connected (the common fate graph of
+Graepel et al., 2001); captures and rescues, as ladders read them; 3x3 patterns; the edge of an
+empty part of the board; own stones put into atari. After Baudis, 'Information sharing in MCTS'
+(2011), and his michi.
+"""
+
+import math
+
+from agent.compiled.kernel import kernel
+from agent.compiled.native import int64
+from agent.games.stones import BORDER, EMPTY
+from agent.go.board import (
+    is_eye,
+    is_legal,
+    is_pattern,
+    liberties_after,
+    only_liberty,
+    self_atari,
+    shape_of,
+)
+from agent.go.features import (
+    AVOIDS_LADDER,
+    CONNECTED_1,
+    ESCAPES,
+    PASSES,
+    PASSES_AFTER_PASS,
+    RUNS_INTO_LADDER,
+    SELF_ATARI_OF_MANY,
+    SELF_ATARI_OF_ONE,
+    STARTS_LADDER,
+    TAKES_MANY,
+    TAKES_ONE,
+    notice,
+    rating,
+)
+from agent.go.ladders import attack, escape_works
+from agent.go.playout import propose_rescue
+from agent.go.records import CELLS, NOWHERE, PASS, Board, Worker
+from agent.go.settings import (
+    CAPTURES_MANY,
+    CAPTURES_ONE,
+    CORNER,
+    EMPTY_EDGE,
+    EVEN,
+    LADDER,
+    LEARNED,
+    NEAR_1,
+    NEAR_2,
+    NEAR_3,
+    PASSING,
+    PATTERN_3X3,
+    SELF_ATARI_PRIOR,
+)
+
+NO_WEIGHT = -1.0  # of what is no move
+FARTHEST = 3
+_EMPTY_AROUND = 3
+_SMALL = 11  # the widest board on which corners are no better than the rest
+
+
+@kernel
+def _add(worker: Worker, move: int, setting: int, value: float) -> None:
+    """Give a move the visits of a setting, of so much value each."""
+    if worker.weights[move] != NO_WEIGHT:
+        worker.weights[move] += worker.settings[setting]
+        worker.hopes[move] += value * worker.settings[setting]
+
+
+@kernel
+def _measure(worker: Worker, board: Board) -> None:
+    """Write to `distances` how far each vertex is from the last move, FARTHEST + 1 for more."""
+    for vertex in range(CELLS):
+        worker.distances[vertex] = FARTHEST + 1
+    worker.distances[board.last] = 0
+    worker.queue[0] = board.last
+    size, i = 1, 0
+    # Stones of a chain are as near as one another, so what is nearer comes first in the queue
+    # only in parts: a vertex that turns out to be nearer comes again.
+    while i < size:
+        vertex = int64(worker.queue[i])
+        i += 1
+        for side in range(4):
+            beside = vertex + board.steps[side]
+            colour = board.colours[beside]
+            if colour == BORDER:
+                continue
+            far = int64(worker.distances[vertex])
+            if colour == EMPTY or colour != board.colours[vertex]:
+                far += 1
+            if far < worker.distances[beside] and far <= FARTHEST and size < CELLS:
+                worker.distances[beside] = far
+                worker.queue[size] = beside
+                size += 1
+
+
+@kernel
+def _empty_around(worker: Worker, board: Board, vertex: int) -> bool:
+    """Tell whether no stone is near."""
+    row = board.steps[0]
+    x, y = vertex % row - 1, vertex // row - 1
+    for dy in range(-_EMPTY_AROUND, _EMPTY_AROUND + 1):
+        if not 0 <= y + dy < worker.height:
+            continue
+        wide = _EMPTY_AROUND - abs(dy)
+        for dx in range(-wide, wide + 1):
+            if 0 <= x + dx < worker.width and board.colours[vertex + dy * row + dx] != EMPTY:
+                return False
+    return True
+
+
+@kernel
+def _weigh_tactics(worker: Worker, board: Board) -> None:
+    """Weigh captures, rescues and ladders, chain by chain."""
+    colour, row = board.turn, board.steps[0]
+    for vertex in range(row + 1, (worker.height + 1) * row):
+        if board.heads[vertex] != vertex:
+            continue
+        liberties = board.liberties[vertex]
+        if liberties > 2:
+            continue
+        reason = CAPTURES_ONE if board.sizes[vertex] == 1 else CAPTURES_MANY
+        own = board.colours[vertex] == colour
+        if liberties == 1 and not own:
+            move = only_liberty(board, vertex)
+            _add(worker, move, reason, 1.0)
+            notice(worker, move, TAKES_ONE if board.sizes[vertex] == 1 else TAKES_MANY)
+        elif liberties == 1:
+            if escape_works(worker, board, vertex):
+                worker.candidates = 0
+                propose_rescue(worker, board, vertex)
+                for i in range(worker.candidates):
+                    _add(worker, int64(worker.chosen[i]), reason, 1.0)
+                    notice(worker, int64(worker.chosen[i]), ESCAPES)
+            else:
+                move = only_liberty(board, vertex)
+                _add(worker, move, LADDER, -1.0)
+                notice(worker, move, RUNS_INTO_LADDER)
+        else:
+            move = attack(worker, board, vertex)
+            if move == NOWHERE:
+                continue
+            _add(worker, move, reason, 1.0)
+            notice(worker, move, AVOIDS_LADDER if own else STARTS_LADDER)
+            if own:
+                other = int64(board.sums[vertex]) - move
+                if is_legal(board, other, colour) and liberties_after(board, other, colour) > 2:
+                    _add(worker, other, reason, 1.0)
+                    notice(worker, other, AVOIDS_LADDER)
+
+
+@kernel
+def _weigh_learned(worker: Worker, board: Board) -> None:
+    """Weigh moves by how likely they are by what was learned, the likeliest by the most visits."""
+    most = -math.inf
+    for i in range(-1, board.empty):
+        move = int64(PASS) if i < 0 else int64(board.empties[i])
+        if worker.weights[move] != NO_WEIGHT:
+            worker.ratings[move] = rating(worker, board, move)
+            most = max(most, worker.ratings[move])
+    for i in range(-1, board.empty):
+        move = int64(PASS) if i < 0 else int64(board.empties[i])
+        if worker.weights[move] != NO_WEIGHT:
+            visits = worker.settings[LEARNED] * math.exp(0.5 * (worker.ratings[move] - most))
+            worker.weights[move] += visits
+            worker.hopes[move] += visits
+
+
+@kernel
+def weigh(worker: Worker, board: Board, ply: int) -> None:
+    """Write to `weights` and `hopes` what each move looks like; NO_WEIGHT if it is none.
+
+    Own eyes are not filled, unless that saves a chain beside.
+    """
+    colour, row = board.turn, board.steps[0]
+    even = worker.settings[EVEN]
+    for i in range(board.empty):
+        vertex = int64(board.empties[i])
+        worker.weights[vertex] = NO_WEIGHT
+        if not is_legal(board, vertex, colour):
+            continue
+        if is_eye(shape_of(board, vertex), colour):
+            threatened = False
+            for side in range(4):
+                head = int64(board.heads[vertex + board.steps[side]])
+                if head != NOWHERE and board.liberties[head] == 1:
+                    threatened = True
+            if not threatened:
+                continue
+        worker.weights[vertex] = even
+        worker.hopes[vertex] = 0.0
+        worker.traits[vertex] = 0
+    worker.weights[PASS] = even
+    worker.hopes[PASS] = 0.0
+    worker.traits[PASS] = 0
+    notice(worker, int64(PASS), PASSES_AFTER_PASS if board.passes else PASSES)
+    if board.passes == 0:
+        _add(worker, int64(PASS), PASSING, -1.0)
+    if board.last != PASS:
+        _measure(worker, board)
+    for i in range(board.empty):
+        vertex = int64(board.empties[i])
+        if worker.weights[vertex] == NO_WEIGHT:
+            continue
+        if board.last != PASS:
+            far = int64(worker.distances[vertex])
+            if 0 < far <= FARTHEST:
+                notice(worker, vertex, CONNECTED_1 + far - 1)
+            if far == 1:
+                _add(worker, vertex, NEAR_1, 1.0)
+            elif far == 2:
+                _add(worker, vertex, NEAR_2, 1.0)
+            elif far == 3:
+                _add(worker, vertex, NEAR_3, 1.0)
+        if is_pattern(shape_of(board, vertex)):
+            _add(worker, vertex, PATTERN_3X3, 1.0)
+        x, y = vertex % row - 1, vertex // row - 1
+        line = min(min(x, worker.width - 1 - x), min(y, worker.height - 1 - y))
+        if line <= 3 and _empty_around(worker, board, vertex):
+            _add(worker, vertex, EMPTY_EDGE, 1.0 if line > 1 else -1.0)
+            farther = max(min(x, worker.width - 1 - x), min(y, worker.height - 1 - y))
+            if line > 1 and farther <= 4 and worker.width > _SMALL:
+                _add(worker, vertex, CORNER, 1.0)
+        stones = self_atari(board, vertex, colour)
+        if stones > 0:
+            _add(worker, vertex, SELF_ATARI_PRIOR, -1.0)
+            notice(worker, vertex, SELF_ATARI_OF_ONE if stones == 1 else SELF_ATARI_OF_MANY)
+    _weigh_tactics(worker, board)
+    if worker.settings[LEARNED] > 0 and worker.learned:
+        _weigh_learned(worker, board)

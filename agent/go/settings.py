@@ -1,0 +1,85 @@
+"""What can be tuned in the search of Go: names, numbers in the worker's settings, defaults."""
+
+from typing import NamedTuple
+
+
+class Setting(NamedTuple):
+    """A number that a search goes by. low, high: where it may lie."""
+
+    default: float
+    low: float
+    high: float
+
+
+SETTINGS: dict[str, Setting] = {
+    # Probabilities of the kinds of moves in playouts.
+    "capture": Setting(0.9, 0.0, 1.0),
+    "nakade": Setting(0.8, 0.0, 1.0),
+    "two_liberties": Setting(0.2, 0.0, 1.0),
+    "pattern": Setting(0.95, 0.0, 1.0),
+    "self_atari": Setting(0.6, 0.0, 1.0),  # of rejecting one
+    # The tree: visits before a leaf is expanded, the visits at which RAVE counts as much as the
+    # mean, and how much less it counts for a move played later.
+    "expansion": Setting(6.0, 1.0, 50.0),
+    "rave": Setting(3000.0, 10.0, 20000.0),
+    "distance": Setting(0.5, 0.0, 1.0),
+    "exploration": Setting(0.0, 0.0, 2.0),
+    # How much more RAVE counts where owning the point and winning go together, from so many
+    # playouts of the parent on.
+    "criticality": Setting(0.0, 0.0, 10.0),
+    "criticality_from": Setting(2000.0, 1.0, 1e6),
+    # Of a leaf's value, what part a user's evaluation has; the rest is the playout's.
+    "evaluation_share": Setting(1.0, 0.0, 1.0),
+    # Priors: visits that a move is given, won or lost, for a reason.
+    "even": Setting(10.0, 0.0, 100.0),
+    "near_1": Setting(24.0, 0.0, 100.0),
+    "near_2": Setting(22.0, 0.0, 100.0),
+    "near_3": Setting(8.0, 0.0, 100.0),
+    "captures_one": Setting(15.0, 0.0, 100.0),
+    "captures_many": Setting(30.0, 0.0, 100.0),
+    "pattern_3x3": Setting(10.0, 0.0, 100.0),
+    "empty_edge": Setting(10.0, 0.0, 100.0),
+    "corner": Setting(20.0, 0.0, 100.0),
+    "self_atari_prior": Setting(10.0, 0.0, 100.0),
+    "ladder": Setting(30.0, 0.0, 100.0),
+    "passing": Setting(10.0, 0.0, 100.0),
+    # Of the move that looks best by what was learned from games; others get less.
+    "learned": Setting(40.0, 0.0, 500.0),
+}
+NUMBERS = {name: number for number, name in enumerate(SETTINGS)}
+
+
+def check(name: str, value: float) -> None:
+    """Raise ValueError if there is no setting of that name, or a value is beyond its bounds."""
+    setting = SETTINGS.get(name)
+    if setting is None:
+        raise ValueError(f"no setting {name}; there are {', '.join(SETTINGS)}")
+    if not setting.low <= value <= setting.high:
+        raise ValueError(f"{name} must lie from {setting.low:g} to {setting.high:g}")
+
+
+CAPTURE = NUMBERS["capture"]
+NAKADE = NUMBERS["nakade"]
+TWO_LIBERTIES = NUMBERS["two_liberties"]
+PATTERN = NUMBERS["pattern"]
+SELF_ATARI = NUMBERS["self_atari"]
+EXPANSION = NUMBERS["expansion"]
+RAVE = NUMBERS["rave"]
+DISTANCE = NUMBERS["distance"]
+EXPLORATION = NUMBERS["exploration"]
+CRITICALITY = NUMBERS["criticality"]
+CRITICALITY_FROM = NUMBERS["criticality_from"]
+EVALUATION_SHARE = NUMBERS["evaluation_share"]
+EVEN = NUMBERS["even"]
+NEAR_1 = NUMBERS["near_1"]
+NEAR_2 = NUMBERS["near_2"]
+NEAR_3 = NUMBERS["near_3"]
+CAPTURES_ONE = NUMBERS["captures_one"]
+CAPTURES_MANY = NUMBERS["captures_many"]
+PATTERN_3X3 = NUMBERS["pattern_3x3"]
+EMPTY_EDGE = NUMBERS["empty_edge"]
+CORNER = NUMBERS["corner"]
+SELF_ATARI_PRIOR = NUMBERS["self_atari_prior"]
+LADDER = NUMBERS["ladder"]
+PASSING = NUMBERS["passing"]
+LEARNED = NUMBERS["learned"]

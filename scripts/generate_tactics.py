@@ -1,0 +1,905 @@
+#!/usr/bin/env python3
+"""Make tactical positions of Go, in GNU Go's regression format, for `kempelen regress`.
+
+A fight is a few points; all others belong to chains with eyes enough, so that no move there is
+worth anything, and the whole game hangs on the fight: the komi lies between what it is worth to
+whoever is to move and what it is worth if he passes. Each answer is proved: the fight is searched
+to the end of the game, with positional superko, by a solver that shares nothing with the engine.
+Ladders and nets stand on open boards and are read out by a reader of captures; their komi lies
+between what GNU Go estimates with the stones captured and with them got away.
+
+    scripts/generate_tactics.py --output tests/data/go
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations, product
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from agent.games.go import COLUMNS
+from agent.games.stones import BLACK, WHITE, Stones, members, shape
+
+# A search of more nodes is given up, and its position left out.
+BUDGET = 60_000
+LONGEST_READING = 60
+X, O = 0, 1  # noqa: E741 - the signs of diagrams
+
+Point = tuple[int, int]  # column and row, from 0 at the upper left
+Grid = dict[Point, str]  # "X" or "O"; a point that is not there is empty
+
+
+class TooLongError(Exception):
+    """A search has more nodes than it may."""
+
+
+def around(point: Point, size: int) -> Iterator[Point]:
+    """Yield the points beside a point."""
+    for column, row in ((0, 1), (1, 0), (-1, 0), (0, -1)):
+        beside = point[0] + column, point[1] + row
+        if min(beside) >= 0 and max(beside) < size:
+            yield beside
+
+
+def near(point: Point, size: int) -> Iterator[Point]:
+    """Yield the points beside and across a point."""
+    for step in product((-1, 0, 1), repeat=2):
+        other = point[0] + step[0], point[1] + step[1]
+        if step != (0, 0) and min(other) >= 0 and max(other) < size:
+            yield other
+
+
+class Fight:
+    """Some points of a board whose others are safe, and X to move.
+
+    grid: all stones. points: those that are fought for, as sets by their place in `cells`.
+    crucial: stones, X's and O's, that end the fight when they are captured. The worth of an end
+    is X's area less O's on the points, or, with crucial stones, their number for whoever has
+    captured, and 0 for both passing.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        grid: Grid,
+        points: Iterable[Point],
+        crucial: tuple[set[Point], set[Point]],
+        budget: int,
+    ) -> None:
+        self.cells = sorted(points)
+        place = {point: number for number, point in enumerate(self.cells)}
+        self.all = (1 << len(self.cells)) - 1
+        self.beside = [0] * len(self.cells)
+        # The points beside safe stones of X and of O.
+        self.safe = [0, 0]
+        for point, number in place.items():
+            for other in around(point, size):
+                if other in place:
+                    self.beside[number] |= 1 << place[other]
+                else:
+                    self.safe["XO".index(grid[other])] |= 1 << number
+        self.start = tuple(
+            sum(1 << place[p] for p in self.cells if grid.get(p) == sign) for sign in "XO"
+        )
+        self.crucial = [sum(1 << place[p] for p in stones) for stones in crucial]
+        self.most = len(self.cells)
+        self._budget = budget
+        self._nodes = 0
+        self._known: dict[tuple[int, int, int, int], bool] = {}
+        self._threshold = 0.0
+
+    def grown(self, seed: int, within: int) -> int:
+        """Return what is connected with a set within another."""
+        found, edge = 0, seed
+        while edge:
+            found |= edge
+            more = 0
+            while edge:
+                lowest = edge & -edge
+                more |= self.beside[lowest.bit_length() - 1]
+                edge ^= lowest
+            edge = more & within & ~found
+        return found
+
+    def border(self, chain: int) -> int:
+        """Return a set with the points beside it."""
+        found = chain
+        for number in members(chain):
+            found |= self.beside[number]
+        return found
+
+    def play(self, sets: tuple[int, int], player: int, number: int) -> tuple[int, int] | None:
+        """Return both sets of stones after a move; None for suicide."""
+        bit = 1 << number
+        own, other = sets[player] | bit, sets[1 - player]
+        for beside in members(self.beside[number] & other):
+            chain = self.grown(1 << beside, other)
+            if other >> beside & 1 and self._breathless(chain, own | other, 1 - player):
+                other &= ~chain
+        if self._breathless(self.grown(bit, own), own | other, player):
+            return None
+        return (own, other) if player == X else (other, own)
+
+    def _breathless(self, chain: int, stones: int, player: int) -> bool:
+        return not (self.border(chain) & ~stones or chain & self.safe[player])
+
+    def worth(self, sets: tuple[int, int]) -> float:
+        """Return what an end is worth to X."""
+        if any(self.crucial):
+            for player in (X, O):
+                if self.crucial[player] & ~sets[player]:
+                    return -self.most if player == X else self.most
+            return 0
+        area = [sets[X].bit_count(), sets[O].bit_count()]
+        free = self.all & ~(sets[X] | sets[O])
+        while free:
+            empty = self.grown(free & -free, free)
+            reach = self.border(empty)
+            touched = [bool(reach & sets[p] or empty & self.safe[p]) for p in (X, O)]
+            if touched[X] != touched[O]:
+                area[touched[O]] += empty.bit_count()
+            free &= ~empty
+        return area[X] - area[O]
+
+    def over(self, sets: tuple[int, int]) -> bool:
+        """Tell whether crucial stones have been captured."""
+        return any(self.crucial[player] & ~sets[player] for player in (X, O))
+
+    def wins(self, sets: tuple[int, int], player: int, path: set[tuple[int, int]]) -> bool:
+        """Tell whether X, `player` to move, gets more than the threshold. See `beats`."""
+        return self._search(sets, player, 0, path)[0]
+
+    def beats(self, threshold: float, sets: tuple[int, int], player: int) -> bool:
+        """Tell whether X gets more than a threshold from here."""
+        if threshold != self._threshold:
+            self._known, self._threshold = {}, threshold
+        self._nodes = 0
+        return self.wins(sets, player, {self.start, sets})
+
+    def _search(
+        self, sets: tuple[int, int], player: int, passed: int, path: set[tuple[int, int]]
+    ) -> tuple[bool, bool]:
+        """Return whether X gets more, and whether a repetition had a part in that.
+
+        What depends on the way to a position is not kept for another way.
+        """
+        if self.over(sets):
+            return self.worth(sets) > self._threshold, False
+        key = (*sets, player, passed)
+        if key in self._known:
+            return self._known[key], False
+        self._nodes += 1
+        if self._nodes > self._budget:
+            raise TooLongError
+        goal, repeated = player == X, False
+        for after in self._followers(sets, player):
+            if after is None:
+                if passed:
+                    found = self.worth(sets) > self._threshold
+                    by_way = False
+                else:
+                    found, by_way = self._search(sets, 1 - player, 1, path)
+            elif after in path:
+                repeated = True
+                continue
+            else:
+                path.add(after)
+                found, by_way = self._search(after, 1 - player, 0, path)
+                path.discard(after)
+            repeated |= by_way
+            if found == goal:
+                if not by_way:
+                    self._known[key] = goal
+                return goal, by_way
+        if not repeated:
+            self._known[key] = not goal
+        return not goal, repeated
+
+    def _followers(self, sets: tuple[int, int], player: int) -> Iterator[tuple[int, int] | None]:
+        """Yield what moves lead to, None for a pass: first whatever is likely to be enough."""
+        ahead = (self.worth(sets) > self._threshold) == (player == X)
+        if ahead:
+            yield None
+        later = []
+        for number in members(self.all & ~(sets[X] | sets[O])):
+            after = self.play(sets, player, number)
+            if after is None:
+                continue
+            if after[1 - player] != sets[1 - player]:
+                yield after
+            else:
+                later.append(after)
+        yield from later
+        if not ahead:
+            yield None
+
+    def value(self, sets: tuple[int, int], player: int) -> int:
+        """Return what X gets from here, `player` to move."""
+        low, high = -self.most, self.most
+        while low < high:
+            middle = (low + high) // 2
+            if self.beats(middle + 0.5, sets, player):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def legal(self) -> Iterator[tuple[Point, tuple[int, int]]]:
+        """Yield X's moves at the start, and what they lead to."""
+        for number in members(self.all & ~(self.start[X] | self.start[O])):
+            after = self.play(self.start, X, number)
+            if after is not None:
+                yield self.cells[number], after
+
+
+@dataclass(frozen=True)
+class Tactic:
+    """A position with its answer. mover: X or O; komi: X's points that it wants more than.
+
+    prelude: moves made after the stones were put. wrong: the answers are moves not to make.
+    """
+
+    name: str
+    size: int
+    grid: Grid
+    mover: str
+    answers: tuple[Point, ...]
+    komi: float
+    wrong: bool = False
+    prelude: tuple[tuple[str, Point], ...] = ()
+
+    def turned(self, symmetry: int) -> Tactic:
+        """Return it under one of the eight symmetries."""
+        last = self.size - 1
+
+        def turn(point: Point) -> Point:
+            column, row = point
+            if symmetry & 1:
+                column = last - column
+            if symmetry & 2:
+                row = last - row
+            return (row, column) if symmetry & 4 else (column, row)
+
+        return Tactic(
+            self.name, self.size, {turn(p): s for p, s in self.grid.items()}, self.mover,
+            tuple(map(turn, self.answers)), self.komi, self.wrong,
+            tuple((s, turn(p)) for s, p in self.prelude),
+        )  # fmt: skip
+
+    def lines(self, number: int, black: str) -> Iterator[str]:
+        """Yield the lines of a test; `black` says who of X and O that is."""
+        colour = {black: "black", "XO"[black == "X"]: "white"}
+        signs = {black: "X", "XO"[black == "X"]: "O"}
+
+        def text(point: Point) -> str:
+            return f"{COLUMNS[point[0]]}{self.size - point[1]}"
+
+        yield f"# {self.name}; Black is X, {colour[self.mover]} to move"
+        for row in range(self.size):
+            cells = (self.grid.get((column, row), ".") for column in range(self.size))
+            yield "# " + " ".join(signs.get(cell, cell) for cell in cells)
+        yield f"boardsize {self.size}"
+        yield "clear_board"
+        yield f"komi {self.komi if black == 'X' else -self.komi:g}"
+        for point, sign in sorted(self.grid.items(), key=lambda each: (each[0][1], each[0][0])):
+            yield f"play {colour[sign]} {text(point)}"
+        for sign, point in self.prelude:
+            yield f"play {colour[sign]} {text(point)}"
+        yield f"{number} reg_genmove {colour[self.mover]}"
+        yield f"#? [{'!' * self.wrong}{'|'.join(sorted(map(text, self.answers)))}]"
+        yield ""
+
+
+def safe_stones(size: int, area: set[Point], sign: str) -> Grid:
+    """Return the stones that make an area safe: each chain has two eyes at least, or none is."""
+    eyes: set[Point] = set()
+    for point in sorted(area, key=lambda each: (each[1], each[0])):
+        if all(other in area and other not in eyes for other in near(point, size)):
+            eyes.add(point)
+    stones = area - eyes
+    left = set(stones)
+    while left:
+        chain, edge = set(), {min(left)}
+        while edge:
+            chain |= edge
+            edge = {o for p in edge for o in around(p, size) if o in stones} - chain
+        own = [eye for eye in eyes if all(o in chain for o in around(eye, size))]
+        if len(own) < 2:
+            raise ValueError("an area without two eyes")
+        left -= chain
+    return dict.fromkeys(stones, sign)
+
+
+def board(size: int, fought: Grid, points: set[Point], owner: Callable[[Point], str]) -> Grid:
+    """Return a whole board: the stones of a fight, and safe ones on all other points."""
+    grid = dict(fought)
+    rest = [p for p in product(range(size), repeat=2) if p not in points]
+    for sign in "XO":
+        area = {p for p in rest if owner(p) == sign}
+        grid |= safe_stones(size, area, sign)
+    return grid
+
+
+def balance(size: int, points: set[Point], owner: Callable[[Point], str]) -> int:
+    """Return X's safe area less O's."""
+    rest = [p for p in product(range(size), repeat=2) if p not in points]
+    return sum(1 if owner(p) == "X" else -1 for p in rest)
+
+
+def proved(
+    name: str,
+    size: int,
+    fought: Grid,
+    points: set[Point],
+    owner: Callable[[Point], str],
+    crucial: tuple[set[Point], set[Point]] = (set(), set()),
+    least: int = 4,
+    budget: int = BUDGET,
+    share: float = 0.5,
+) -> Tactic | None:
+    """Return the fight with X to move as a test; None if there is nothing to find, or too much.
+
+    If passing is best, the test is not to make one of the moves that lose something. least: what
+    the answer must be worth; share: of the moves, how many may be answers.
+    """  # fmt: skip
+    try:
+        grid = board(size, fought, points, owner)
+    except ValueError:
+        return None
+    fight = Fight(size, grid, points, crucial, budget)
+    moves = list(fight.legal())
+    if any(
+        fight._breathless(fight.grown(1 << n, s), sum(fight.start), p)
+        for p, s in enumerate(fight.start)
+        for n in members(s)
+    ):
+        return None
+    if len(moves) < 2:
+        return None
+    try:
+        passing = fight.value(fight.start, O)
+        worths = {point: fight.value(after, O) for point, after in moves}
+    except TooLongError:
+        return None
+    best = max(worths.values())
+    if best > passing:
+        threshold = (best + passing) / 2
+        good = tuple(p for p, worth in worths.items() if worth > threshold)
+        if best - passing < least or len(good) > share * len(moves) or len(good) > 4:
+            return None
+        answers, wrong, low, high = good, False, passing, best
+    else:
+        bad = tuple(p for p, worth in worths.items() if worth + least <= passing)
+        if not bad or any(worths[p] < passing and p not in bad for p in worths):
+            return None
+        answers, wrong, low, high = bad, True, worths[bad[0]], passing
+        low = max(worths[p] for p in bad)
+    middle = low + (high - low) / 2
+    komi = balance(size, points, owner) + int(middle // 1) + 0.5
+    return Tactic(name, size, grid, "X", answers, komi, wrong)
+
+
+def swapped(fought: Grid) -> Grid:
+    """Return the stones with X and O exchanged."""
+    return {p: "XO"[s == "X"] for p, s in fought.items()}
+
+
+def polyominoes(number: int) -> set[frozenset[Point]]:
+    """Return the shapes of so many points, the same under symmetry once."""
+    found = {frozenset({(0, 0)})}
+    for _ in range(number - 1):
+        grown = set()
+        for each in found:
+            for column, row in each:
+                for other in ((column + 1, row), (column - 1, row), (column, row + 1),
+                              (column, row - 1)):  # fmt: skip
+                    if other not in each:
+                        grown.add(_canonical(each | {other}))
+        found = grown
+    return found
+
+
+def _canonical(points: frozenset[Point]) -> frozenset[Point]:
+    forms = []
+    for symmetry in range(8):
+        turned = []
+        for column, row in points:
+            c, r = (-column if symmetry & 1 else column), (-row if symmetry & 2 else row)
+            turned.append((r, c) if symmetry & 4 else (c, r))
+        left, top = min(c for c, _ in turned), min(r for _, r in turned)
+        forms.append(sorted((c - left, r - top) for c, r in turned))
+    return frozenset(min(forms))
+
+
+def eye_spaces(chance: random.Random) -> Iterator[tuple[str, set[Point], set[Point], Grid]]:
+    """Yield where, the points of an eye space, O's ring around it, and the ring as stones."""
+    for number in (3, 4, 5, 6):
+        shapes = sorted(map(sorted, polyominoes(number)))
+        for space, (where, offset) in product(
+            shapes, (("corner", (0, 0)), ("edge", (3, 0)), ("centre", (3, 2)))
+        ):
+            eyes = {(c + offset[0], r + offset[1]) for c, r in space}
+            ring = {o for p in eyes for o in near(p, 9)} - eyes
+            yield f"{number} points, {where}", eyes, ring, dict.fromkeys(ring, "O")
+
+
+def below(row: int) -> Callable[[Point], str]:
+    """Return who owns a point if O has the rows from one on."""
+    return lambda point: "O" if point[1] >= row else "X"
+
+
+def above(row: int) -> Callable[[Point], str]:
+    """Return who owns a point if X has the rows from one on."""
+    return lambda point: "X" if point[1] >= row else "O"
+
+
+def nakade(chance: random.Random) -> Iterator[Tactic | None]:
+    """Yield eye spaces of 3 to 6 points to kill, and to make alive."""
+    for name, eyes, ring, stones in eye_spaces(chance):
+        points = eyes | ring
+        if max(r for _, r in points) > 6:
+            continue
+        crucial: tuple[set[Point], set[Point]] = (set(), ring)
+        yield proved(f"nakade: kill, {name}", 9, stones, points, below(7), crucial)
+        yield proved(f"nakade: live, {name}", 9, swapped(stones), points, above(7), crucial[::-1])
+
+
+def eyes_(chance: random.Random) -> Iterator[Tactic | None]:
+    """Yield groups with two eyes, of which none may be filled, and some that need the second."""
+    spots = [(0, 0), (2, 0), (4, 0), (1, 1), (3, 1), (3, 2), (5, 2), (1, 3), (0, 2)]
+    for pair in combinations(spots, 2):
+        eyes = set(pair)
+        ring = {o for p in eyes for o in near(p, 9)} - eyes
+        stones = dict.fromkeys(ring, "X")
+        if max(r for _, r in ring) > 6 or not _connected(ring):
+            continue
+        yield proved("two eyes: fill none", 9, stones, eyes | ring, above(7), (ring, set()))
+    for number in range(60):
+        spot = chance.choice(((0, 0), (2, 0), (0, 2), (3, 2)))
+        wide, high = chance.choice(((3, 2), (4, 2), (3, 3), (2, 3)))
+        inner = {(spot[0] + c, spot[1] + r) for c in range(wide) for r in range(high)}
+        ring = {o for p in inner for o in near(p, 9)} - inner
+        if max(r for _, r in ring) > 6:
+            continue
+        killing = number % 2 == 1
+        own, other = ("O", "X") if killing else ("X", "O")
+        fought = dict.fromkeys(ring, own)
+        for point in inner:
+            sign = chance.choice((".", ".", own, other))
+            if sign != ".":
+                fought[point] = sign
+        crucial: tuple[set[Point], set[Point]] = (set(), ring) if killing else (ring, set())
+        name = "eyes: " + ("prevent the second" if killing else "make the second")
+        owner = below(7) if killing else above(7)
+        found = proved(name, 9, fought, inner | ring, owner, crucial)
+        yield found if found and not found.wrong else None
+
+
+def _connected(points: set[Point]) -> bool:
+    found, edge = set(), {min(points)}
+    while edge:
+        found |= edge
+        edge = {o for p in edge for o in around(p, 99) if o in points} - found
+    return found == points
+
+
+def races(chance: random.Random) -> Iterator[Tactic | None]:
+    """Yield races to capture, by their liberties: outside of X, of O, and shared."""
+
+    def owner(point: Point) -> str:
+        return "O" if point[1] <= 2 else "X"
+
+    for own, theirs, shared in product(range(4), range(4), range(4)):
+        ours = {(c, 2) for c in range(2, 7)}
+        target = {(c, 3) for c in range(2, 7)}
+        points = ours | target
+        fought: Grid = dict.fromkeys(ours, "X") | dict.fromkeys(target, "O")
+        for spot in ((6, 3), (2, 3), (4, 3))[:shared]:
+            del fought[spot]
+            target.discard(spot)
+        points |= {(c, 1) for c in (2, 3, 4, 5)[:own]} | {(c, 4) for c in (3, 4, 5)[:theirs]}
+        if shared == 3:  # O is in two parts
+            target = {(3, 3)}
+        yield proved(
+            f"race: {own} against {theirs} liberties, {shared} shared", 9, fought, points, owner,
+            (ours, target), share=0.75,
+        )  # fmt: skip
+
+
+def scuffles(chance: random.Random, wanted: str) -> Iterator[Tactic | None]:
+    """Yield fights made at random, in a corner, at an edge or in the centre, by their answer."""
+    while True:
+        wide, high = chance.choice(((3, 3), (4, 3), (3, 4), (4, 2), (5, 2)))
+        corner = chance.choice(((0, 0), (0, 0), (2, 0), (2, 2)))
+        points = {(corner[0] + c, corner[1] + r) for c in range(wide) for r in range(high)}
+        row = chance.choice((corner[1] + high, corner[1] + 1, 7))
+        owner = chance.choice((below(row), above(row)))
+        fought = {p: sign for p in points if (sign := chance.choice("XXXOOO...")) != "."}
+        if not 2 <= len(points) - len(fought) <= 5:
+            continue
+        found = _of_kind(wanted, fought, points, owner)
+        if found:
+            yield found
+
+
+def pens(chance: random.Random, wanted: str) -> Iterator[Tactic | None]:
+    """Yield O's groups around an eye space with stones and gaps, made at random, by the answer."""
+    while True:
+        left, top = chance.choice(((0, 0), (2, 0), (0, 2), (3, 2)))
+        wide, high = chance.choice(((3, 2), (4, 2), (3, 3), (2, 3), (5, 2)))
+        inner = set(product(range(left, left + wide), range(top, top + high)))
+        ring = {o for p in inner for o in near(p, 9)} - inner
+        gaps = {p: chance.choice("X.") for p in chance.sample(sorted(ring), 2)}
+        group = ring - gaps.keys()
+        if max(r for _, r in ring) > 6 or not _connected(group):
+            continue
+        signs = {p: chance.choice("OOX..") for p in sorted(inner)} | gaps
+        fought = dict.fromkeys(group, "O") | {p: s for p, s in signs.items() if s != "."}
+        found = _of_kind(wanted, fought, inner | ring, below(7), (set(), group))
+        if found:
+            yield found
+
+
+def _of_kind(
+    wanted: str,
+    fought: Grid,
+    points: set[Point],
+    owner: Callable[[Point], str],
+    crucial: tuple[set[Point], set[Point]] = (set(), set()),
+) -> Tactic | None:
+    """Return a fight whose answer is of a kind; what cannot be is found out without a search."""
+    try:
+        grid = board(9, fought, points, owner)
+        hints = [kind_of(Tactic("", 9, grid, "X", (point,), 0)) for point in points - fought.keys()]
+    except (IndexError, ValueError):  # stones without liberties
+        return None
+    if wanted not in hints:
+        return None
+    found = proved(wanted, 9, fought, points, owner, crucial, least=6, budget=BUDGET // 10)
+    return found if found and not found.wrong and kind_of(found) == wanted else None
+
+
+def kind_of(tactic: Tactic) -> str:
+    """Return what the one answer of X, who is Black, is called; "" if it has no name."""
+    if len(tactic.answers) != 1:
+        return ""
+    stones = position(tactic)
+    move = vertex(tactic.size, tactic.answers[0])
+    if stones.suicide(move, BLACK):
+        return ""
+    taken = stones.captured_by(move, BLACK).bit_count()
+    after = stones.copy()
+    after.put(move, BLACK)
+    chain = after.head[move]
+    free, alone = after.liberties[chain], len(after.chains[chain]) == 1
+    if taken:
+        if taken == 1 and alone and free.bit_count() == 1 and after.ko:
+            return "ko"
+        return "capture"
+    if free.bit_count() == 1:
+        place = free.bit_length() - 1
+        if after.suicide(place, WHITE):
+            return ""
+        after.put(place, WHITE)
+        if after.board[move] == 0 and not after.suicide(move, BLACK):
+            again = after.captured_by(move, BLACK).bit_count()
+            return "snapback" if again >= 2 else "throw-in"
+        return ""
+    for beside in after.shape.neighbours[move]:
+        if after.board[beside] == WHITE and after.liberties[after.head[beside]].bit_count() == 1:
+            place = after.liberties[after.head[beside]].bit_length() - 1
+            if after.suicide(place, WHITE):
+                return "connect and die"
+            run = after.copy()
+            run.put(place, WHITE)
+            if run.liberties[run.head[place]].bit_count() == 1:
+                return "connect and die"
+            return ""
+    for beside in stones.shape.neighbours[move]:
+        if stones.board[beside] == BLACK and (
+            stones.liberties[stones.head[beside]].bit_count() == 1
+        ):
+            return "escape"
+    return ""
+
+
+def position(tactic: Tactic) -> Stones:
+    """Return the stones of a position on the plain board; X is Black."""
+    stones = Stones(tactic.size)
+    for point, sign in tactic.grid.items():
+        stones.put(vertex(tactic.size, point), BLACK if sign == "X" else WHITE)
+    return stones
+
+
+def vertex(size: int, point: Point) -> int:
+    """Return a point as the plain board has it."""
+    return shape(size).vertex(point[0], size - 1 - point[1])
+
+
+def retaken(tactic: Tactic) -> Tactic:
+    """Return a ko after it was taken: it must not be taken back at once."""
+    move = tactic.answers[0]
+    (ban,) = (p for p in around(move, tactic.size) if _is_taken(tactic, p))
+    return Tactic(
+        "ko: not to be taken back", tactic.size, tactic.grid, "O", (ban,), tactic.komi,
+        wrong=True, prelude=(("X", move),),
+    )  # fmt: skip
+
+
+def _is_taken(tactic: Tactic, point: Point) -> bool:
+    stones = position(tactic)
+    move = vertex(tactic.size, tactic.answers[0])
+    return bool(stones.captured_by(move, BLACK) >> vertex(tactic.size, point) & 1)
+
+
+# Open boards: "a" is the first stone of the chain in question, an O.
+
+
+def captures(stones: Stones, target: int, mover: int, plies: int = LONGEST_READING) -> bool:
+    """Tell whether Black, if he is to move or White, captures a chain of White's by ataris."""
+    chain = stones.head[target]
+    free = stones.liberties[chain]
+    count = free.bit_count()
+    if count > 2 or (count == 2 and mover == WHITE) or not plies:
+        return False
+    if mover == BLACK:
+        if count == 1:
+            place = free.bit_length() - 1
+            return place != stones.ko
+        for move in members(free):
+            if not stones.suicide(move, BLACK):
+                after = stones.copy()
+                after.put(move, BLACK)
+                if captures(after, target, WHITE, plies - 1):
+                    return True
+        return False
+    moves = set(members(free))
+    for stone in stones.chains[chain]:
+        for beside in stones.shape.neighbours[stone]:
+            if stones.board[beside] == BLACK:
+                last = stones.liberties[stones.head[beside]]
+                if last.bit_count() == 1:
+                    moves.add(last.bit_length() - 1)
+    for move in moves:
+        if move != stones.ko and not stones.suicide(move, WHITE):
+            after = stones.copy()
+            after.put(move, WHITE)
+            if not captures(after, target, BLACK, plies - 1):
+                return False
+    return True
+
+
+def nets(stones: Stones, target: int, mover: int, plies: int) -> bool:
+    """Tell whether Black captures a chain of White's in so many plies, by any moves near it."""
+    if stones.board[target] != WHITE:
+        return True
+    chain = stones.head[target]
+    free = stones.liberties[chain]
+    if mover == BLACK and free.bit_count() == 1:
+        return free.bit_length() - 1 != stones.ko
+    if plies <= 0 or free.bit_count() > 3:
+        return False
+    empty = stones.sets[0]
+    if mover == BLACK:
+        for move in members(free | stones.shape.around(free) & empty):
+            if not stones.suicide(move, BLACK):
+                after = stones.copy()
+                after.put(move, BLACK)
+                if nets(after, target, WHITE, plies - 1):
+                    return True
+        return False
+    moves = free | stones.shape.around(free) & empty
+    for black in members(stones.sets[BLACK]):
+        last = stones.liberties[stones.head[black]]
+        if last.bit_count() == 1:
+            moves |= last
+    for move in members(moves):
+        if move != stones.ko and not stones.suicide(move, WHITE):
+            after = stones.copy()
+            after.put(move, WHITE)
+            if not nets(after, target, BLACK, plies - 1):
+                return False
+    return True
+
+
+# A corner of O's, whose only way out is a ladder: it lives or dies with the last stone.
+LARGE = "OOOX...../OOOX...../OOOO...../XXX......"
+SMALL = "OOX....../OOX....../OOO....../XX......."
+# Stones that keep the rest of the board in balance, and those that break the ladder.
+BALANCE: dict[int, Grid] = {
+    9: {(7, 1): "O", (6, 1): "O", (1, 7): "X"},
+    13: {(9, 2): "O", (9, 5): "O", (2, 9): "X", (5, 10): "X"},
+    19: {(15, 3): "O", (16, 9): "O", (3, 15): "X", (9, 16): "X", (15, 15): "O", (13, 15): "X"},
+}
+BREAKERS = {9: ((6, 6), (7, 6), (5, 6)), 13: ((8, 8),), 19: ((10, 10),)}
+
+
+def stones_of(rows: str) -> Grid:
+    """Return the stones of an upper left part of a board."""
+    return {
+        (c, r): sign
+        for r, row in enumerate(rows.split("/"))
+        for c, sign in enumerate(row)
+        if sign in "XO"
+    }
+
+
+def ladders(
+    size: int, rows: str, target: Point, komi: tuple[float, float, float]
+) -> dict[str, Tactic]:
+    """Return a ladder to begin, not to run from, and to run from as it is broken.
+
+    target: the last of O's stones. komi: of each. Raises ValueError if the reader disagrees.
+    """
+    attack, run = (target[0] + 1, target[1]), (target[0], target[1] + 1)
+    grid = stones_of(rows) | BALANCE[size]
+    found = {"ladder: capture": Tactic("ladder: capture", size, grid, "X", (attack,), komi[0])}
+    _expect(found["ladder: capture"], target, {attack})
+    found["ladder: do not run"] = Tactic(
+        "ladder: do not run", size, grid | {attack: "X"}, "O", (run,), komi[1], wrong=True
+    )
+    for number, breaker in enumerate(BREAKERS[size]):
+        name = f"ladder: broken, run {number + 1}"
+        broken = grid | {breaker: "O"}
+        _expect(Tactic("", size, broken, "X", (), 0), target, set())
+        found[name] = Tactic(name, size, broken | {attack: "X"}, "O", (run,), komi[2])
+    return found
+
+
+def _expect(tactic: Tactic, target: Point, attacks: set[Point]) -> None:
+    """Raise ValueError if other moves than these begin a ladder that works."""
+    stones, chain = position(tactic), vertex(tactic.size, target)
+    for point in around(target, tactic.size):
+        move = vertex(tactic.size, point)
+        if stones.board[move] == 0:
+            after = stones.copy()
+            after.put(move, BLACK)
+            if captures(after, chain, WHITE) != (point in attacks):
+                raise ValueError(f"{tactic.name}: {point}")
+
+
+def nets_() -> Iterator[Tactic]:
+    """Yield nets: the ladder is broken, but moves from farther away capture."""
+    for rows in (
+        "OOX....../OOXX...../OOO....../XX.......",
+        "OOX....../OOX.X..../OOO....../XX......./.X.......",
+    ):
+        for more in ({(6, 6): "O", (7, 2): "O", (2, 7): "X"}, {(5, 5): "O", (7, 3): "O"}):
+            grid, target = stones_of(rows) | more, vertex(9, (2, 2))
+            bare = Tactic("net", 9, grid, "X", (), 3.5)
+            stones = position(bare)
+            close = {p for one in around((2, 2), 9) for p in (one, *near(one, 9))}
+            close |= {p for one in set(close) for p in around(one, 9)}
+            answers = []
+            for point in sorted(close - grid.keys()):
+                after = stones.copy()
+                after.put(vertex(9, point), BLACK)
+                if nets(after, target, WHITE, 10) or captures(after, target, WHITE):
+                    answers.append(point)
+            yield Tactic("net", 9, grid, "X", tuple(answers), 3.5)
+
+
+def open_boards() -> dict[str, list[tuple[Tactic, int]]]:
+    """Return ladders and nets, each with the number of its forms that are wanted."""
+    large = ladders(9, LARGE, (3, 2), (10.5, 38.5, -0.5))
+    found = [
+        (large["ladder: capture"], 16),
+        (large["ladder: do not run"], 8),
+        (large["ladder: broken, run 1"], 16),
+        (large["ladder: broken, run 2"], 4),
+    ]
+    for others in (
+        ladders(9, SMALL, (2, 2), (10.5, 20.5, -10.5)),
+        ladders(13, LARGE, (3, 2), (15.5, 38.5, 5.5)),
+        ladders(19, SMALL, (2, 2), (15.5, 33.5, 0.5)),
+    ):
+        found += [(each, 4) for each in others.values()]
+    return {"ladders": found, "nets": [(each, 5) for each in nets_()]}
+
+
+def some(number: int, tactics: Iterable[Tactic | None], seen: set[str]) -> list[Tactic]:
+    """Return the first so many that are there and not as another."""
+    found = []
+    for each in tactics:
+        if each is None:
+            continue
+        form = min("".join(each.turned(s).lines(0, "X")) for s in range(8))
+        if form not in seen:
+            seen.add(form)
+            found.append(each)
+            if len(found) == number:
+                break
+    return found
+
+
+def closed_boards(seed: int, report: Callable[[str], None]) -> dict[str, list[tuple[Tactic, int]]]:
+    """Return the fights among safe stones, each with the number of its forms that are wanted."""
+    seen: set[str] = set()
+    chance = random.Random(seed)
+    found: dict[str, list[Tactic]] = {}
+    spaces = some(200, nakade(chance), seen)
+    found["nakade"] = [each for each in spaces if not each.wrong]
+    report("nakade")
+    groups = some(120, eyes_(chance), seen)
+    needed = [each for each in groups if not each.wrong]
+    found["eyes"] = needed + [each for each in groups if each.wrong][:16]
+    found["eyes"] += [each for each in spaces if each.wrong][:8]
+    report("eyes")
+    fought = some(100, races(chance), seen)
+    found["races"] = [each for each in fought if not each.wrong]
+    found["seki"] = [each for each in fought if each.wrong] + some(12, shared_(chance), seen)
+    report("races")
+    for name, number in SCUFFLES.items():
+        kind = random.Random(f"{seed} {name}")
+        fights = pens if name in ("ko", "throw-in") else scuffles
+        found[f"{name}s"] = some(number, fights(kind, name), seen)
+        report(name)
+    forms = {"races": 2, "seki": 2, "snapbacks": 2}
+    wanted = {name: [(t, forms.get(name, 1)) for t in tactics] for name, tactics in found.items()}
+    wanted["kos"] += [(retaken(each), 1) for each in found["kos"][:6]]
+    return wanted
+
+
+# Fights made at random, by the kind of their answer.
+SCUFFLES = {
+    "capture": 14, "escape": 8, "connect and die": 14, "ko": 10, "snapback": 8, "throw-in": 14,
+}  # fmt: skip
+
+
+def shared_(chance: random.Random) -> Iterator[Tactic | None]:
+    """Yield groups with stones of the other in their eye space, which nobody should touch."""
+    for _ in range(4000):
+        number = chance.choice((4, 5, 6))
+        space = sorted(chance.choice(sorted(map(sorted, polyominoes(number)))))
+        offset = chance.choice(((0, 0), (3, 0), (3, 2)))
+        inner = {(c + offset[0], r + offset[1]) for c, r in space}
+        ring = {o for p in inner for o in near(p, 9)} - inner
+        if max(r for _, r in ring) > 6:
+            continue
+        inside = chance.sample(sorted(inner), number - chance.choice((2, 3)))
+        fought = dict.fromkeys(ring, "X") | dict.fromkeys(inside, "O")
+        found = proved("seki: leave it", 9, fought, inner | ring, above(7), (ring, set()))
+        yield found if found and found.wrong else None
+
+
+def write(folder: Path, seed: int, report: Callable[[str], None]) -> None:
+    """Write a file for each kind of position."""
+    folder.mkdir(parents=True, exist_ok=True)
+    chance = random.Random(seed)
+    for kind, wanted in (open_boards() | closed_boards(seed, report)).items():
+        lines = [f"# Made by scripts/generate_tactics.py, seed {seed}.", ""]
+        number = 0
+        for tactic, forms in wanted:
+            every = list(product(range(8), "XO"))
+            chosen = every if forms == len(every) else sorted(chance.sample(every, forms))
+            for symmetry, black in chosen:
+                number += 1
+                lines += tactic.turned(symmetry).lines(number, black)
+        text = "\n".join(lines).rstrip() + "\n"
+        (folder / f"{kind.replace(' ', '-')}.tst").write_text(text, "utf-8")
+        report(f"{kind}: {number}")
+
+
+def main() -> int:
+    """Write the files."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", type=Path, required=True, help="the folder for the files")
+    arguments = parser.parse_args()
+
+    def report(text: str) -> None:
+        if sys.stderr.isatty():
+            print(text, file=sys.stderr, flush=True)
+
+    write(arguments.output, arguments.seed, report)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+"""Positions to test the compiled Go with, and entries that ask its kernels about them."""
+
+from functools import cache
+from random import Random
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from agent.compiled.bits import U64
+from agent.compiled.kernel import entry
+from agent.compiled.native import Bits, int64
+from agent.games.go import Go
+from agent.games.stones import EMPTY, NOWHERE, PASS, Stones, members, shape
+from agent.go.board import (
+    is_eye,
+    is_legal,
+    is_pattern,
+    liberties_after,
+    self_atari,
+    shape_of,
+    would_capture,
+)
+from agent.go.mcts import _was_there
+from agent.go.records import Worker
+from agent.go.rules import StoneBoard
+
+LEGAL, EYE, PATTERN, SELF_ATARI, CAPTURES, LIBERTIES = range(6)
+SIDES = ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, -1), (-1, 1))
+
+
+@entry(numba.void(Worker, int64, int64[:, ::1]))
+def _survey(worker: Worker, colour: int, found: npt.NDArray[np.int64]) -> None:
+    board = worker.root
+    for i in range(board.empty):
+        vertex = int64(board.empties[i])
+        shape = shape_of(board, vertex)
+        found[vertex, 0] = is_legal(board, vertex, colour)
+        found[vertex, 1] = is_eye(shape, colour)
+        found[vertex, 2] = is_pattern(shape)
+        found[vertex, 3] = self_atari(board, vertex, colour)
+        found[vertex, 4] = would_capture(board, vertex, colour)
+        found[vertex, 5] = liberties_after(board, vertex, colour)
+
+
+@entry(int64(Worker, numba.uint64))
+def _in_the_game(worker: Worker, key: Bits) -> int:
+    return int64(_was_there(worker, key, -1))
+
+
+def in_the_game(board: StoneBoard, position: tuple[int, int]) -> bool:
+    """Tell whether the kernel knows a position of the game that it must not repeat."""
+    return bool(_in_the_game(board.worker, U64(board.key(*position))))
+
+
+def survey(board: StoneBoard, colour: int) -> npt.NDArray[np.int64]:
+    """Return what the kernels say of every empty vertex of the root, by the names above."""
+    found = np.zeros((len(board.worker.root.colours), 6), np.int64)
+    _survey(board.worker, colour, found)
+    return found
+
+
+def random_move(game: Go, random: Random) -> int:
+    """Return a legal move: often one that captures, makes atari, or begins a ko; seldom PASS."""
+    moves = [move for move in game.moves() if move != PASS]
+    if not moves or random.random() < 0.02:
+        return PASS
+    colour, stones = game.turn + 1, game.stones
+    if random.random() < 0.5:
+        captures = [move for move in moves if stones.captured_by(move, colour)]
+        if captures:
+            return random.choice(captures)
+    if random.random() < 0.5:
+        weak = {
+            liberty
+            for vertex in members(stones.sets[1] | stones.sets[2])
+            if (free := stones.liberties[stones.head[vertex]]).bit_count() < 3
+            for liberty in members(free)
+        }
+        near = [move for move in moves if move in weak]
+        if near:
+            return random.choice(near)
+    return random.choice(moves)
+
+
+def random_game(size: int, random: Random, most: int | None = None) -> Go:
+    """Return a position of a game at random, not over."""
+    game = Go(size, komi=0.5)
+    for _ in range(random.randrange(most or 2 * size * size)):
+        game.play(random_move(game, random))
+        if game.over():
+            game.undo()
+            break
+    return game
+
+
+def from_diagram(*rows: str, komi: float = 0.5, turn: int = 0) -> Go:
+    """Return a position as it is printed, without spaces."""
+    game = Go(len(rows), komi)
+    for player, sign in enumerate("XO"):
+        vertices = [
+            game.stones.shape.vertex(column, len(rows) - 1 - line)
+            for line, row in enumerate(rows)
+            for column, found in enumerate(row)
+            if found == sign
+        ]
+        game.set_up(player, vertices)
+    if game.turn != turn:
+        game.hand_to(turn)
+    return game
+
+
+def at(game: Go, text: str) -> int:
+    """Return the vertex of a text such as A1."""
+    column, row = "ABCDEFGHJKLMNOPQRST".index(text[0]), int(text[1:]) - 1
+    return game.stones.shape.vertex(column, row)
+
+
+@cache
+def symmetry(size: int, number: int) -> dict[int, int]:
+    """Return where one of the 8 symmetries of the board takes each vertex."""
+    of = shape(size)
+    taken = {PASS: PASS}
+    for vertex in of.vertices:
+        x, y = of.place(vertex)
+        if number & 1:
+            x = size - 1 - x
+        if number & 2:
+            y = size - 1 - y
+        if number & 4:
+            x, y = y, x
+        taken[vertex] = of.vertex(x, y)
+    return taken
+
+
+def turned(game: Go, number: int, swap: bool) -> Go:
+    """Return a position, set up in one of the 8 symmetries, with or without colours swapped."""
+    taken = symmetry(game.size, number)
+    other = Go(game.size, game.komi)
+    for player in (0, 1):
+        stones = members(game.stones.sets[player + 1])
+        other.set_up(player ^ swap, [taken[vertex] for vertex in stones])
+    if other.turn != game.turn ^ swap:
+        other.hand_to(game.turn ^ swap)
+    return other
+
+
+def after(stones: Stones, vertex: int, colour: int) -> tuple[Stones, int, int]:
+    """Return a position after a stone, the size of its chain, and how many liberties that has."""
+    changed = stones.copy()
+    changed.put(vertex, colour)
+    head = changed.head[vertex]
+    return changed, len(changed.chains[head]), changed.liberties[head].bit_count()
+
+
+def may(stones: Stones, vertex: int, colour: int) -> bool:
+    """Tell whether a stone may be put, by all rules but superko; `ko` holds for either side."""
+    return not stones.suicide(vertex, colour) and (vertex != stones.ko or stones.ko == NOWHERE)
+
+
+def empties(stones: Stones) -> list[int]:
+    """Return the empty vertices."""
+    return list(members(stones.sets[EMPTY]))

@@ -1,0 +1,194 @@
+"""A user's evaluation in the search of Go: it judges leaves, plain or compiled, and may fail."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.compiled.source import Means
+from agent.compiled.tree import ROOT
+from agent.evaluation import Evaluation, EvaluationError, load
+from agent.games.go import Go
+from agent.games.stones import PASS
+from agent.go.search import GoSearch
+from agent.go.settings import NUMBERS
+from agent.limits import Info, Limits
+from tests.agent.go.positions import at
+
+OWN = """
+from agent.evaluation import evaluator
+
+# C5 on a board of 7x7.
+POINT = 43
+
+def point(game):
+    colour = game.stones.board[POINT]
+    return 0 if not colour else 5 if colour == game.turn + 1 else -5
+
+@evaluator
+def compiled_point(worker, ply):
+    colour = worker.board.colours[POINT]
+    if colour == 0:
+        return 0
+    return 5 if colour == worker.board.turn else -5
+
+@evaluator
+def raises(worker, ply):
+    if worker.nodes > 100:
+        raise ValueError("no good")
+    return 0
+
+@evaluator
+def divides(worker, ply):
+    return 1 // (worker.nodes - 50)
+
+@evaluator
+def nan(worker, ply):
+    return float("nan")
+
+def plain_nan(game):
+    return float("nan")
+
+def plain_raises(game):
+    if game.stones.board[POINT]:
+        raise ValueError("no good")
+    return 0
+
+def text(game):
+    return "much"
+"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("evaluations") / "own.py"
+    path.write_text(OWN)
+    return path
+
+
+def searching(evaluation: Evaluation | None, share: float = 1.0, threads: int = 1) -> GoSearch:
+    search = GoSearch(Means(threads=threads, megabytes=4, seed=1), evaluation)
+    for board in search._crew:
+        board.worker.settings[NUMBERS["evaluation_share"]] = share
+    return search
+
+
+def last_info(search: GoSearch, game: Go, limits: Limits[int]) -> Info[int]:
+    search.arm()
+    return list(search.deepen(game, limits))[-1]
+
+
+@pytest.mark.parametrize("name", ["point", "compiled_point"])
+@pytest.mark.parametrize("share", [1.0, 0.9])
+def test_it_judges_leaves_in_place_of_the_playouts_or_beside_them(
+    file: Path, name: str, share: float
+) -> None:
+    game = Go(7)
+    search = searching(load(f"{file}:{name}"), share)
+    info = last_info(search, game, Limits(nodes=1500))
+    assert info.pv[0] == at(game, "C5")
+    assert info.expected is not None
+    assert info.expected > 0.5
+    assert last_info(searching(None), game, Limits(nodes=1500)).pv[0] != at(game, "C5")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_white_wants_what_black_wants(file: Path, threads: int) -> None:
+    game = Go(7)
+    game.play(at(game, "D4"))
+    for name in ("point", "compiled_point"):
+        info = last_info(
+            searching(load(f"{file}:{name}"), threads=threads), game, Limits(nodes=1500)
+        )
+        assert info.pv[0] == at(game, "C5")
+        assert info.expected is not None
+        assert info.expected > 0.5
+
+
+def test_plain_and_compiled_are_the_same_search(file: Path) -> None:
+    game, found = Go(7), []
+    for name in ("point", "compiled_point"):
+        search = searching(load(f"{file}:{name}"))
+        last_info(search, game, Limits(nodes=500))
+        pool = search._pool
+        found.append([(pool.move(c), pool.visits(c), pool.mean(c)) for c in visited(search)])
+    assert found[0] == found[1]
+
+
+def visited(search: GoSearch) -> list[int]:
+    return [child for child in search._pool.children(ROOT) if search._pool.visits(child)]
+
+
+def test_without_a_share_it_changes_nothing(file: Path) -> None:
+    game, found = Go(7), []
+    for evaluation in (None, load(f"{file}:compiled_point")):
+        search = searching(evaluation, 0.0)
+        last_info(search, game, Limits(nodes=500))
+        found.append([(search._pool.move(c), search._pool.visits(c)) for c in visited(search)])
+    assert found[0] == found[1]
+
+
+def test_a_plain_evaluation_sees_the_games_own_position() -> None:
+    """It gets a game with its history, at each leaf, and the game of the caller stays."""
+    lines = set()
+
+    def look(game: Go) -> float:
+        states = game._states
+        line = tuple(state.move for state in states[1:])
+        lines.add(line)
+        replayed = Go(game.size, game.komi)
+        for move in line:
+            assert move in replayed.moves()
+            replayed.play(move)
+        assert replayed.key() == game.key()
+        return 0.0
+
+    game = Go(5)
+    for text in ("C3", "B2"):
+        game.play(at(game, text))
+    key = game.key()
+    last_info(searching(Evaluation("look", python=look)), game, Limits(nodes=300))
+    assert game.key() == key
+    assert len(lines) > 50
+    assert {line[:2] for line in lines} == {(at(game, "C3"), at(game, "B2"))}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("raises", "raises failed: ValueError: no good"),
+        ("divides", "divides failed: ZeroDivisionError"),
+        ("nan", "nan failed: ValueError: it returned NaN"),
+        ("plain_raises", "plain_raises failed: ValueError: no good"),
+        ("plain_nan", "plain_nan failed: "),
+        ("text", "text failed: "),
+    ],
+)
+def test_what_it_raises_ends_the_search_and_the_next_one_runs(
+    file: Path, name: str, reason: str, threads: int
+) -> None:
+    search = searching(load(f"{file}:{name}"), threads=threads)
+    game = Go(7)
+    with pytest.raises(EvaluationError, match=reason):
+        last_info(search, game, Limits(nodes=100_000))
+    search._take_root(game, Limits())
+    assert search._pool.visits(ROOT) == 0, "its values mean nothing"
+    if name in ("raises", "plain_raises"):
+        game = Go(7)
+        chosen = (PASS,) if name == "plain_raises" else ()
+        info = last_info(search, game, Limits(nodes=3, search_moves=chosen))
+        assert info.pv[0] in game.moves()
+        assert info.complete
+
+
+@pytest.mark.parametrize(("value", "bound"), [(1e300, 1.0), (-1e300, 1.0), (0.25, 0.3)])
+def test_any_number_is_between_a_loss_and_a_win(value: float, bound: float) -> None:
+    """A number of points for whoever is to move at the leaf; a small one counts by its size."""
+    game = Go(5)
+    chosen = (at(game, "C3"),)
+    evaluation = Evaluation("great", python=lambda leaf: value if leaf.turn else -value)
+    info = last_info(searching(evaluation), game, Limits(nodes=50, search_moves=chosen))
+    assert info.expected is not None
+    assert -bound <= info.expected <= bound
+    assert (info.expected > 0) == (value < 0)
+    assert abs(info.expected) > bound / 2

@@ -1,0 +1,136 @@
+"""Ladders that work and that are broken, from all sides and for both colours."""
+
+from itertools import product
+from random import Random
+
+import pytest
+
+from agent.compiled.kernel import entry
+from agent.compiled.native import int64
+from agent.games.go import Go
+from agent.games.stones import members
+from agent.go.ladders import MOST_READ, attack, escape_works
+from agent.go.records import Worker
+from agent.go.rules import StoneBoard
+from tests.agent.go.positions import at, from_diagram, random_game, symmetry, turned
+
+
+@entry(int64(Worker, int64))
+def _gets_away(worker: Worker, stone: int) -> int:
+    return int64(escape_works(worker, worker.root, stone))
+
+
+@entry(int64(Worker, int64))
+def _attack(worker: Worker, stone: int) -> int:
+    return int64(attack(worker, worker.root, stone))
+
+
+SIDES = list(product(range(8), (False, True)))
+
+
+def ladder(size: int, *breakers: str, turn: int = 0) -> Go:
+    """A white stone at C3 with two liberties, that Black's ladder drives up and to the right."""
+    game = Go(size, 0.5)
+    game.set_up(1, [at(game, "C3")])
+    game.set_up(0, [at(game, text) for text in ("B3", "C2", "B4")])
+    game.set_up(1, [at(game, text) for text in breakers])
+    game.hand_to(turn)
+    return game
+
+
+def gets_away(game: Go, stone: int) -> bool:
+    board = StoneBoard()
+    board.load(game)
+    return bool(_gets_away(board.worker, stone))
+
+
+def attacked(game: Go, stone: int) -> int | None:
+    board = StoneBoard()
+    board.load(game)
+    return _attack(board.worker, stone) or None
+
+
+@pytest.mark.parametrize("size", [5, 9, 13, 19])
+@pytest.mark.parametrize(("number", "swap"), SIDES)
+def test_a_ladder_works_across_the_board(size: int, number: int, swap: bool) -> None:
+    game = ladder(size)
+    taken = symmetry(size, number)
+    other = turned(game, number, swap)
+    stone = taken[at(game, "C3")]
+    move = attacked(other, stone)
+    assert move in {taken[at(game, "C4")], taken[at(game, "D3")]}
+    other.play(move)
+    assert not gets_away(other, stone)
+    # It is so, move by move: whatever the runner does, he has one liberty when it is his turn.
+    while True:
+        free = other.stones.liberties[other.stones.head[stone]]
+        assert free.bit_count() == 1
+        other.play(free.bit_length() - 1)
+        head = other.stones.head[stone]
+        if other.stones.liberties[head].bit_count() < 2:
+            break
+        move = attacked(other, stone)
+        assert move is not None
+        other.play(move)
+
+
+@pytest.mark.parametrize(("size", "breaker"), [(9, "G7"), (9, "F6"), (19, "Q16"), (19, "K10")])
+@pytest.mark.parametrize(("number", "swap"), SIDES)
+def test_a_stone_on_the_way_breaks_it(size: int, breaker: str, number: int, swap: bool) -> None:
+    game = ladder(size, breaker)
+    taken = symmetry(size, number)
+    other = turned(game, number, swap)
+    stone = taken[at(game, "C3")]
+    assert attacked(other, stone) is None
+    for text in ("C4", "D3"):
+        other.play(taken[at(game, text)])
+        assert gets_away(other, stone)
+        other.undo()
+
+
+def test_a_stone_beside_the_way_does_not_break_it() -> None:
+    for breaker in ("A9", "J1", "G3"):
+        game = ladder(9, breaker)
+        assert attacked(game, at(game, "C3")) is not None
+
+
+def test_who_takes_a_stone_of_those_around_gets_away() -> None:
+    """White's stones in the corner cannot run, but may take what holds them, if it hangs."""
+    hangs = from_diagram(".....", ".....", "XO...", "OX...", ".OX..", turn=1)
+    holds = from_diagram(".....", ".....", "X....", "OX...", ".OX..", turn=1)
+    assert gets_away(hangs, at(hangs, "B1"))
+    assert not gets_away(holds, at(holds, "B1"))
+
+
+def test_nothing_but_the_reading_is_changed() -> None:
+    game = ladder(9)
+    board = StoneBoard()
+    board.load(game)
+    before = board.worker.root.tobytes()
+    _attack(board.worker, at(game, "C3"))
+    _gets_away(board.worker, at(game, "C3"))
+    assert board.worker.root.tobytes() == before
+
+
+@pytest.mark.parametrize("size", [5, 9, 19])
+def test_reading_is_bounded_and_what_it_finds_is_legal(size: int) -> None:
+    """In random positions, where everything is in atari."""
+    random, board = Random(size), StoneBoard()
+    found = 0
+    for _ in range(20 if size < 19 else 3):
+        game = random_game(size, random)
+        stones = game.stones
+        board.load(game)
+        for head in {stones.head[vertex] for vertex in members(stones.sets[1] | stones.sets[2])}:
+            free = stones.liberties[head]
+            if free.bit_count() == 1:
+                _gets_away(board.worker, head)
+                assert board.worker.read <= MOST_READ + 1
+            elif free.bit_count() == 2:
+                move = _attack(board.worker, head)
+                assert board.worker.read <= MOST_READ + 1
+                if move:
+                    assert free >> move & 1
+                    assert not stones.suicide(move, 3 - stones.board[head])
+                    found += 1
+    assert found

@@ -1,0 +1,207 @@
+"""What was learned of moves: its features under symmetries, its file, and its place in a search."""
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agent.compiled.source import Means
+from agent.evaluation import HANDCRAFTED
+from agent.evaluation import load as load_evaluation
+from agent.games.go import Go, evaluate
+from agent.games.stones import PASS
+from agent.go import pattern_weights, rules
+from agent.go import source as go_source
+from agent.go.describing import describe
+from agent.go.features import AT_TRAITS, CODE, COLUMNS, NAMES, TRAITS, WEIGHTS
+from agent.go.pattern_weights import WeightsError, canonical_codes, digest, load, save, shipped
+from agent.go.rules import StoneBoard, to_move
+from agent.go.search import GoSearch
+from agent.limits import Limits
+from agent.search.source import GameSource
+
+SIZE = 9
+
+
+def described(game: Go) -> dict[int, list[int]]:
+    """The features of the moves of a position, codes by the least that are the same turned."""
+    board = StoneBoard()
+    board.load(game)
+    moves = np.zeros(SIZE * SIZE + 1, np.int64)
+    found = np.zeros((SIZE * SIZE + 1, COLUMNS), np.int64)
+    number = describe(board.worker, moves, found)
+    codes = found[:number, CODE]
+    found[:number, CODE] = np.where(codes >= 0, canonical_codes()[codes], codes)
+    return {int(moves[i]): found[i].tolist() for i in range(number)}
+
+
+def random_moves(chance: random.Random, number: int) -> list[int]:
+    game, moves = Go(SIZE), []
+    for _ in range(number):
+        move = chance.choice([move for move in game.sensible() if move != PASS] or [PASS])
+        game.play(move)
+        moves.append(move)
+    return moves
+
+
+def after(moves: list[int]) -> Go:
+    game = Go(SIZE)
+    for move in moves:
+        game.play(move)
+    return game
+
+
+def test_features_are_the_same_turned_and_mirrored() -> None:
+    chance = random.Random(5)
+    shape = Go(SIZE).stones.shape
+    last = SIZE - 1
+    turns = [lambda x, y: (last - x, y), lambda x, y: (y, x), lambda x, y: (y, last - x)]
+    captured = 0
+    for number in range(20, 60, 4):
+        moves = random_moves(chance, number)
+        found = described(after(moves))
+        captured += any(NAMES["captures one"] in features for features in found.values())
+        for turn in turns:
+
+            def turned(move: int, turn=turn) -> int:  # type: ignore[no-untyped-def]
+                return move if move <= 0 else shape.vertex(*turn(*shape.place(move)))
+
+            other = described(after([turned(move) for move in moves]))
+            codes = {turned(move): features[CODE] for move, features in found.items()}
+            assert {move: features[CODE] for move, features in other.items()} == codes
+            near = {turned(move): features[1:4] for move, features in found.items()}
+            assert {move: features[1:4] for move, features in other.items()} == near
+    assert captured > 3
+
+
+def test_features_are_the_movers_view() -> None:
+    moves = random_moves(random.Random(2), 30)
+    black, white = after(moves), after([PASS, *moves])
+    one, other = described(black), described(white)
+    assert black.turn != white.turn
+    assert {move: f[:2] for move, f in one.items()} == {move: f[:2] for move, f in other.items()}
+
+
+def test_a_capture_is_noticed() -> None:
+    game = Go(SIZE)
+    shape = game.stones.shape
+    # White's stone at 3, 3 has one liberty left, at 3, 4.
+    for x, y in ((2, 3), (3, 3), (4, 3), (8, 8), (3, 2), (8, 7)):
+        game.play(shape.vertex(x, y))
+    features = described(game)[shape.vertex(3, 4)]
+    assert NAMES["captures one"] in features
+    assert NAMES["self-atari of one"] not in features
+    elsewhere = described(game)[shape.vertex(6, 2)]
+    assert not any(place >= AT_TRAITS for place in elsewhere)
+
+
+def test_a_file_comes_back_and_what_is_not_in_it_is_neutral(tmp_path: Path) -> None:
+    path = tmp_path / "weights.json"
+    save(path, {"games": 3}, {"passes": -1.5}, {"others": 0.25, "0": 2.0})
+    table = load(path)
+    assert len(table) == WEIGHTS
+    assert (table[0], table[1]) == (2.0, 0.25)
+    assert table[NAMES["passes"]] == -1.5
+    assert table[NAMES["escapes"]] == 0
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[:40],
+        lambda text: text.replace("-1.5", "-1.6"),
+        lambda text: text.replace("passes", "dances"),
+        lambda text: "[]",
+        lambda text: "[" * 100_000,
+        lambda text: "",
+    ],
+)
+def test_a_damaged_file_is_named(tmp_path: Path, damage) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "weights.json"
+    save(path, {}, {"passes": -1.5}, {"others": 0.25, "0": 2.0})
+    path.write_text(damage(path.read_text()))
+    with pytest.raises(WeightsError, match=r"weights\.json"):
+        load(path)
+
+
+@pytest.mark.parametrize("weight", ["NaN", "1e9", '"x"', "null"])
+def test_what_is_no_weight_is_refused_whatever_the_digest(tmp_path: Path, weight: str) -> None:
+    path = tmp_path / "weights.json"
+    features = {"passes": json.loads(weight)}
+    parts = {"manifest": {"sha256": digest(features, {"others": 0})}, "features": features}
+    path.write_text(json.dumps(parts | {"patterns": {"others": 0}}))
+    with pytest.raises(WeightsError, match=r"weights\.json"):
+        load(path)
+
+
+def test_the_shipped_file_is_sound_and_says_where_it_comes_from() -> None:
+    table, wrong = shipped()
+    assert (table is not None, wrong) == (True, "")
+    text = pattern_weights.SHIPPED.read_text()
+    assert len(text) < 200_000
+    manifest = json.loads(text)["manifest"]
+    assert manifest["games"] > 100
+    assert {"licence", "sources", "positions", "sha256"} <= manifest.keys()
+    assert len(TRAITS) == WEIGHTS - AT_TRAITS
+
+
+def prior_of(search: GoSearch, game: Go, move: int) -> float:
+    search.new_game()
+    search.arm()
+    priors = {info.pv[0]: info.prior for info in search.deepen(game, Limits(nodes=2), 100)}
+    return float(priors[move] or 0.0)
+
+
+def test_what_was_learned_weighs_in_a_search(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "weights.json"
+    save(path, {}, {"line 2": 6.0}, {"others": 0.0})
+    table = load(path)
+    monkeypatch.setattr(rules, "shipped", lambda: (table, ""))
+    game = Go(SIZE)
+    second = game.stones.shape.vertex(1, 4)
+    with_it = GoSearch(Means(megabytes=4, seed=1, settings={"learned": 400}))
+    without = GoSearch(Means(megabytes=4, seed=1, settings={"learned": 0}))
+    assert prior_of(with_it, game, second) > 2 * prior_of(without, game, second)
+
+
+def test_without_its_weights_a_search_plays_on_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "shipped", lambda: (None, "w.json is damaged"))
+    monkeypatch.setattr(pattern_weights, "shipped", lambda: (None, "w.json is damaged"))
+    search = GoSearch(Means(megabytes=4, seed=1, settings={"learned": 400}))
+    search.arm()
+    *_, last = search.deepen(Go(SIZE), Limits(nodes=50))
+    assert last.nodes == 50
+    said: list[str] = []
+    plain = GameSource(lambda evaluate: search, None, None, said.append)  # type: ignore[arg-type]
+    users = replace(load_evaluation(HANDCRAFTED.name), python=evaluate)
+    go_source.compiled_source(plain, users, Means(megabytes=4), said.append)._make()
+    assert said == ["w.json is damaged; the Go search plays without what was learned"]
+
+
+def test_moves_are_those_of_the_plain_game() -> None:
+    game = after(random_moves(random.Random(9), 40))
+    assert set(described(game)) >= {to_move(move) for move in game.sensible()}
+
+
+def test_a_rating_is_the_sum_of_the_weights_of_the_features() -> None:
+    table, _ = shipped()
+    assert table is not None
+    search = GoSearch(Means(megabytes=4, seed=1, settings={"learned": 100}))
+    game = after(random_moves(random.Random(3), 44))
+    search.arm()
+    list(search.deepen(game, Limits(nodes=1)))
+    ratings = search._crew.first.worker.ratings
+    board = StoneBoard()
+    board.load(game)
+    moves = np.zeros(SIZE * SIZE + 1, np.int64)
+    found = np.zeros((SIZE * SIZE + 1, COLUMNS), np.int64)
+    number = describe(board.worker, moves, found)
+    assert number > 20
+    for move, places in zip(moves[:number], found[:number], strict=True):
+        wanted = sum(float(table[place]) for place in places if place >= 0)
+        assert ratings[move] == pytest.approx(wanted, abs=1e-5)

@@ -1,0 +1,264 @@
+"""Compiled playouts: by the rules, without filling eyes, the same again with the same seed."""
+
+from random import Random
+
+import numba
+import pytest
+
+from agent.compiled.kernel import entry
+from agent.compiled.native import int64
+from agent.games.go import Go
+from agent.games.stones import NOWHERE, PASS
+from agent.go.mcts import _exact_area
+from agent.go.playout import LARGEST_EYE, _vital_point, many_playouts
+from agent.go.records import Worker
+from agent.go.rules import StoneBoard, from_move
+from agent.go.settings import NUMBERS
+from tests.agent.go.positions import (
+    SELF_ATARI,
+    empties,
+    from_diagram,
+    may,
+    random_game,
+    survey,
+    symmetry,
+    turned,
+)
+
+LIGHT, HEAVY = 0, 1
+
+
+@entry(int64(Worker, int64))
+def _vital(worker: Worker, start: int) -> int:
+    return int64(_vital_point(worker, worker.root, start))
+
+
+@entry(numba.float64(Worker))
+def _exact(worker: Worker) -> float:
+    return _exact_area(worker, worker.root)
+
+
+def played_out(board: StoneBoard, game: Go, heavy: int) -> list[int]:
+    """Make one playout and return its moves, as vertices or PASS."""
+    board.load(game)
+    many_playouts(board.worker, 1, heavy)
+    return [from_move(int(move)) for move in board.worker.played[: board.worker.length]]
+
+
+@pytest.mark.parametrize("heavy", [LIGHT, HEAVY])
+@pytest.mark.parametrize("size", [2, 3, 5, 9, 13, 19])
+def test_they_keep_the_rules_and_end(size: int, heavy: int) -> None:
+    """Replayed on the plain board; only superko they do not know."""
+    random, board = Random(size), StoneBoard()
+    ended = filled = 0
+    number = 20 if size < 10 else 4
+    for _ in range(number):
+        game = random_game(size, random, size * size)
+        moves = played_out(board, game, heavy)
+        stones, colour, passes = game.stones.copy(), game.turn + 1, game.passes
+        for move in moves:
+            assert passes < 2
+            if move == PASS:
+                passes += 1
+                stones.ko = NOWHERE
+            else:
+                assert stones.board[move] == 0
+                assert may(stones, move, colour)
+                filled += stones.own_eye(move, colour)
+                stones.put(move, colour)
+                passes = 0
+            colour = 3 - colour
+        end = board.worker.board
+        assert end.colours[: len(stones.board)].tolist() == stones.board
+        assert (end.passes, end.turn) == (passes, colour)
+        assert passes == 2 or len(moves) == 3 * size * size
+        ended += passes == 2
+        if passes == 2:
+            assert_nothing_is_left(stones.sets, game, moves)
+    assert ended > number // 4
+    assert heavy or not filled
+
+
+def assert_nothing_is_left(sets: list[int], game: Go, moves: list[int]) -> None:
+    """Check that both could only fill eyes, or put own stones into atari."""
+    other = Go(game.size, game.komi)
+    for move in [*game_moves(game), *moves]:
+        other.play_as(*move) if isinstance(move, tuple) else other.play(move)
+    assert other.stones.sets == sets
+    board = StoneBoard()
+    board.load(other)
+    for colour in (1, 2):
+        found = survey(board, colour)
+        for vertex in empties(other.stones):
+            assert (
+                other.stones.own_eye(vertex, colour)
+                or not may(other.stones, vertex, colour)
+                or found[vertex, SELF_ATARI] > 0
+            )
+
+
+def game_moves(game: Go) -> list[tuple[int, int]]:
+    """Return the moves of a game, with whose they are."""
+    moves = game.moves_since(Go(game.size, game.komi).key(), 10_000)
+    assert moves is not None
+    return [(number % 2, move) for number, move in enumerate(moves)]
+
+
+def test_answers_alone_fill_eyes() -> None:
+    """A move anywhere, a vital point and a pattern never do."""
+    random, board = Random(4), StoneBoard()
+    for name in ("capture", "two_liberties"):
+        board.worker.settings[NUMBERS[name]] = 0.0
+    for _ in range(20):
+        game = random_game(7, random, 40)
+        stones, colour = game.stones.copy(), game.turn + 1
+        for move in played_out(board, game, HEAVY):
+            if move != PASS:
+                assert not stones.own_eye(move, colour)
+                stones.put(move, colour)
+            colour = 3 - colour
+
+
+@pytest.mark.parametrize("heavy", [LIGHT, HEAVY])
+def test_a_seed_gives_the_same_playouts_and_another_gives_others(heavy: int) -> None:
+    board, game = StoneBoard(), random_game(9, Random(1), 20)
+
+    def lines(seed: int) -> list[list[int]]:
+        board.seed(seed)
+        return [played_out(board, game, heavy) for _ in range(5)]
+
+    first = lines(5)
+    assert len({tuple(line) for line in first}) == 5
+    assert lines(6) != first
+    assert lines(5) == first
+
+
+def test_what_is_owned_and_the_points_are_those_of_the_final_positions() -> None:
+    board, game = StoneBoard(), random_game(7, Random(3), 20)
+    worker = board.worker
+    points = 0.0
+    for number in range(1, 30):
+        before = worker.owned.copy()
+        played_out(board, game, HEAVY)
+        owned = worker.owned - before
+        assert set(owned.tolist()) <= {-1, 0, 1}
+        points += owned.sum() - game.komi
+        assert worker.points == pytest.approx(points)
+        assert worker.finished == number
+        for vertex in game.stones.shape.vertices:
+            colour = worker.board.colours[vertex]
+            if colour:
+                assert owned[vertex] == 3 - 2 * colour
+
+
+def test_light_playouts_score_as_the_plain_board_where_only_eyes_are_left() -> None:
+    random, board = Random(9), StoneBoard()
+    compared = 0
+    for _ in range(60):
+        game = random_game(5, random)
+        board.worker.points = 0.0
+        moves = played_out(board, game, LIGHT)
+        stones, colour = game.stones.copy(), game.turn + 1
+        for move in moves:
+            if move != PASS:
+                stones.put(move, colour)
+            colour = 3 - colour
+        free = empties(stones)
+        if all(stones.own_eye(v, 1) or stones.own_eye(v, 2) for v in free):
+            black, white = stones.areas()
+            assert board.worker.points == black.bit_count() - white.bit_count() - game.komi
+            compared += 1
+    assert compared > 10
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 9, 19])
+def test_after_two_passes_the_area_is_that_of_the_plain_game(size: int) -> None:
+    """Of any position, and each vertex is owned by whose area it is."""
+    random, board = Random(size), StoneBoard()
+    for _ in range(100 if size < 19 else 10):
+        game = random_game(size, random)
+        board.load(game)
+        board.worker.owned[:] = 0
+        assert _exact(board.worker) == game.score()
+        black, white = game.stones.areas()
+        for vertex in game.stones.shape.vertices:
+            assert board.worker.owned[vertex] == (black >> vertex & 1) - (white >> vertex & 1)
+
+
+def test_a_stop_ends_them() -> None:
+    board = StoneBoard()
+    board.load(Go())
+    board.worker.stop = 1
+    many_playouts(board.worker, 1_000_000_000, HEAVY)
+    assert board.worker.finished == 0
+
+
+# Eyes within stones of one colour: "*" is the vital point, "." another of its vertices.
+EYES = {
+    "three in a row": (".*.",),
+    "a bent three": (".X", "*."),
+    "a pyramid of four": ("X.X", ".*."),
+    "a bulky five": ("..X", ".*."),
+    "a cross of five": ("X.X", ".*.", "X.X"),
+    "a rabbity six": ("X..", ".*.", "X.X"),
+    "one": (".",),
+    "two": ("..",),
+    "four in a row": ("....",),
+    "a bent four": ("...", "XX."),
+    "a square of four": ("..", ".."),
+    "five in a row": (".....",),
+    "a rectangle of six": ("...", "..."),
+    "seven": ("....", "..."),
+}
+
+
+@pytest.mark.parametrize("name", EYES)
+@pytest.mark.parametrize(("number", "swap"), [(n, s) for n in range(8) for s in (False, True)])
+def test_vital_points_of_small_eyes(name: str, number: int, swap: bool) -> None:
+    rows = [["X"] * 9 for _ in range(9)]
+    vital = NOWHERE
+    inner: list[int] = []
+    game = Go(9)
+    for y, row in enumerate(EYES[name]):
+        for x, sign in enumerate(row):
+            if sign == "X":
+                continue
+            rows[y + 2][x + 2] = "."
+            vertex = game.stones.shape.vertex(x + 2, 8 - y - 2)
+            inner.append(vertex)
+            if sign == "*":
+                vital = vertex
+    taken = {**symmetry(9, number), NOWHERE: NOWHERE}
+    game = turned(from_diagram(*map("".join, rows)), number, swap)
+    board = StoneBoard()
+    board.load(game)
+    for start in inner:
+        assert _vital(board.worker, taken[start]) == taken[vital]
+    assert (vital != NOWHERE) <= (len(inner) <= LARGEST_EYE)
+
+
+def test_a_space_between_both_colours_has_no_vital_point() -> None:
+    rows = ["X" * 9] * 4 + ["XXX...OXX", "XXXXXX.OX"] + ["X" * 9] * 3
+    game = from_diagram(*rows)
+    board = StoneBoard()
+    board.load(game)
+    assert _vital(board.worker, game.stones.shape.vertex(4, 4)) == NOWHERE
+
+
+def test_the_vital_point_of_an_eye_is_played_at_once() -> None:
+    """White has just played beside the eye, Black takes the middle of three."""
+    rows = (".X...", "XXXXX", "OOOOX", "...OX", "OOOOX")
+    game = from_diagram(*rows)
+    game.hand_to(1)
+    game.play(game.stones.shape.vertex(4, 4))
+    board = StoneBoard()
+    for name in ("capture", "two_liberties", "pattern"):
+        board.worker.settings[NUMBERS[name]] = 0.0
+    board.worker.settings[NUMBERS["nakade"]] = 1.0
+    moves = {played_out(board, game, HEAVY)[0] for _ in range(20)}
+    assert len(moves) > 1, "the last move is far from the eye"
+    game = from_diagram(".X...", "XXXXX", "OOOOX", "...OX", ".OOOX")
+    game.hand_to(1)
+    game.play(game.stones.shape.vertex(0, 0))
+    vital = game.stones.shape.vertex(1, 1)
+    assert {played_out(board, game, HEAVY)[0] for _ in range(20)} == {vital}

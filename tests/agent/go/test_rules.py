@@ -1,0 +1,192 @@
+"""The compiled rules of Go against the plain board, in every position of random games."""
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from agent.compiled.source import Means
+from agent.games.go import Go
+from agent.games.stones import BORDER, EMPTY, NOWHERE, PASS, Stones, members
+from agent.go.records import CELLS
+from agent.go.rules import StoneBoard, to_move
+from agent.go.search import GoSearch
+from agent.limits import Limits
+from tests.agent.go.positions import (
+    CAPTURES,
+    LEGAL,
+    LIBERTIES,
+    SELF_ATARI,
+    SIDES,
+    after,
+    at,
+    empties,
+    from_diagram,
+    in_the_game,
+    may,
+    random_game,
+    random_move,
+    survey,
+)
+
+# How many games on each size; fewer moves where boards are large.
+GAMES = [(2, 40), (3, 40), (4, 30), (5, 20), (6, 8), (7, 6), (9, 3), (13, 1), (19, 1)]
+
+
+def assert_same(board: StoneBoard, stones: Stones) -> None:
+    """Check all that a kernel's root knows of its stones."""
+    root, of = board.worker.root, stones.shape
+    colours = np.full(CELLS, BORDER)
+    colours[: len(stones.board)] = stones.board
+    assert np.array_equal(root.colours, colours)
+    heads: dict[int, int] = {}
+    for vertex in members(stones.sets[1] | stones.sets[2]):
+        heads.setdefault(stones.head[vertex], int(root.heads[vertex]))
+        assert root.heads[vertex] == heads[stones.head[vertex]]
+    for plain, head in heads.items():
+        chain = set(stones.chains[plain])
+        assert head in chain
+        assert root.sizes[head] == len(chain)
+        stone, seen = int(root.nexts[head]), {head}
+        while stone != head:
+            assert stone not in seen
+            seen.add(stone)
+            stone = int(root.nexts[stone])
+        assert seen == chain
+        free = list(members(stones.liberties[plain]))
+        assert root.liberties[head] == len(free)
+        assert root.sums[head] == sum(free)
+        assert root.squares[head] == sum(vertex * vertex for vertex in free)
+    free = empties(stones)
+    for vertex in free:
+        assert root.heads[vertex] == NOWHERE
+        assert root.empties[root.places[vertex]] == vertex
+    assert sorted(root.empties[: root.empty]) == free
+    assert root.ko == stones.ko
+    assert root.key == board.key(stones.sets[1], stones.sets[2])
+    for vertex in of.vertices:
+        around = (vertex + x + y * of.step for x, y in SIDES)
+        code = sum(int(colours[beside]) << 2 * side for side, beside in enumerate(around))
+        assert root.codes[vertex] == code
+
+
+def assert_foreseen(board: StoneBoard, stones: Stones, colour: int) -> int:
+    """Check what the kernels say of every move of a colour; return how many put into atari."""
+    found = survey(board, colour)
+    threatened = 0
+    for vertex in empties(stones):
+        says = found[vertex]
+        assert says[LEGAL] == may(stones, vertex, colour)
+        if not says[LEGAL]:
+            continue
+        _, size, liberties = after(stones, vertex, colour)
+        taken = stones.captured_by(vertex, colour).bit_count()
+        assert (says[CAPTURES] > 0) == (taken > 0)
+        assert taken <= says[CAPTURES] <= 4 * taken
+        # Whoever takes two stones or more counts as free, though he may be taken back.
+        if taken < 2:
+            assert says[SELF_ATARI] == (size if liberties == 1 else 0)
+            assert says[LIBERTIES] <= min(liberties, 3)
+        else:
+            assert says[SELF_ATARI] in (0, size)
+        assert says[LIBERTIES] >= min(liberties, 2)
+        threatened += says[SELF_ATARI] > 0
+    return threatened
+
+
+@pytest.mark.parametrize(("size", "games"), GAMES)
+def test_every_position_of_random_games_equals_the_plain_board(size: int, games: int) -> None:
+    random = Random(f"kempelen {size}")
+    board = StoneBoard()
+    kos = captures = threatened = 0
+    for _ in range(games):
+        game = Go(size)
+        board.load(game)
+        for ply in range(min(3 * size * size, 200) if size < 13 else 400):
+            move = random_move(game, random)
+            before = game.stones.sets[EMPTY].bit_count()
+            game.play(move)
+            board.play(move)
+            taken = game.stones.sets[EMPTY].bit_count() - before + (move != PASS)
+            root = board.worker.root
+            assert (root.turn, root.passes) == (game.turn + 1, game.passes)
+            assert [root.last, root.earlier] == [to_move(each) for each in game.last_moves(2)]
+            assert root.taken == taken
+            if size < 9 or ply % 5 == 0:
+                assert_same(board, game.stones)
+                for colour in (1, 2):
+                    threatened += assert_foreseen(board, game.stones, colour)
+            captures += taken > 0
+            kos += game.stones.ko != NOWHERE
+            if game.over():
+                break
+    assert captures > 2 * games
+    assert kos or size == 2
+    assert threatened
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 9, 19])
+def test_a_position_loaded_is_the_same_as_one_played(size: int) -> None:
+    random, board = Random(size), StoneBoard()
+    for _ in range(10):
+        game = random_game(size, random, 200)
+        board.load(game)
+        assert_same(board, game.stones)
+        root = board.worker.root
+        assert (root.turn, root.passes) == (game.turn + 1, game.passes)
+        assert [root.last, root.earlier] == [to_move(each) for each in game.last_moves(2)]
+        assert board.worker.komi == game.komi
+
+
+@pytest.mark.parametrize("size", [2, 5, 9])
+def test_positions_of_a_game_are_not_to_come_again(size: int) -> None:
+    random, board = Random(size), StoneBoard()
+    repeatable = 0
+    for _ in range(10):
+        game = random_game(size, random, 200)
+        board.load(game)
+        played = {board.key(*position) for position in game.positions}
+        other = random_game(size, random, 200)
+        for position in [*game.positions, *other.positions]:
+            there = in_the_game(board, position)
+            # The empty board, whose key is 0, never comes again: who captures has a stone.
+            assert there == (game.repeatable and board.key(*position) in played - {0})
+        repeatable += game.repeatable
+    assert repeatable > 3
+
+
+def test_a_game_of_very_many_positions_is_remembered() -> None:
+    """Random games by superko go on for long where eyes are filled."""
+    random, board = Random(2), StoneBoard()
+    game = Go(9)
+    while len(game.positions) < 5000:
+        game.play(random.choice(game.moves()[:-1] or [PASS]))
+    board.load(game)
+    assert all(in_the_game(board, position) for position in game.positions if any(position))
+    *_, last = GoSearch(Means(megabytes=1, seed=1)).deepen(game, Limits(nodes=500))
+    assert last.pv[0] in game.moves()
+
+
+def test_keys_tell_positions_apart() -> None:
+    random, board = Random(1), StoneBoard()
+    keys: dict[int, tuple[int, int]] = {}
+    for size in (3, 9, 19):
+        for _ in range(10):
+            game = random_game(size, random, 200)
+            for position in game.positions:
+                assert keys.setdefault(board.key(*position), position) == position
+    assert len(keys) > 1000
+
+
+def test_whoever_took_a_ko_may_connect_it() -> None:
+    """A colour may move twice running over GTP: its own ko forbids it nothing."""
+    game = from_diagram(".XO..", "X.XO.", ".XO..", ".....", ".....", turn=1)
+    game.play(at(game, "B4"))
+    ko = game.stones.ko
+    assert ko == at(game, "C4")
+    board = StoneBoard()
+    board.load(game)
+    assert not board.may(ko, 1)
+    game.hand_to(1)
+    board.load(game)
+    assert board.may(ko, 2)

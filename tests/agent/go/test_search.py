@@ -1,0 +1,483 @@
+"""The compiled search of Go: its tree, what it keeps, what it finds, and its manners."""
+
+import resource
+import threading
+import time
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from agent.compiled.node_pool import NodePool
+from agent.compiled.source import Means
+from agent.compiled.tree import FULL, ONE, ROOT
+from agent.games.go import Go
+from agent.games.stones import PASS
+from agent.go.mcts import AMAF, POINT, POINTS
+from agent.go.rules import from_move
+from agent.go.search import GoSearch
+from agent.limits import Info, Limits
+from tests.agent.go.positions import at, from_diagram, random_game
+
+SIZES = [2, 3, 5, 9, 19]
+
+
+def searching(threads: int = 1, megabytes: int = 16, seed: int | None = 1) -> GoSearch:
+    return GoSearch(Means(threads=threads, megabytes=megabytes, seed=seed))
+
+
+def infos(search: GoSearch, game: Go, limits: Limits[int], lines: int = 1) -> list[Info[int]]:
+    search.arm()
+    return list(search.deepen(game, limits, lines))
+
+
+def last_info(search: GoSearch, game: Go, limits: Limits[int]) -> Info[int]:
+    return [info for info in infos(search, game, limits) if info.multipv == 1][-1]
+
+
+def pool_of(search: GoSearch) -> NodePool:
+    return search._pool
+
+
+def visits_by_move(search: GoSearch) -> dict[int, int]:
+    pool = pool_of(search)
+    return {from_move(pool.move(child)): pool.visits(child) for child in pool.children(ROOT)}
+
+
+def check_tree(search: GoSearch, game: Go, node: int = ROOT) -> int:
+    """Check a tree against the rules of Go, superko among them, and of counting; return its size.
+
+    A total beyond the visits would be a virtual loss that was never taken back.
+    """
+    pool = pool_of(search)
+    children = pool.children(node)
+    moves = [from_move(pool.move(child)) for child in children]
+    assert len(moves) == len(set(moves))
+    legal = set(game.moves())
+    assert set(moves) <= legal
+    if children:
+        assert PASS in moves or node == ROOT
+        eyes = {move for move in legal if game.stones.own_eye(move, game.turn + 1)}
+        assert legal - set(moves) <= eyes or node == ROOT
+    visits = [pool.visits(child) for child in children]
+    assert sum(visits) <= pool.visits(node)
+    total = int(pool.columns["totals"][node])
+    assert abs(total) <= pool.visits(node) * ONE
+    nodes = 1
+    for child, move in zip(children, moves, strict=True):
+        assert child > node
+        if pool.children(child):
+            game.play(move)
+            nodes += check_tree(search, game, child)
+            game.undo()
+        else:
+            nodes += 1
+    return nodes
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_tree_is_one_of_legal_moves_and_its_visits_add_up(size: int) -> None:
+    random, nodes = Random(size), 0
+    for _ in range(3):
+        search = searching()
+        game = random_game(size, random, size * size)
+        info = last_info(search, game, Limits(nodes=2000))
+        assert info.nodes == pool_of(search).visits(ROOT) == 2000
+        assert sum(visits_by_move(search).values()) == 2000
+        nodes += check_tree(search, game)
+        assert info.pv[0] in game.moves()
+    assert nodes > 50
+
+
+def test_every_value_of_the_tree_is_the_sum_of_its_playouts() -> None:
+    """Each playout ends with a win or a loss: the totals of a level are whole numbers."""
+    search, game = searching(), Go(5, komi=0.5)
+    last_info(search, game, Limits(nodes=3000))
+    pool = pool_of(search)
+    for node in (ROOT, *pool.children(ROOT)):
+        visits, total = pool.visits(node), int(pool.columns["totals"][node])
+        assert total % ONE == 0
+        assert (total // ONE - visits) % 2 == 0
+    children = pool.children(ROOT)
+    assert sum(int(pool.columns["totals"][child]) for child in children) == -int(
+        pool.columns["totals"][ROOT]
+    )
+
+
+def test_a_seed_gives_the_same_search_twice_and_another_another() -> None:
+    game = random_game(9, Random(2), 30)
+    found = []
+    for seed in (5, 5, 6):
+        search = searching(seed=seed)
+        last_info(search, game, Limits(nodes=1500))
+        found.append(visits_by_move(search))
+        search.new_game()
+        last_info(search, game, Limits(nodes=1500))
+        assert visits_by_move(search) == found[-1]
+    assert found[0] == found[1] != found[2]
+
+
+@pytest.mark.parametrize("size", [5, 9, 19])
+def test_threads_grow_one_tree(size: int) -> None:
+    search, game = searching(threads=3), Go(size)
+    info = last_info(search, game, Limits(nodes=6000))
+    pool = pool_of(search)
+    assert info.nodes == 6000
+    assert pool.visits(ROOT) == 6000
+    workers = [board.worker for board in search._crew]
+    assert sum(worker.finished for worker in workers) == 6000
+    points = sum(worker.points for worker in workers)
+    assert int(pool.annex[ROOT, POINTS]) / POINT == pytest.approx(points)
+    # Whatever was counted as lost on the way down has been put right: a level sums up to the next.
+    totals = [int(pool.columns["totals"][child]) for child in pool.children(ROOT)]
+    assert abs(sum(totals) + int(pool.columns["totals"][ROOT])) <= 3 * ONE
+    # A thread that finds another expanding the root makes its playout from there.
+    assert 6000 - 3 <= sum(visits_by_move(search).values()) <= 6000
+    check_tree(search, game)
+    assert not pool.columns["marks"].any()
+    assert not any(worker.first.any() for worker in workers)
+    last_info(search, game, Limits(nodes=500))
+    assert pool.visits(ROOT) == 6500
+
+
+def repeating_games(size: int, number: int) -> list[tuple[Go, set[int]]]:
+    """Positions of random games with the moves that superko alone forbids, ko aside."""
+    found: list[tuple[Go, set[int]]] = []
+    random = Random(size)
+    while len(found) < number:
+        game = Go(size, komi=0.5)
+        for _ in range(60):
+            legal = set(game.moves())
+            stones, colour = game.stones, game.turn + 1
+            forbidden = {
+                vertex
+                for vertex in stones.shape.vertices
+                if not stones.board[vertex]
+                and vertex not in legal
+                and vertex != stones.ko
+                and not stones.suicide(vertex, colour)
+            }
+            if forbidden:
+                found.append((game, forbidden))
+                break
+            moves = [move for move in legal if move != PASS]
+            game.play(random.choice(moves) if moves and random.random() < 0.9 else PASS)
+            if game.over():
+                break
+    return found
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_no_move_of_the_tree_repeats_a_position(size: int) -> None:
+    """Also where it is no simple ko: a cycle of more moves, of the game and of the tree."""
+    for game, forbidden in repeating_games(size, 10):
+        search = searching(megabytes=2)
+        info = last_info(search, game, Limits(nodes=1000))
+        assert not forbidden & visits_by_move(search).keys()
+        assert info.pv[0] not in forbidden
+        check_tree(search, game)
+
+
+def test_two_stones_sent_are_not_sent_again_when_one_has_come_back() -> None:
+    """White sends two by A1, Black takes them by C1, and B1 takes one: the position before A1."""
+    game = from_diagram("X.XO.", "XXXO.", "XXXOO", "XXOO.", ".O.O.", turn=1)
+    sent, taken, returned = (at(game, text) for text in ("A1", "C1", "B1"))
+    before = searching()
+    last_info(before, game, Limits(nodes=5000, search_moves=(sent,)))
+    check_tree(before, game)
+    pool, node = pool_of(before), ROOT
+    for move in (sent, taken):
+        node = next(child for child in pool.children(node) if pool.move(child) == move)
+    answers = {from_move(pool.move(child)) for child in pool.children(node)}
+    assert len(answers) > 2
+    assert returned not in answers
+    game.play(sent)
+    game.play(taken)
+    assert returned not in game.moves()
+    assert not game.stones.suicide(returned, 2)
+    later = searching()
+    last_info(later, game, Limits(nodes=1000))
+    assert returned not in visits_by_move(later)
+
+
+def test_the_tree_is_kept_as_far_as_the_game_goes_on_in_it() -> None:
+    search, game = searching(), Go(7)
+    info = last_info(search, game, Limits(nodes=4000))
+    before = visits_by_move(search)[info.pv[0]]
+    game.play(info.pv[0])
+    search._take_root(game, Limits())
+    assert pool_of(search).visits(ROOT) == before
+    check_tree(search, game)
+    reply = max(visits_by_move(search).items(), key=lambda item: item[1])
+    game.play(reply[0])
+    search._take_root(game, Limits())
+    kept = pool_of(search).visits(ROOT)
+    assert kept == reply[1] > 50
+    later = last_info(search, game, Limits(nodes=1000))
+    assert later.nodes == 1000
+    assert pool_of(search).visits(ROOT) == kept + 1000
+    check_tree(search, game)
+    # The same position again goes on; so it does two moves later, both made at once.
+    search._take_root(game, Limits())
+    assert pool_of(search).visits(ROOT) == kept + 1000
+    for move in later.pv[:2]:
+        game.play(move)
+    search._take_root(game, Limits())
+    assert 0 < pool_of(search).visits(ROOT) < kept + 1000
+
+
+def changed_by_undo(game: Go) -> Go:
+    game.undo()
+    return game
+
+
+def changed_by_komi(game: Go) -> Go:
+    game.komi += 1
+    return game
+
+
+def changed_by_stones(game: Go) -> Go:
+    game.set_up(0, [at(game, "A1")])
+    return game
+
+
+def changed_by_turn(game: Go) -> Go:
+    game.hand_to(1 - game.turn)
+    return game
+
+
+def changed_to_another(game: Go) -> Go:
+    return Go(6)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [changed_by_undo, changed_by_komi, changed_by_stones, changed_by_turn, changed_to_another],
+)
+def test_nothing_is_kept_of_another_position(change: object) -> None:
+    search, game = searching(), Go(7)
+    game.play(at(game, "D4"))
+    last_info(search, game, Limits(nodes=300))
+    assert callable(change)
+    game = change(game)
+    search._take_root(game, Limits())
+    assert pool_of(search).visits(ROOT) == 0
+    assert last_info(search, game, Limits(nodes=300)).pv[0] in game.moves()
+    check_tree(search, game)
+
+
+def test_nothing_is_kept_by_a_new_game_or_where_moves_were_chosen() -> None:
+    search, game = searching(), Go(7)
+    last_info(search, game, Limits(nodes=300))
+    search.new_game()
+    search._take_root(game, Limits())
+    assert pool_of(search).visits(ROOT) == 0
+    chosen = (at(game, "A1"), at(game, "B1"))
+    last_info(search, game, Limits(nodes=300, search_moves=chosen))
+    assert set(visits_by_move(search)) == set(chosen)
+    game.play(chosen[0])
+    search._take_root(game, Limits())
+    assert pool_of(search).visits(ROOT) == 0
+
+
+@pytest.mark.parametrize(("size", "playouts"), [(9, 20_000), (19, 5_000)])
+def test_a_full_pool_drops_what_was_visited_least_and_goes_on(
+    size: int, playouts: int, thorough: bool
+) -> None:
+    playouts *= 5 if thorough else 1
+    search, game = searching(threads=2, megabytes=1), Go(size)
+    found = infos(search, game, Limits(nodes=playouts))
+    pool = pool_of(search)
+    assert found[-1].nodes == playouts
+    assert pool.state != FULL
+    assert all(info.hashfull <= 1000 for info in found)
+    # Some visits were under way when the pool was full; all others are counted.
+    assert playouts - 100 * len(found) < pool.visits(ROOT) <= playouts
+    assert check_tree(search, game) <= pool.tree.capacity
+    x, y = game.stones.shape.place(found[-1].pv[0])
+    assert min(x, y, size - 1 - x, size - 1 - y) >= 1, "no first move lies at the edge"
+    game.play(found[-1].pv[0])
+    assert last_info(search, game, Limits(nodes=500)).pv[0] in game.moves()
+    check_tree(search, game)
+
+
+def test_a_stop_from_another_thread_ends_it_at_once() -> None:
+    for threads in (1, 2):
+        search = searching(threads)
+        delays = []
+        for _ in range(3):
+            search.arm()
+            asked: list[float] = []
+
+            def stop(asked: list[float] = asked, search: GoSearch = search) -> None:
+                asked.append(time.perf_counter())
+                search.stop()
+
+            timer = threading.Timer(0.1, stop)
+            timer.start()
+            last = list(search.deepen(Go(19), Limits()))[-1]
+            delays.append(time.perf_counter() - asked[0])
+            timer.join()
+            assert last.pv[0] in Go(19).moves()
+        assert min(delays) < 0.2
+    check_tree(search, Go(19))
+
+
+def test_stopped_before_it_begins_it_answers_all_the_same() -> None:
+    search, game = searching(), Go(9)
+    search.arm()
+    search.stop()
+    chosen = at(game, "C3")
+    (info,) = search.deepen(game, Limits(search_moves=(chosen,)))
+    assert info.pv == (chosen,)
+    assert not info.complete
+    (info,) = search.deepen(game, Limits())
+    assert info.pv[0] in game.moves()
+    assert last_info(search, game, Limits(nodes=50)).nodes == 50
+
+
+def test_only_the_moves_asked_for_are_searched_and_told() -> None:
+    search, game = searching(), Go(9)
+    chosen = tuple(at(game, text) for text in ("A1", "J9", "E5"))
+    found = infos(search, game, Limits(nodes=800, search_moves=chosen), lines=10)
+    assert {info.pv[0] for info in found} == set(chosen)
+    assert max(info.multipv for info in found) == 3
+    assert found[-3].pv[0] == at(game, "E5")
+    info = last_info(search, game, Limits(nodes=50, search_moves=(PASS,)))
+    assert info.pv[0] == PASS
+
+
+def test_lines_tell_of_the_moves_in_their_order() -> None:
+    search, game = searching(), Go(7)
+    found = infos(search, game, Limits(nodes=2000), lines=5)[-5:]
+    assert [info.multipv for info in found] == [1, 2, 3, 4, 5]
+    visits = visits_by_move(search)
+    ranked = sorted(visits.values(), reverse=True)[:5]
+    assert [info.visits for info in found] == ranked
+    for info in found:
+        assert info.visits == visits[info.pv[0]]
+        assert info.expected is not None
+        assert -1 <= info.expected <= 1
+        assert info.prior is not None
+        assert 0 <= info.prior <= 1
+        for move in info.pv:
+            assert move in game.moves()
+            game.play(move)
+        for _ in info.pv:
+            game.undo()
+    owners = found[0].owners
+    assert owners is not None
+    assert len(owners) == 49
+    assert all(-1 <= share <= 1 for share in owners)
+
+
+def test_progress_is_seen_from_outside() -> None:
+    search, game = searching(threads=2, megabytes=1), Go(9)
+    seen = []
+    thread = threading.Thread(target=lambda: infos(search, game, Limits(nodes=15_000), 3))
+    thread.start()
+    while thread.is_alive():
+        seen.append(search.progress())
+    thread.join()
+    counts = [progress.nodes for progress in seen]
+    # A thread that comes too late for a playout takes its number back.
+    assert all(later >= before - 2 for before, later in pairwise(counts))
+    told = [progress for progress in seen if progress.lines]
+    assert told
+    for progress in told:
+        assert all(info.pv[0] in game.moves() for info in progress.lines)
+        assert progress.hashfull <= 1000
+
+
+HALVES = ("..XO...",) * 7
+
+
+def test_it_passes_after_a_pass_when_it_has_won_and_not_when_it_has_lost() -> None:
+    """Black has three columns of seven: whether that wins depends on komi alone."""
+    for komi, wins in ((-40.5, True), (20.5, False)):
+        game = from_diagram(*HALVES, komi=komi, turn=1)
+        game.play(PASS)
+        info = last_info(searching(), game, Limits(nodes=2000))
+        assert (info.pv[0] == PASS) == wins
+    game.captures_all = True
+    game.komi = -40.5
+    assert last_info(searching(), game, Limits(nodes=2000)).pv[0] in game.moves()
+
+
+def test_it_passes_first_when_all_is_settled() -> None:
+    game = from_diagram("X.XO.", "XXXOO", ".XXO.", "XXXOO", "XXXOO")
+    assert last_info(searching(), game, Limits(nodes=500)).pv[0] == PASS
+
+
+def test_it_does_not_pass_early() -> None:
+    """Even where it leads by far, while something is not settled."""
+    game = Go(9, komi=-60.5)
+    assert last_info(searching(), game, Limits(nodes=2000)).pv[0] != PASS
+    game.play(PASS)
+    assert last_info(searching(), game, Limits(nodes=2000)).pv[0] != PASS
+
+
+@pytest.mark.parametrize("komi", [-0.5, 0.5])
+def test_it_takes_what_decides_the_game(komi: float) -> None:
+    game = from_diagram(".XO..", ".XO..", ".XOO.", "XXXXO", "OOOO.", komi=komi)
+    capture = at(game, "E1")
+    assert game.stones.captured_by(capture, 1).bit_count() == 4
+    info = last_info(searching(), game, Limits(nodes=3000))
+    assert info.pv[0] == capture
+    assert info.expected is not None
+    assert info.expected > 0
+
+
+def test_the_first_move_on_a_small_board_is_the_centre() -> None:
+    """Black owns all of 5x5 from there."""
+    for seed in (1, 2):
+        game = Go(5, komi=0.5)
+        info = last_info(searching(seed=seed), game, Limits(nodes=5000))
+        assert game.text(info.pv[0]) == "C3"
+        assert info.expected is not None
+        assert info.expected > 0.3
+
+
+@pytest.mark.parametrize("passes", [0, 1, 2])
+@pytest.mark.parametrize("size", [1, 2])
+def test_any_game_is_searched_also_one_that_is_over(size: int, passes: int) -> None:
+    game = Go(size)
+    for _ in range(passes):
+        game.play(PASS)
+    info = last_info(searching(), game, Limits(nodes=300))
+    assert info.pv[0] in (game.moves() or [PASS])
+
+
+def test_a_draw_is_worth_nothing() -> None:
+    """Komi may be a whole number: 2x2 is a point for Black."""
+    info = last_info(searching(), Go(2, komi=1.0), Limits(nodes=3000))
+    assert info.expected == pytest.approx(0.0, abs=0.2)
+
+
+def test_the_counts_of_amaf_do_not_run_over() -> None:
+    search, game = searching(), Go(5)
+    last_info(search, game, Limits(nodes=200))
+    pool = pool_of(search)
+    most = (1 << 31) - 64
+    for child in pool.children(ROOT):
+        pool.annex[child, AMAF] = most << 32 | most // 2
+    last_info(search, game, Limits(nodes=2000))
+    words = [int(pool.annex[child, AMAF]) % (1 << 64) for child in pool.children(ROOT)]
+    assert max(word >> 32 for word in words) >= 1 << 31
+    assert all(most <= word >> 32 <= most + 128 for word in words)
+
+
+def resident_memory() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize()
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
+def test_memory_does_not_grow_with_playouts(thorough: bool) -> None:
+    search, game = searching(megabytes=1), Go(9 if thorough else 5)
+    infos(search, game, Limits(nodes=10_000))
+    before = resident_memory()
+    for _ in range(4):
+        infos(search, game, Limits(nodes=50_000 if thorough else 10_000), lines=3)
+    assert resident_memory() - before < 20 << 20

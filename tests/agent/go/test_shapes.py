@@ -1,0 +1,75 @@
+"""What the codes of neighbours say: eyes as the plain board has them, patterns without a side."""
+
+from random import Random
+
+import pytest
+
+from agent.go.rules import StoneBoard
+from tests.agent.go.positions import (
+    EYE,
+    PATTERN,
+    empties,
+    from_diagram,
+    random_game,
+    survey,
+    symmetry,
+    turned,
+)
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 9, 19])
+def test_eyes_are_those_of_the_plain_board(size: int) -> None:
+    random, board = Random(size), StoneBoard()
+    eyes = 0
+    for _ in range(40 if size < 19 else 5):
+        game = random_game(size, random)
+        board.load(game)
+        for colour in (1, 2):
+            found = survey(board, colour)
+            for vertex in empties(game.stones):
+                eye = game.stones.own_eye(vertex, colour)
+                assert found[vertex, EYE] == eye
+                eyes += eye
+    assert eyes > 20
+
+
+@pytest.mark.parametrize("size", [5, 9, 19])
+def test_patterns_have_no_side_and_no_colour(size: int) -> None:
+    random, board = Random(size), StoneBoard()
+    patterns = 0
+    for _ in range(10 if size < 19 else 2):
+        game = random_game(size, random)
+        board.load(game)
+        ours = {v for v in empties(game.stones) if survey(board, 1)[v, PATTERN]}
+        for number in range(8):
+            for swap in (False, True):
+                other = turned(game, number, swap)
+                board.load(other)
+                found = survey(board, 1)
+                theirs = {v for v in empties(other.stones) if found[v, PATTERN]}
+                assert theirs == {symmetry(size, number)[v] for v in ours}
+        patterns += len(ours)
+    assert patterns
+
+
+@pytest.mark.parametrize(
+    ("rows", "pattern"),
+    [
+        (("XOX", "...", "..."), True),  # hane that encloses
+        (("XO.", "...", "..."), True),
+        (("XO.", "X..", "..."), True),
+        (("XO.", "O..", "..."), True),  # a cut
+        ((".X.", "O.O", "..."), True),  # a cut between two
+        (("...", "...", "..."), False),
+        ((".X.", "X.X", ".X."), False),
+        (("X..", "...", "..."), False),
+    ],
+)
+def test_known_patterns(rows: tuple[str, str, str], pattern: bool) -> None:
+    """In the middle of an empty board."""
+    empty = "." * 9
+    middle = [f"...{row}..." for row in rows]
+    game = from_diagram(*[empty] * 3, *middle, *[empty] * 3)
+    board = StoneBoard()
+    board.load(game)
+    assert survey(board, 1)[game.stones.shape.vertex(4, 4), PATTERN] == pattern
