@@ -128,7 +128,7 @@ class BookAdvisor:
         return None
 
     def _open_all(self) -> None:
-        from openings.polyglot import BookError
+        from openings.weights import BookError
 
         self._books = []
         for file in filter(None, map(str.strip, self._files.split(SEPARATOR))):
@@ -146,7 +146,7 @@ class BookAdvisor:
     def _names_beside(self, path: Path) -> Mapping[int, Name]:
         """Return the names that go with a book, or those of the shipped book if it has none."""
         from openings.names import SUFFIX, read
-        from openings.polyglot import BookError
+        from openings.weights import BookError
 
         file = path.with_suffix(SUFFIX)
         try:

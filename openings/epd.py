@@ -17,8 +17,8 @@ import chess
 from chess.polyglot import zobrist_hash
 
 from agent.border.files import lines, open_file
-from openings.polyglot import BookError, Entry, pack
-from openings.repertoire import DEFAULT_WEIGHT
+from openings.polyglot import Entry, pack
+from openings.weights import DEFAULT_WEIGHT, BookError
 
 _MOVES = ("bm", "sm", "pm", "pv")
 

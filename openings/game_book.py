@@ -13,15 +13,13 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from agent.border import yaml_text
 from agent.border.plain_text import plain_name
 from agent.game import Game, Symmetric, Written, find_move
 from agent.games.catalogue import Kind
 from agent.limits import Cp, Info, Limits
 from agent.player import Advisor
 from openings.advisor import WEIGHTED, choose, in_game
-from openings.polyglot import BookError
-from openings.repertoire import DEFAULT_WEIGHT, MOST_WEIGHT
+from openings.weights import DEFAULT_WEIGHT, MOST_WEIGHT, BookError
 
 Move = TypeVar("Move")
 
@@ -75,6 +73,8 @@ class GameBook:
 
 def read(path: Path, game: Written[Any]) -> GameBook:
     """Read a book of openings; `game` stands at its start. Raises BookError, naming the line."""
+    from agent.border import yaml_text  # which a session without such a book does not need
+
     try:
         lines = yaml_text.read(path)
     except OSError as error:

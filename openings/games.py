@@ -23,7 +23,8 @@ import chess
 from chess.polyglot import zobrist_hash
 
 from agent.border.files import lines, open_file
-from openings.polyglot import BookError, Entry, MoveStatistics, pack, scaled
+from openings.polyglot import Entry, MoveStatistics, pack, scaled
+from openings.weights import BookError
 
 # Points of White, doubled so that they are whole numbers.
 RESULTS = {"1-0": 2, "1/2-1/2": 1, "0-1": 0}

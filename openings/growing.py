@@ -23,7 +23,9 @@ from chess.polyglot import zobrist_hash
 from agent.limits import Info, Mate
 from openings import repertoire
 from openings.checking import centipawns
-from openings.polyglot import MOST_WEIGHT, BookError, Entry, MoveStatistics, pack, replacing
+from openings.polyglot import MOST_WEIGHT, Entry, MoveStatistics, pack, replacing
+from openings.weights import MOST_WEIGHT as MOST_LINE_WEIGHT
+from openings.weights import BookError
 
 # A search: position, nodes, lines -> the best lines, best first.
 Search = Callable[[chess.Board, int, int], Sequence[Info[chess.Move]]]
@@ -239,7 +241,7 @@ def write_lines(path: Path, learned: Iterable[Known]) -> int:
         below = [
             {
                 "moves": board.san(known.move) + ("" if known.weight else "?"),
-                "weight": min(max(known.weight, 1), repertoire.MOST_WEIGHT),
+                "weight": min(max(known.weight, 1), MOST_LINE_WEIGHT),
                 "comment": known.comment,
             }
             for known in moves

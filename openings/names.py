@@ -15,7 +15,8 @@ import chess
 from chess.polyglot import zobrist_hash
 
 from agent.border.files import read_text
-from openings.polyglot import BookError, replacing
+from openings.polyglot import replacing
+from openings.weights import BookError
 
 SUFFIX = ".names"
 # No named position lies deeper, in plies: where the search for a name begins in a long game.

@@ -25,6 +25,7 @@ import chess
 import chess.polyglot
 
 from agent.border.files import require_regular
+from openings.weights import BookError
 
 MOST_WEIGHT = 0xFFFF
 # A foreign file is recognised by keys that do not ascend: so many places are looked at.
@@ -33,10 +34,6 @@ SAMPLES = 64
 _ENTRY = struct.Struct(">QHHI")
 _TAGGED = 1 << 31
 _MOST_GAMES = (1 << 21) - 1
-
-
-class BookError(Exception):
-    """A book cannot be read or written; the message names the file and the reason."""
 
 
 class Entry(NamedTuple):

@@ -29,10 +29,9 @@ from chess.polyglot import zobrist_hash
 
 from agent.border.files import read_text
 from openings.names import Name
-from openings.polyglot import BookError, Entry, pack
+from openings.polyglot import Entry, pack
+from openings.weights import DEFAULT_WEIGHT, MOST_WEIGHT, BookError
 
-DEFAULT_WEIGHT = 10
-MOST_WEIGHT = 1000
 # Nodes within nodes: two for each line below another.
 MOST_DEPTH = 200
 SUFFIXES = (".yaml", ".yml")

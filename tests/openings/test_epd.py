@@ -2,7 +2,8 @@ import chess
 import pytest
 
 from openings.epd import read
-from openings.polyglot import BookError, pack
+from openings.polyglot import pack
+from openings.weights import BookError
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 

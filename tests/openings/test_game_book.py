@@ -11,7 +11,7 @@ from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
 from agent.search.table import Table
 from openings.advisor import BEST, UNIFORM
 from openings.game_book import FOLDER, GameBookAdvisor, SolvedAdvisor, advisors, read
-from openings.polyglot import BookError
+from openings.weights import BookError
 
 IN_GAME = Limits(movetime=1.0)
 

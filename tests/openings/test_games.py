@@ -8,7 +8,8 @@ import chess.polyglot
 import pytest
 
 from openings.games import Collector, Filter, PgnGame, Tally, collect, entries, read
-from openings.polyglot import BookError, Entry, MoveStatistics, pack
+from openings.polyglot import Entry, MoveStatistics, pack
+from openings.weights import BookError
 
 SHORT = """[Event "?"]
 [White "Morphy, Paul"]

@@ -6,17 +6,8 @@ import chess
 import chess.polyglot
 import pytest
 
-from openings.polyglot import (
-    BookError,
-    Entry,
-    MoveStatistics,
-    merge,
-    open_book,
-    pack,
-    prune,
-    read,
-    write,
-)
+from openings.polyglot import Entry, MoveStatistics, merge, open_book, pack, prune, read, write
+from openings.weights import BookError
 
 DEBIAN = (
     Path("/usr/share/games/gnuchess/book.bin"),

@@ -7,7 +7,8 @@ from chess.polyglot import zobrist_hash
 import openings
 from openings import names, polyglot, repertoire
 from openings.advisor import SHIPPED_BOOK
-from openings.polyglot import BookError, pack
+from openings.polyglot import pack
+from openings.weights import BookError
 
 TEXT = """
 - moves: 1. d4 d5 2. c4
