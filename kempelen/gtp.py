@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from argparse import RawDescriptionHelpFormatter
+from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
+from agent.compiled.source import USUAL_MEANS, Means
 from kempelen import __version__
 from kempelen.console import complain
 from protocols import pipes
-from protocols.gtp.protocol import Gtp, Settings
+from protocols.gtp.play import Settings
+from protocols.gtp.protocol import Gtp
+from protocols.gtp.resignation import USUAL_RESIGN_RATE, ResignRate
 from protocols.session import Session
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+
+    from agent.games.catalogue import Kind
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -20,8 +25,8 @@ def configure(parser: ArgumentParser) -> None:
     from kempelen import game_arguments
     from kempelen.numbers import positive, seconds
 
-    parser.formatter_class = RawDescriptionHelpFormatter
-    parser.epilog = game_arguments.catalogues()
+    parser.formatter_class = game_arguments.WithCatalogues
+    parser.epilog = game_arguments.CATALOGUES
     game_arguments.configure(parser, game="go", size="--boardsize")
     parser.add_argument("--komi", type=float, help="of Go, until komi comes (default: 7.5)")
     parser.add_argument(
@@ -45,6 +50,42 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--depth", type=positive, metavar="N", help="search at most N plies deep")
     parser.add_argument("--playouts", type=positive, metavar="N", help="of mcts, at most N a move")
     parser.add_argument("--nodes", type=positive, metavar="N", help="at most N nodes a move")
+    parser.add_argument(
+        "--threads",
+        type=positive,
+        default=USUAL_MEANS.threads,
+        metavar="N",
+        help="of a compiled search (default: %(default)d)",
+    )
+    parser.add_argument(
+        "--memory",
+        type=positive,
+        default=USUAL_MEANS.megabytes,
+        metavar="MB",
+        help="for what a compiled search remembers (default: %(default)d)",
+    )
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a number that the compiled search of Go goes by; may be repeated",
+    )
+    ends = parser.add_mutually_exclusive_group()
+    ends.add_argument(
+        "--resign",
+        type=_rate,
+        default=USUAL_RESIGN_RATE.below,
+        metavar="RATE",
+        help="give a game of Go up that is won less often (default: %(default)g)",
+    )
+    ends.add_argument(
+        "--no-resign", dest="resigns", action="store_false", help="play lost games of Go to the end"
+    )
+    parser.add_argument(
+        "--ponder", dest="ponders", action="store_true", help="think on the other's time too"
+    )
     parser.add_argument("--seed", type=int, help="make all that is random the same every time")
 
 
@@ -66,6 +107,17 @@ def make(session: Session, settings: Settings = Settings()) -> Gtp:  # noqa: B00
     return Gtp("Kempelen", __version__, session.send, complain, settings)
 
 
+def _rate(text: str) -> float:
+    """Read a share of the wins at which a game is lost."""
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = 0.0
+    if not 0 < rate < 0.5:
+        raise ArgumentTypeError(f"expected a rate above 0 and below 0.5, not {text!r}")
+    return rate
+
+
 def _settings(arguments: Namespace) -> Settings:
     from kempelen import game_arguments
 
@@ -80,7 +132,34 @@ def _settings(arguments: Namespace) -> Settings:
         book=arguments.book,
         seconds=arguments.time,
         depth=arguments.depth,
-        playouts=arguments.playouts,
         nodes=arguments.nodes,
-        seed=arguments.seed,
+        resigns=arguments.resigns,
+        resign_rate=ResignRate(below=arguments.resign),
+        ponders=arguments.ponders,
+        means=Means(
+            threads=arguments.threads,
+            megabytes=arguments.memory,
+            playouts=arguments.playouts,
+            seed=arguments.seed,
+            settings=_numbers(arguments, kind),
+        ),
     )
+
+
+def _numbers(arguments: Namespace, kind: Kind) -> dict[str, float]:
+    """Return the settings that are not the usual ones; ValueError for what is none."""
+    from agent.go.settings import check
+
+    if arguments.settings and (kind.name != "go" or arguments.algorithm):
+        raise ValueError("--set: only the compiled search of Go has settings")
+    numbers: dict[str, float] = {}
+    for text in arguments.settings:
+        name, equals, value = text.partition("=")
+        try:
+            if not equals:
+                raise ValueError("write NAME=VALUE")
+            numbers[name] = float(value)
+            check(name, numbers[name])
+        except ValueError as error:
+            raise ValueError(f"--set {text}: {error}") from None
+    return numbers

@@ -18,7 +18,18 @@ from protocols.gtp.values import COLOURS
 
 # An engine that knows it takes fractions of a second too, and increments.
 EXACT_TIMES = "kata-time_settings"
+SET_PARAMETER = "kata-set-param"
+# What parameters are called in KataGo's words, by what they are called elsewhere.
+PARAMETERS = {"threads": "numSearchThreads", "memory": "memory"}
 GAME_ID = "gogui-rules_game_id"
+
+
+class EngineRefusalError(EngineError):
+    """A command that the engine answered with an error; `words` are its own."""
+
+    def __init__(self, command: str, words: str) -> None:
+        super().__init__(f"the engine refuses {command}: {words}")
+        self.words = words
 
 
 @dataclass
@@ -49,11 +60,27 @@ class GtpEngine(EngineClient):
         self.state = State.IDLE
 
     async def configure(self, options: Mapping[str, str | int | float | bool]) -> None:
-        """Refuse options, which GTP has none of."""
+        """Set parameters, where the engine has KataGo's command for that.
+
+        Threads and Memory are understood. Raises EngineOptionError for what it does not take.
+        """
         self._expect_idle()
-        if options:
+        if options and SET_PARAMETER not in self.known:
             names = plain(", ".join(options))
-            raise EngineOptionError(f"GTP has no options such as {names}: use arguments")
+            raise EngineOptionError(
+                f"{self.name} has no options such as {names}: it does not know {SET_PARAMETER};"
+                " use arguments"
+            )
+        for name, value in options.items():
+            words = [PARAMETERS.get(name.lower(), name), _written(value)]
+            if any(len(word.split()) != 1 for word in words):
+                raise EngineOptionError(f"option {plain(name)}: GTP has words without spaces only")
+            try:
+                await self._ask(f"{SET_PARAMETER} {' '.join(words)}", self.start_limit)
+            except EngineError as error:
+                if self.state is not State.IDLE:  # it has not refused, but failed
+                    raise
+                raise EngineOptionError(f"option {plain(name)}: {error}") from None
 
     async def new_game(self) -> None:
         """Begin a game."""
@@ -91,6 +118,14 @@ class GtpEngine(EngineClient):
         elapsed = self._process.arrived - started
         self._played = [*request.moves, move]
         return Answer(move.lower(), None, None, elapsed)
+
+    async def ask(self, command: str, limit: float) -> str:
+        """Return the answer to any command, as it came; EngineRefusalError if it is an error.
+
+        What it does to the position, the next game undoes.
+        """
+        self._expect_idle()
+        return await self._ask(command, limit)
 
     async def _catch_up(self, request: SearchRequest) -> None:
         """Play the moves that the engine has not seen."""
@@ -132,6 +167,9 @@ class GtpEngine(EngineClient):
                 lines.append(line)
         text = "\n".join(lines)
         if text.startswith("?"):
-            words = plain(text[1:], WORDS_LIMIT)
-            raise EngineError(f"the engine refuses {command}: {words}")
+            raise EngineRefusalError(command, plain(text[1:], WORDS_LIMIT).strip())
         return text[1:].strip()
+
+
+def _written(value: str | int | float | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

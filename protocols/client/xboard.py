@@ -52,9 +52,9 @@ class _Protocol(chess.engine.XBoardProtocol):
 
     def send_line(self, line: str) -> None:
         """Write a line to the process."""
-        self._process.send(line)
-        if line == "go":
+        if line == "go":  # the answer may arrive before `send` returns
             self.went, self.move = time.perf_counter(), ""
+        self._process.send(line)
 
     def receive(self, line: str) -> None:
         """Take a line from the process."""

@@ -8,9 +8,12 @@ import json
 import sys
 
 from agent.border.plain_text import plain
+from agent.compiled.source import Means
 from agent.evaluation import EvaluationError
 from protocols import pipes
-from protocols.gtp.protocol import Gtp, Settings
+from protocols.gtp.play import Settings
+from protocols.gtp.protocol import Gtp
+from protocols.gtp.resignation import ResignRate
 
 
 def report(text: str) -> None:
@@ -28,4 +31,6 @@ def main(settings: Settings) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Settings(**json.loads(sys.argv[1]))))
+    chosen = json.loads(sys.argv[1])
+    values = {"means": Means(**chosen["means"]), "resign_rate": ResignRate(**chosen["resign_rate"])}
+    sys.exit(main(Settings(**chosen | values)))

@@ -1,63 +1,130 @@
-"""What a search thinks, as the lines of lz-analyze and kata-analyze."""
+"""What a search thinks, as the lines of lz-analyze, kata-analyze and cgos-analyze.
+
+Sources: Leela Zero's and KataGo's 'GTP extensions'; 'GTP tournament game expansion' of CGOS;
+'Engine analysis integration' of Sabaki. All figures are for the mover.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
-from agent.limits import Info, Progress, Result
-from protocols.gtp.values import Arguments, GtpError
+from agent.limits import Cp, Info, Progress, Result
+from protocols.gtp.values import COLOURS, SYNTAX_ERROR, Arguments, GtpError
 
 # In seconds, where the front end gives no interval.
 INTERVAL = 1.0
 LEAST_INTERVAL = 0.01
 MOST_MOVES = 30
+# More lines than any position has: what is said of the position itself is of all its moves.
+EVERY_MOVE = 10_000
 # A mean of playouts lies above its lower confidence bound but for one time in 40.
 DEVIATIONS = 1.96
+# What KataGo can tell too; these may be asked for, but nothing is known of them here.
+UNKNOWN = (
+    "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "pvVisits", "pvEdgeVisits",
+    "noResultValue",
+)  # fmt: skip
+SWITCHES = ("ownership", "rootInfo", *UNKNOWN)
+KEYWORDS = ("interval", "minmoves", "maxmoves", "avoid", "allow", *SWITCHES)
+# The shares of the points that CGOS writes in one sign each, from the other's to the mover's.
+SHARES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
-    """An analysis that is asked for: seconds between lines, and the most moves in each."""
+    """An analysis that is asked for.
 
-    player: int | None
-    interval: float
-    most_moves: int
+    interval: seconds between lines; least_moves, most_moves: of how many moves each tells, as
+    far as there are any. avoided: the moves that each player is not to begin with; allowed: those
+    that he is to choose among, if any; as they are written. ownership, root: tell of the points,
+    and of the position, too.
+    """
+
+    player: int | None = None
+    interval: float = INTERVAL
+    least_moves: int = 0
+    most_moves: int = MOST_MOVES
+    avoided: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))
+    allowed: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))
+    ownership: bool = False
+    root: bool = False
+
+    def among(
+        self, player: int, legal: Sequence[Any], find: Callable[[str], Any]
+    ) -> tuple[Any, ...]:
+        """Return the moves to choose among; none for all of them.
+
+        find: returns the move of a text, GtpError if there cannot be one. Raises GtpError where
+        no legal move is left.
+        """
+        avoided = {find(text) for text in self.avoided[player]}
+        allowed = {find(text) for text in self.allowed[player]} or set(legal)
+        left = tuple(move for move in legal if move in allowed - avoided)
+        if not left:
+            raise GtpError("avoid and allow leave no legal move")
+        return left if len(left) < len(legal) else ()
 
 
 def read_request(arguments: Arguments) -> Request:
-    """Read `[colour] [interval] [keyword value ...]`; intervals in hundredths of a second.
-
-    Keywords other than interval and maxmoves are accepted with their values, and change nothing.
-    """
-    player = arguments.player_if_any()
-    interval, most = INTERVAL, MOST_MOVES
+    """Read `[colour] [interval] [keyword value ...]`; intervals in hundredths of a second."""
+    request = Request(arguments.player_if_any())
+    if arguments and arguments.peek()[0].isdigit():
+        request.interval = _interval(arguments)
     while arguments:
-        word = arguments.word().lower()
-        if word == "interval":
-            interval = arguments.seconds() / 100
-        elif word == "maxmoves":
-            most = max(arguments.number(), 1)
-        elif word[0].isdigit():
-            interval = Arguments((word,)).seconds() / 100
-        elif word in ("avoid", "allow"):
-            arguments.player()
-            arguments.word()
-            arguments.number()
-        elif word.isalpha():
-            arguments.word()
+        word = arguments.word()
+        keyword = next((each for each in KEYWORDS if each.lower() == word.lower()), None)
+        if keyword is None:
+            raise GtpError(f"{SYNTAX_ERROR}: no keyword {word}; there are {', '.join(KEYWORDS)}")
+        if not arguments:
+            raise GtpError(f"{SYNTAX_ERROR}: {keyword} needs a value")
+        if keyword == "interval":
+            request.interval = _interval(arguments)
+        elif keyword == "minmoves":
+            request.least_moves = min(arguments.number(), MOST_MOVES)
+        elif keyword == "maxmoves":
+            request.most_moves = max(arguments.number(), 1)
+        elif keyword in SWITCHES:
+            value = _switch(keyword, arguments)
+            request.ownership = value if keyword == "ownership" else request.ownership
+            request.root = value if keyword == "rootInfo" else request.root
         else:
-            raise GtpError("syntax error")
-    return Request(player, max(interval, LEAST_INTERVAL), most)
+            _restrict(request, keyword, arguments)
+    return request
+
+
+def _interval(arguments: Arguments) -> float:
+    return max(arguments.seconds() / 100, LEAST_INTERVAL)
+
+
+def _switch(keyword: str, arguments: Arguments) -> bool:
+    word = arguments.word().lower()
+    if word not in ("true", "false"):
+        raise GtpError(f"{SYNTAX_ERROR}: {keyword} is true or false, not {word}")
+    return word == "true"
+
+
+def _restrict(request: Request, keyword: str, arguments: Arguments) -> None:
+    """Read `avoid` or `allow`: a colour, vertices, and until which ply they hold."""
+    player, vertices, plies = arguments.player(), arguments.word(), arguments.number()
+    if plies == 0:
+        return
+    texts = [text for text in vertices.split(",") if text]
+    if keyword == "allow" and request.allowed[player]:
+        raise GtpError(f"{SYNTAX_ERROR}: allow {COLOURS[player]} may be given once")
+    (request.avoided if keyword == "avoid" else request.allowed)[player].extend(texts)
+    if request.avoided[player] and request.allowed[player]:
+        raise GtpError(f"{SYNTAX_ERROR}: either avoid or allow {COLOURS[player]}, not both")
 
 
 class Aloud:
     """The listener of one search: it sends the best lines as they stand, if that is asked for.
 
     send: takes them, best first; report: takes what a person should know. most_lines: how many
-    lines are of use.
+    lines are of use. live: send them during the search, not only at its end.
     """
 
     def __init__(
@@ -65,60 +132,156 @@ class Aloud:
         report: Callable[[str], None],
         send: Callable[[Sequence[Info[Any]]], None] | None = None,
         most_lines: int = 1,
+        *,
+        live: bool = True,
     ) -> None:
         self.most_lines = most_lines
         self.error = report
+        # The lines of the last iteration.
+        self.lines: list[Info[Any]] = []
         self._send = send
-        self._lines: list[Info[Any]] = []
+        self._live = live
 
     def info(self, info: Info[Any]) -> None:
         """Take one line of play."""
         if info.multipv > 1:
-            self._lines.append(info)
-        elif self._lines and (info.depth, info.pv) == (self._lines[0].depth, self._lines[0].pv):
-            self._lines[0] = info  # the line that is played is told once more, at the end
+            self.lines.append(info)
+        elif self.lines and (info.depth, info.pv) == (self.lines[0].depth, self.lines[0].pv):
+            self.lines[0] = info  # the line that is played is told once more, at the end
         else:
-            self._lines = [info]
+            self.lines = [info]
 
     def progress(self, progress: Progress[Any], seconds: float) -> None:
         """Send what is known now."""
-        self._tell(progress.lines or self._lines)
+        if self._live:
+            self._tell(progress.lines or self.lines)
 
     def result(self, result: Result[Any]) -> None:
         """Send what is known at the end."""
-        self._tell(self._lines)
+        self._tell(self.lines)
 
     def _tell(self, lines: Sequence[Info[Any]]) -> None:
-        known = [line for line in lines if line.visits]
-        if self._send is not None and known:
-            self._send(known)
+        if self._send is not None and any(line.visits for line in lines):
+            self._send(lines)
 
 
-def lz_line(lines: Sequence[Info[Any]], text: Callable[[Any], str], moves: int) -> str:
-    """Return a line of lz-analyze; rates are whole numbers of 10,000, for the mover.
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a line tells of: the request, the legal moves and how they are written.
 
-    moves: among how many the search chose; with no prior knowledge all are alike.
+    longest_pv: the most moves of a line of play.
     """
-    prior = round(10_000 / max(moves, 1))
+
+    request: Request
+    moves: Sequence[Any]
+    text: Callable[[Any], str]
+    longest_pv: int
+
+    def told(self, lines: Sequence[Info[Any]]) -> list[Info[Any]]:
+        """Return the lines to tell: those that were visited, and as many more as are asked for."""
+        request = self.request
+        told = [line for line in lines if line.visits][: request.most_moves]
+        least = min(request.least_moves, request.most_moves)
+        for line in lines:
+            if len(told) < least and not line.visits:
+                told.append(line)
+        known = {line.pv[0] for line in told}
+        rest = (move for move in self.moves if move not in known)
+        while len(told) < least and (move := next(rest, None)) is not None:
+            told.append(Info(depth=0, score=Cp(0), pv=(move,)))
+        return told
+
+    def prior(self, line: Info[Any]) -> float:
+        """Return how promising a move looked; where that is not known all are alike."""
+        return 1 / max(len(self.moves), 1) if line.prior is None else line.prior
+
+    def pv(self, line: Info[Any], first: int = 0) -> str:
+        """Write a line of play, from its first move or a later one on."""
+        return " ".join(map(self.text, line.pv[first : self.longest_pv]))
+
+
+def lz_line(scene: Scene, lines: Sequence[Info[Any]]) -> str:
+    """Return a line of lz-analyze; rates are whole numbers of 10,000."""
     return " ".join(
-        f"info move {text(line.pv[0])} visits {line.visits}"
-        f" winrate {round(10_000 * winrate(line))} prior {prior}"
+        f"info move {scene.text(line.pv[0])} visits {line.visits}"
+        f" winrate {round(10_000 * winrate(line))} prior {round(10_000 * scene.prior(line))}"
         f" lcb {round(10_000 * lower_bound(line))} order {order}"
-        f" pv {' '.join(map(text, line.pv))}"
-        for order, line in enumerate(lines)
+        f" pv {scene.pv(line)}"
+        for order, line in enumerate(scene.told(lines))
     )
 
 
-def kata_line(lines: Sequence[Info[Any]], text: Callable[[Any], str], moves: int) -> str:
-    """Return a line of kata-analyze; rates are numbers from 0 to 1, for the mover."""
-    prior = 1 / max(moves, 1)
-    return " ".join(
-        f"info move {text(line.pv[0])} visits {line.visits}"
-        f" utility {line.expected or 0.0:.6f} winrate {winrate(line):.6f} prior {prior:.6f}"
-        f" lcb {lower_bound(line):.6f} order {order}"
-        f" pv {' '.join(map(text, line.pv))}"
-        for order, line in enumerate(lines)
-    )
+def kata_line(scene: Scene, lines: Sequence[Info[Any]]) -> str:
+    """Return a line of kata-analyze; rates are numbers from 0 to 1."""
+    told = [
+        f"info move {scene.text(line.pv[0])} visits {line.visits}"
+        f" utility {line.expected or 0.0:.6f} winrate {winrate(line):.6f}{_score(line.lead)}"
+        f" prior {scene.prior(line):.6f} lcb {lower_bound(line):.6f} order {order}"
+        f" pv {scene.pv(line)}"
+        for order, line in enumerate(scene.told(lines))
+    ]
+    if scene.request.root:
+        root = RootView.of(lines)
+        told.append(
+            f"rootInfo visits {root.visits} utility {2 * root.winrate - 1:.6f}"
+            f" winrate {root.winrate:.6f}{_score(root.lead)}"
+        )
+    if scene.request.ownership and (owners := lines[0].owners) is not None:
+        told.append(f"ownership {' '.join(f'{owner:.6f}' for owner in owners)}")
+    return " ".join(told)
+
+
+def cgos_line(scene: Scene, lines: Sequence[Info[Any]]) -> str:
+    """Return a line of cgos-analyze: a JSON object."""
+    root = RootView.of(lines)
+    said: dict[str, Any] = {"winrate": round(root.winrate, 6)}
+    if root.lead is not None:
+        said["score"] = round(root.lead, 3)
+    said |= {"visits": root.visits, "moves": [_move(scene, line) for line in scene.told(lines)]}
+    if (owners := lines[0].owners) is not None:
+        said["ownership"] = "".join(_share(owner) for owner in owners)
+    return json.dumps(said, separators=(",", ":"))
+
+
+def _move(scene: Scene, line: Info[Any]) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "move": scene.text(line.pv[0]),
+        "visits": line.visits,
+        "winrate": round(winrate(line), 6),
+    }
+    if line.lead is not None:
+        said["score"] = round(line.lead, 3)
+    return said | {"prior": round(scene.prior(line), 6), "pv": scene.pv(line, 1)}
+
+
+def _share(owner: float) -> str:
+    last = len(SHARES) - 1
+    return SHARES[round(max(0.0, min(1.0, (owner + 1) / 2)) * last)]
+
+
+def _score(lead: float | None) -> str:
+    return "" if lead is None else f" scoreMean {lead:.3f} scoreLead {lead:.3f}"
+
+
+@dataclass(frozen=True, slots=True)
+class RootView:
+    """What a search knows of the position itself: the mean of its lines, by their visits."""
+
+    visits: int
+    winrate: float
+    lead: float | None
+
+    @classmethod
+    def of(cls, lines: Sequence[Info[Any]]) -> RootView:
+        """Return what the lines say together; there is one at least that was visited."""
+        visits = sum(line.visits for line in lines)
+        leads = [(line.lead, line.visits) for line in lines if line.lead is not None]
+        weight = sum(number for _, number in leads)
+        return cls(
+            visits,
+            sum(winrate(line) * line.visits for line in lines) / visits,
+            sum(lead * number for lead, number in leads) / weight if weight else lines[0].lead,
+        )
 
 
 def winrate(line: Info[Any]) -> float:

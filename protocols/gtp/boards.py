@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -81,6 +81,25 @@ class GameBoard:
         """Make a move that a search has found for a player."""
         self.game.play(move)
         self._played.append(player)
+
+    def play_all(self, moves: Iterable[tuple[int, str]]) -> None:
+        """Make moves in order, all of them or none."""
+        made = 0
+        try:
+            for player, text in moves:
+                self.play(player, text)
+                made += 1
+        except GtpError:
+            for _ in range(made):
+                self.undo()
+            raise
+
+    def undo_all(self, number: int) -> None:
+        """Take the last moves back, all of them or none."""
+        if number > len(self._played):
+            raise GtpError("cannot undo")
+        for _ in range(number):
+            self.undo()
 
     def undo(self) -> None:
         """Take the last move back."""

@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from agent.border.files import require_regular, write_atomically
 from agent.games.catalogue import Kind
 from agent.games.go import COLUMNS, LARGEST, Go
-from agent.games.life import Status, dead_stones, statuses
-from agent.games.stones import EMPTY, PASS
+from agent.games.life import Judge, Status, statuses, stones_with
+from agent.games.stones import EMPTY, PASS, shape
+from protocols.gtp import sgf
 from protocols.gtp.boards import ILLEGAL, GameBoard
+from protocols.gtp.rules import USUAL_RULES, GoRules
 from protocols.gtp.values import GtpError
 
 DEFAULT_SIZE = 19
 # So many of the player's own moves may still come: this share of the empty vertices, but never
 # fewer than the least.
 SHARE_OF_EMPTY, LEAST_MOVES = 0.4, 8
+# With fewer moves than this share of the vertices a game has hardly begun.
+EARLY = 0.25
 INVALID_NUMBER = "invalid number of stones"
 
 
 class GoBoard(GameBoard):
-    """A game of Go. Passing twice ends it for the score, not for the session."""
+    """A game of Go. Passing twice ends it for the score, not for the session.
+
+    komi: what was agreed on; the game's own has White's points for handicap stones too. judge:
+    tells which stones are dead.
+    """
 
     game: Go
 
-    def __init__(self, kind: Kind, options: Mapping[str, Any]) -> None:
+    def __init__(self, kind: Kind, options: Mapping[str, Any], judge: Judge = statuses) -> None:
         super().__init__(kind, {"size": DEFAULT_SIZE, **options})
+        self.komi = self.game.komi
+        self.rules = USUAL_RULES
+        self._judge = judge
+        # The game so far: Black's and White's stones before the first move, of how many stones a
+        # handicap consists, who began, and all moves.
+        self._begin(([], []), 0, 0)
 
     @property
     def moves_left(self) -> int:  # type: ignore[override]
@@ -35,9 +51,38 @@ class GoBoard(GameBoard):
         empty = self.game.stones.sets[EMPTY].bit_count()
         return max(LEAST_MOVES, int(empty * SHARE_OF_EMPTY))
 
+    @property
+    def early(self) -> bool:
+        """Whether too little has been played to call the game lost."""
+        return len(self._moves) < EARLY * self.size**2
+
     def set_komi(self, komi: float) -> None:
         """Change the komi, of this game too."""
-        self._options["komi"] = self.game.komi = komi
+        self._options["komi"] = self.komi = komi
+        self._keep_rules()
+
+    def set_rules(self, rules: GoRules) -> None:
+        """Change the rules, of this game too."""
+        self.rules = rules
+        self._keep_rules()
+
+    def clear(self) -> None:
+        """Begin again."""
+        super().clear()
+        self._begin(([], []), 0, 0)
+
+    def _begin(self, stones: tuple[list[int], list[int]], handicap: int, first: int) -> None:
+        """Take note of how the game begins."""
+        self._stones = stones
+        self._handicap = handicap
+        self._first = first
+        self._moves: list[tuple[int, int]] = []
+        self._keep_rules()
+
+    def _keep_rules(self) -> None:
+        """Let the game be played for what the end will be worth."""
+        self.game.komi = self.komi + self.rules.for_handicap(self._handicap)
+        self.game.captures_all = not self.rules.friendly
 
     def vertex(self, text: str) -> int:
         """Return the vertex that is written so, or PASS; GtpError if it is not on the board."""
@@ -65,6 +110,12 @@ class GoBoard(GameBoard):
         """Make a legal move for a player."""
         self.game.play_as(player, move)
         self._played.append(player)
+        self._moves.append((player, move))
+
+    def undo(self) -> None:
+        """Take the last move back."""
+        super().undo()
+        self._moves.pop()
 
     @contextmanager
     def turned_to(self, player: int) -> Iterator[None]:
@@ -78,13 +129,30 @@ class GoBoard(GameBoard):
         finally:
             self.game.undo()
 
+    @contextmanager
+    def cleaning_up(self) -> Iterator[None]:
+        """Let a player capture all dead stones before he passes."""
+        self.game.captures_all = True
+        try:
+            yield
+        finally:
+            self._keep_rules()
+
     def result(self) -> float:
-        """Return Black's area less White's and komi, without the stones that look dead."""
-        return self.game.score(dead_stones(self.game))
+        """Return Black's points less White's, by the rules in force.
+
+        Stones that look dead are taken off, where the rules let both pass over them.
+        """
+        rules, game = self.rules, self.game
+        if rules.territory:
+            found = self._judge(game)
+            seki = stones_with("seki", found) if rules.seki_taxed else 0
+            return game.territory_score(stones_with("dead", found), seki)
+        return game.score(stones_with("dead", self._judge(game)) if rules.friendly else 0)
 
     def chains(self, status: Status) -> str:
         """Return the chains of that status, one a line."""
-        found = statuses(self.game)
+        found = self._judge(self.game)
         return "\n".join(
             " ".join(self.game.text(vertex) for vertex in chain)
             for chain, its in found.items()
@@ -128,44 +196,96 @@ class GoBoard(GameBoard):
         return [shape.vertex(column, row) for column, row in points]
 
     def _set_handicap(self, vertices: list[int]) -> str:
-        if self._played or self.game.stones.sets[1] | self.game.stones.sets[2]:
-            raise GtpError("board not empty")
+        self._expect_empty()
         try:
             self.game.set_up(0, vertices)
         except ValueError:
             raise GtpError("bad vertex list") from None
         self.game.hand_to(1)
+        self._begin((vertices, []), len(vertices), 1)
         return " ".join(self.game.text(vertex) for vertex in vertices)
+
+    def set_up(self, stones: Sequence[tuple[int, str]]) -> None:
+        """Put stones of both players on the empty board; it is still who was to move."""
+        self._expect_empty()
+        vertices: tuple[list[int], list[int]] = ([], [])
+        for player, text in stones:
+            vertex = self.vertex(text)
+            if vertex == PASS:
+                raise GtpError("a pass is no stone")
+            vertices[player].append(vertex)
+        self.game = self._after_stones(self.size, vertices, self._first)
+        self._begin(vertices, 0, self._first)
+
+    def set_first(self, player: int) -> None:
+        """Let a player move first."""
+        if self._moves:
+            raise GtpError("moves have been made: who is to move follows from them")
+        self.game.hand_to(player)
+        self._first = player
+
+    def _expect_empty(self) -> None:
+        if self._moves or self.game.stones.sets[1] | self.game.stones.sets[2]:
+            raise GtpError("board not empty")
+
+    def _after_stones(self, size: int, stones: tuple[list[int], list[int]], first: int) -> Go:
+        """Return another game that begins with stones on the board; GtpError if it cannot."""
+        game = Go(size, self.komi)
+        try:
+            for player, vertices in enumerate(stones):
+                if vertices:
+                    game.set_up(player, vertices)
+        except ValueError as error:
+            raise GtpError(str(error)) from None
+        game.hand_to(first)
+        return game
 
     def load(self, file: str, move_number: int | None) -> int:
         """Go to a position of an SGF file, before a move or at its end; return who is to move."""
-        from protocols.gtp.sgf import SgfError, read
-
         try:
-            record = read(Path(file))
-        except SgfError as error:
+            record = sgf.read(Path(file))
+        except sgf.SgfError as error:
             raise GtpError(f"cannot load file: {error}") from None
         if not 1 <= record.size <= LARGEST:
             raise GtpError(f"cannot load file: a board of size {record.size}")
         moves = record.moves if move_number is None else record.moves[: max(move_number - 1, 0)]
-        game = Go(record.size, self.game.komi if record.komi is None else record.komi)
-        shape = game.stones.shape
+        at = shape(record.size).vertex
+        black, white = ([at(*point) for point in points] for points in record.stones)
         try:
-            for player, stones in enumerate(record.stones):
-                if stones:
-                    game.set_up(player, [shape.vertex(*point) for point in stones])
-        except ValueError as error:
+            game = self._after_stones(record.size, (black, white), record.first)
+        except GtpError as error:
             raise GtpError(f"cannot load file: {error}") from None
-        game.hand_to(record.first)
-        for number, (player, point) in enumerate(moves, 1):
-            move = PASS if point is None else shape.vertex(*point)
+        made = [(player, PASS if point is None else at(*point)) for player, point in moves]
+        for number, (player, move) in enumerate(made, 1):
             if not game.allows(player, move):
                 raise GtpError(f"cannot load file: move {number} is illegal")
             game.play_as(player, move)
         self.game = game
-        self._options |= {"size": record.size, "komi": game.komi}
-        self._played = [player for player, _ in moves]
+        if record.komi is not None:
+            self.komi = record.komi
+        self._options |= {"size": record.size, "komi": self.komi}
+        self._begin((black, white), 0 if white else len(black), record.first)
+        self._moves = made
+        self._played = [player for player, _ in made]
         return game.turn
+
+    def sgf(self) -> str:
+        """Return the game so far as SGF."""
+        place = self.game.stones.shape.place
+        black, white = ([place(vertex) for vertex in stones] for stones in self._stones)
+        moves = [(player, None if move == PASS else place(move)) for player, move in self._moves]
+        record = sgf.Record(self.size, self.komi, (black, white), self._first, moves)
+        return sgf.write(record, "Japanese" if self.rules.territory else "Chinese")
+
+    def save(self, file: str) -> None:
+        """Write the game so far to a file; GtpError if that cannot be."""
+        try:
+            if os.path.exists(file):
+                require_regular(file)
+            write_atomically(Path(file), f"{self.sgf()}\n".encode())
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise GtpError(f"cannot write {file}: {reason}") from None
 
 
 def star_points(size: int, number: int) -> list[tuple[int, int]]:

@@ -70,6 +70,10 @@ class Arguments:
             raise GtpError(SYNTAX_ERROR)
         return self._left.pop(0)
 
+    def peek(self) -> str:
+        """Return the next word, which is left; there must be one."""
+        return self._left[0]
+
     def rest(self) -> list[str]:
         """Take all that is left."""
         left, self._left = self._left, []
@@ -87,6 +91,13 @@ class Arguments:
         if self._left and self._left[0].lower() in _PLAYERS:
             return _PLAYERS[self._left.pop(0).lower()]
         return None
+
+    def moves(self) -> list[tuple[int, str]]:
+        """Take all that is left as moves: a colour and a text each."""
+        found = []
+        while self._left:
+            found.append((self.player(), self.word()))
+        return found
 
     def number(self) -> int:
         """Take a whole number from 0."""

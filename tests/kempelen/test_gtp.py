@@ -49,6 +49,26 @@ def test_options():
     assert again.stdout.strip() == done.stdout.split("\n\n")[2]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "parameter", "value"),
+    [
+        ([], "resignThreshold", "-0.9"),
+        (["--resign", "0.1"], "resignThreshold", "-0.8"),
+        ([], "allowResignation", "true"),
+        (["--no-resign"], "allowResignation", "false"),
+        ([], "ponderingEnabled", "false"),
+        (["--ponder"], "ponderingEnabled", "true"),
+        (["--threads", "3"], "numSearchThreads", "3"),
+        (["--memory", "64"], "memory", "64"),
+        (["--playouts", "9"], "maxVisits", "9"),
+        (["--time", "0.25"], "maxTime", "0.25"),
+    ],
+)
+def test_arguments_are_what_parameters_begin_with(arguments, parameter, value):
+    done = gtp(f"kata-get-param {parameter}\n", *arguments, *("--algorithm", "mcts"))
+    assert (done.stdout, done.stderr) == (f"= {value}\n\n", "")
+
+
 def test_another_game_with_a_users_evaluation(tmp_path):
     file = tmp_path / "corner.py"
     file.write_text("def value(game):\n    return -(game.discs(0) >> 19 & 1)\n", encoding="utf-8")
@@ -72,6 +92,18 @@ def test_another_game_with_a_users_evaluation(tmp_path):
         (["--algorithm", "mcts+luck"], "mcts has no option 'luck'; it has "),
         (["--evaluation", "missing.py:f"], "missing.py does not exist"),
         (["--time", "0"], "expected seconds above 0"),
+        (["--set", "luck=1"], "--set luck=1: no setting luck; there are capture, "),
+        (["--set", "nakade=2"], "--set nakade=2: nakade must lie from 0 to 1"),
+        (["--set", "nakade=nan"], "--set nakade=nan: nakade must lie from 0 to 1"),
+        (["--set", "nakade"], "--set nakade: write NAME=VALUE"),
+        (["--set", "nakade=x"], "--set nakade=x: could not convert"),
+        (["--set", "nakade=1", "--game", "nim"], "only the compiled search of Go has settings"),
+        (["--set", "nakade=1", "--algorithm", "mcts"], "only the compiled search of Go has"),
+        (["--resign", "0.5"], "expected a rate above 0 and below 0.5, not '0.5'"),
+        (["--resign", "never"], "expected a rate above 0 and below 0.5, not 'never'"),
+        (["--resign", "0.1", "--no-resign"], "not allowed with argument"),
+        (["--threads", "0"], "--threads"),
+        (["--memory", "much"], "--memory"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, message):
@@ -79,6 +111,17 @@ def test_wrong_arguments_are_refused(arguments, message):
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stdout == ""
+
+
+def test_settings_reach_the_search():
+    from argparse import ArgumentParser
+
+    from kempelen.gtp import _settings, configure
+
+    parser = ArgumentParser()
+    configure(parser)
+    means = _settings(parser.parse_args(["--set", "nakade=0.5", "--set=near_1=12"])).means
+    assert means.settings == {"nakade": 0.5, "near_1": 12.0}
 
 
 @pytest.mark.parametrize(
@@ -106,6 +149,30 @@ def test_nothing_heavy_is_imported_for_go():
     assert done.returncode == 0, done.stderr
 
 
+def test_nothing_heavy_is_imported_to_answer_the_first_lines():
+    """What is compiled is loaded meanwhile, in a thread of its own."""
+    code = """
+import sys
+import threading
+import kempelen.gtp
+from agent.compiled.loading import Loading
+from protocols.gtp.protocol import Gtp
+answered = threading.Event()
+load = Loading._load
+Loading._load = lambda self: (answered.wait(60), load(self))
+heavy = "numba numpy llvmlite rich".split()
+found = []
+engine = Gtp("", "", lambda text: found.extend(n for n in heavy if n in sys.modules), print)
+for line in ("name", "boardsize 9", "play b E5", "quit"):
+    list(engine.handle_line(line))
+engine.drain()
+answered.set()
+sys.exit(" ".join(found) or 0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="it cannot be told there who reads")
 def test_it_ends_when_nobody_reads_the_answer_any_more():
     process = subprocess.Popen(
@@ -125,24 +192,25 @@ def test_it_ends_when_nobody_reads_the_answer_any_more():
 def test_a_game_against_gnugo():
     sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
     try:
-        import gnugo
+        import go_scores
     finally:
         sys.path.pop(0)
-    theirs = gnugo.Engine(
+    theirs = go_scores.Engine(
         [
             program("gnugo"),
-            *["--mode", "gtp", "--level", "1", "--chinese-rules", "--capture-all-dead"],
+            *["--mode", "gtp", "--level", "1", "--chinese-rules", "--seed", "1"],
             "--never-resign",
         ]
     )
-    ours = gnugo.Engine([*gnugo.OURS, "--playouts", "30"])
+    ours = go_scores.Engine([*go_scores.OURS, "--playouts", "30", "--seed", "1"])
     try:
-        game = gnugo.play(ours, theirs, "black", 5, 0.5)
+        game = go_scores.play(ours, theirs, "black", 5, 0.5)
     finally:
         ours.close()
         theirs.close()
     assert game["error"] == ""
-    assert gnugo.same(game["ours"], game["theirs"])
+    assert go_scores.alike(game)
+    assert go_scores.to_sgf(game).startswith("(;FF[4]GM[1]SZ[5]KM[0.5]RU[Chinese]RE[")
     assert game["plies"] > 5
 
 

@@ -126,5 +126,22 @@ async def test_what_gtp_cannot_do(start):
         await engine.search(SearchRequest("8/8/8/8/8/8/8/8 w - -", **BLACK), 10)
     with pytest.raises(EngineError, match="another position"):
         await engine.search(SearchRequest(None, ("c3",), movers=(0,), **BLACK), 10)
-    with pytest.raises(EngineOptionError, match="no options such as Hash"):
+    with pytest.raises(EngineOptionError, match=r"no options such as Hash.*kata-set-param"):
         await engine.configure({"Hash": 1})
+
+
+async def test_parameters_of_our_own(start, tmp_path):
+    arguments = ("-m", "kempelen.cli", "gtp", "--algorithm", "mcts")
+    engine = await start(GtpEngine(sys.executable, arguments, setup=SETUP, game_id="go"))
+    await engine.configure({"Threads": "2", "memory": 64, "maxVisits": 9, "ponderingEnabled": True})
+    assert [line for line in said(tmp_path) if "param" in line] == [
+        "kata-set-param numSearchThreads 2",
+        "kata-set-param memory 64",
+        "kata-set-param maxVisits 9",
+        "kata-set-param ponderingEnabled true",
+    ]
+    with pytest.raises(EngineOptionError, match=r"option Hash: .*no parameter Hash; there are"):
+        await engine.configure({"Hash": 1})
+    with pytest.raises(EngineOptionError, match="words without spaces"):
+        await engine.configure({"Threads": "2\nquit"})
+    assert (await engine.search(SearchRequest(None, **BLACK), 30)).move

@@ -4,19 +4,28 @@ import queue
 
 import pytest
 
-from protocols.gtp.protocol import Gtp, Settings
+from agent.compiled.source import Means
+from protocols.gtp.play import Settings
+from protocols.gtp.protocol import Gtp
 
 PATIENCE = 60.0
 
 
 class Conversation:
-    """Speaks with a fresh engine and hears what it says, without the empty lines."""
+    """Speaks with a fresh engine and hears what it says, without the empty lines.
+
+    Go is played by the plain search, which is there at once, unless algorithm=None is said.
+    """
 
     def __init__(self, **options):
+        if options.get("game", "go") == "go":
+            options.setdefault("algorithm", "mcts")
         self.sent = queue.Queue()
         self.reports = []
         of_the_game = {name: options.pop(name) for name in ("size", "komi") if name in options}
-        settings = Settings(options=of_the_game, **{"seconds": 0.05, "seed": 1, **options})
+        names = {"threads", "megabytes", "playouts", "seed"} & options.keys()
+        means = Means(**{"seed": 1} | {name: options.pop(name) for name in names})
+        settings = Settings(options=of_the_game, means=means, **{"seconds": 0.05, **options})
         self.gtp = Gtp("Kempelen", "1.0", self.sent.put, self.reports.append, settings)
         self._heard = []
 

@@ -13,7 +13,8 @@ from agent.games.connect_four import ConnectFour
 from agent.search.searcher import GameSearcher
 from agent.search.source import GameSource
 from agent.threads.latch import wait_for_any
-from protocols.gtp.protocol import Gtp, Settings
+from protocols.gtp.play import Settings
+from protocols.gtp.protocol import Gtp
 
 PATIENCE = 120.0
 
@@ -277,3 +278,41 @@ def test_a_session_that_ends_ends_the_compiling(start, monkeypatch):
     assert talk.answer("genmove b").startswith("= ")
     assert talk.gtp.close(PATIENCE)
     assert child.done.is_set()
+
+
+def test_go_tells_its_priors_the_score_and_the_owners(start):
+    talk = start(size=5, komi=0, seconds=20.0, playouts=600, algorithm=None)
+    talk.say("name")
+    assert talk.hear() == "= Kempelen"
+    assert wait_until_ready(talk)
+    answer = talk.answer(
+        "kata-genmove_analyze b 1000 avoid b A1 1 ownership true rootInfo true minmoves 25"
+    )
+    line = answer.splitlines()[-3]
+    infos, rest = line.split(" rootInfo ")
+    root, owners = rest.split(" ownership ")
+    moves = [info.split() for info in infos.split("info move ")[1:]]
+    assert {move[0] for move in moves} == {
+        f"{column}{row}" for column in "ABCDE" for row in range(1, 6)
+    } - {"A1"} | {"pass"}
+    priors = [float(move[move.index("prior") + 1]) for move in moves]
+    assert len(set(priors)) > 1
+    assert "scoreLead" in root
+    assert len([float(owner) for owner in owners.split()]) == 25
+    assert talk.answer("final_status_list alive").startswith("= ")
+    assert talk.gtp.settings.algorithm is None
+
+
+def test_the_dead_are_told_by_compiled_playouts(start, monkeypatch):
+    from agent.games import life
+
+    talk = start(size=5, komi=0, algorithm=None)
+    talk.say("name")
+    assert talk.hear() == "= Kempelen"
+    assert wait_until_ready(talk)
+    monkeypatch.setattr(life, "statuses", None)  # the plain ones are not asked
+    for row in "12345":
+        talk.answer(f"gogui-play_sequence b B{row} b D{row}")
+    talk.answer("play w E3")
+    assert talk.answer("final_score") == "= B+25\n\n"
+    assert talk.answer("final_status_list dead") == "= E3\n\n"

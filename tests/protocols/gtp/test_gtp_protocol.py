@@ -5,7 +5,8 @@ import pytest
 from agent.games import catalogue
 from agent.games.stones import PASS
 from agent.search.catalogue import algorithms
-from protocols.gtp.protocol import ANALYZE_COMMANDS, COMMANDS, MOST_WAITING
+from protocols.gtp.commands.gogui import ANALYZE_COMMANDS
+from protocols.gtp.protocol import COMMANDS, MOST_WAITING
 
 
 def test_every_answer_ends_with_one_empty_line(start):

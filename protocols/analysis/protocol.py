@@ -1,0 +1,146 @@
+"""The analysis engine, without input and output: objects of JSON in, objects out, a line each.
+
+Begin reading at `AnalysisEngine.handle_line`. Errors and warnings are objects too, in KataGo's
+words where it has any. Source: KataGo's 'Parallel Analysis Engine' (docs/Analysis_Engine.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agent.games.go import Go
+from agent.player import describe
+from protocols.analysis import answers
+from protocols.analysis.analysts import AnalysisTask, Analyst, AnalystPool
+from protocols.analysis.fields import Fields, QueryError, read_id, read_object
+from protocols.analysis.query import USUAL, Usual, read_query
+from protocols.analysis.visits import SEARCHING, Searching
+
+ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How positions are analysed.
+
+    usual: what holds where a query does not say. searching: what searches; its memory is shared
+    among all. analysts: the most positions at once. wait: answer all that was asked before the
+    end of input.
+    """
+
+    usual: Usual = USUAL
+    searching: Searching = SEARCHING
+    analysts: int = 1
+    wait: bool = True
+
+    @property
+    def each(self) -> Searching:
+        """What one analyst searches with: his part of the memory."""
+        means = self.searching.means
+        megabytes = max(means.megabytes // self.analysts, 1)
+        return replace(self.searching, means=replace(means, megabytes=megabytes))
+
+
+class AnalysisEngine:
+    """One analysis engine.
+
+    version: of the program. send: takes an answer, to which one line end is added, from any
+    thread. report: takes what a person should know.
+
+    Raises ValueError for settings that cannot be.
+    """
+
+    def __init__(
+        self,
+        version: str,
+        send: Callable[[str], None],
+        report: Callable[[str], None],
+        settings: Settings = Settings(),
+    ) -> None:
+        self.finished = False
+        self._version = version
+        self._send_line = send
+        self._settings = settings
+        self._closing = False
+        searching = settings.each
+        searching.source(Go(), report)  # a trial
+        self._pool = AnalystPool(
+            settings.analysts, lambda: Analyst(searching, self._send, report), self._send
+        )
+
+    def handle_line(self, line: str) -> Iterator[str]:
+        """Take one query; positions are answered later. Waits while very many are waiting."""
+        if not line.strip():
+            return
+        name = None
+        try:
+            fields = read_object(line)
+            name = read_id(fields)
+            action = fields.get("action")
+            acting = isinstance(action, str)
+            steps = self._act(name, fields) if acting else self._analyse(name, fields)
+            for answer in steps:
+                yield answers.text(answer)
+        except QueryError as error:
+            yield answers.text(answers.error(str(error), name, error.field))
+        except Exception as error:  # noqa: BLE001 - whatever a line does, the next is read
+            yield answers.text(answers.error(describe(error), name))
+
+    def overlong_line(self) -> Iterator[str]:
+        """Say that a line was dropped."""
+        yield answers.text(answers.error("The line is too long, ignoring"))
+
+    def drain(self, timeout: float | None = None) -> bool:
+        """After the last line: answer what is still to be answered, if that is wanted."""
+        return not self._settings.wait or self._pool.wait(timeout)
+
+    def close(self, timeout: float) -> bool:
+        """Stop everything, silently; return whether all threads ended within about `timeout`."""
+        self._closing = True
+        return self._pool.close(timeout)
+
+    def _send(self, answer: dict[str, Any]) -> None:
+        if not self._closing:
+            self._send_line(answers.text(answer))
+
+    def _analyse(self, name: str, fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Have the positions of a query analysed, after warnings."""
+        query, warnings = read_query(name, Fields(fields), self._settings.usual)
+        for field, message in warnings:
+            yield answers.warning(message, name, field)
+        self._pool.add([AnalysisTask(query, turn, priority) for turn, priority in query.turns])
+
+    def _act(self, name: str, fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Do something else than to analyse; the answer repeats the request."""
+        action = fields["action"]
+        if action == "query_version":
+            yield {**fields, "version": self._version, "git_hash": "<omitted>"}
+        elif action == "query_models":
+            yield {**fields, "models": []}  # there are no networks
+        elif action == "clear_cache":
+            yield fields  # each search begins with nothing
+        elif action in ("terminate", "terminate_all"):
+            self._terminate(Fields(fields), everything=action == "terminate_all")
+            yield fields
+        else:
+            raise QueryError(f"'action' field must be one of {', '.join(ACTIONS)}", "action")
+
+    def _terminate(self, fields: Fields, everything: bool) -> None:
+        name = fields.get("terminateId")
+        if not everything and not isinstance(name, str):
+            raise QueryError(
+                'Requests for a terminate action must have a string "terminateId" field',
+                "terminateId",
+            )
+        turns = None
+        if "turnNumbers" in fields:
+            message = "If provided, must be an array of integers indicating turns to terminate"
+            turns = frozenset(fields.integers("turnNumbers", message))
+
+        def chosen(task: AnalysisTask) -> bool:
+            named = everything or task.query.id == name
+            return named and (turns is None or task.turn in turns)
+
+        self._pool.terminate(chosen)

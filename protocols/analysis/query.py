@@ -1,0 +1,454 @@
+"""A query: the record of a game of Go, which of its positions to analyse, and how.
+
+Source: KataGo's 'Parallel Analysis Engine' (docs/Analysis_Engine.md), which has the fields.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from agent.games.go import COLUMNS, LARGEST, Go
+from agent.games.stones import EMPTY, PASS, shape
+from protocols.analysis.fields import PAIRS, Fields, QueryError, read_player, shown
+from protocols.rulesets import BONUS, KEPT, Ruleset, read_ruleset
+
+# A longer record is refused: each of its positions is kept while one of them is analysed.
+MOST_MOVES = 2000
+MOST_KOMI = 150.0
+MOST_VISITS = 1 << 50
+MOST_SECONDS = 1e6
+MOST_PRIORITY = 1 << 62
+# Moves after the first one of a variation.
+PV_LENGTH = 15
+# More warnings of one query are of no use.
+MOST_WARNINGS = 32
+UNUSED = "Unexpected or unused field, do you have a typo?"
+IGNORED = "Not known to this engine, ignored"
+# What KataGo knows, and searches here do not.
+_NUMBERS = ("rootFpuReductionMax", "rootPolicyTemperature")
+_FLAGS = (
+    "includeMovesOwnership",
+    "includeOwnershipStdev",
+    "includeMovesOwnershipStdev",
+    "includeNoResultValue",
+    "includePVVisits",
+)
+VIEWERS = {"BLACK": 0, "B": 0, "WHITE": 1, "W": 1, "SIDETOMOVE": None}
+_LIMITS = "Must be number of seconds from 0.001 to 1000000.0"
+_RESTRICTION = "Must be a list of dicts with subfields 'player', 'moves', 'untilDepth'"
+
+Placed = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """Moves that a player may not begin with, or, if `allowed`, must begin with one of."""
+
+    player: int
+    moves: frozenset[int]
+    allowed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Positions of one game to be analysed.
+
+    stones: set up before the first move, moves: played since, each a player and a vertex. first:
+    who is to move at the beginning. komi: with what White gets for a handicap. turns: the numbers
+    of moves after which to analyse, with priorities, the highest first. visits, seconds: the most
+    for each. viewer: the player whose winning is reported; None for whoever is to move.
+    pv_length: the most moves after the first one of a variation. first_report, report_every:
+    seconds until a report during the search, and between them; none if they are None.
+    """
+
+    id: str
+    size: int
+    komi: float
+    stones: tuple[Placed, ...]
+    moves: tuple[Placed, ...]
+    first: int
+    turns: tuple[Placed, ...]
+    visits: int
+    seconds: float | None
+    viewer: int | None
+    pv_length: int
+    ownership: bool
+    policy: bool
+    first_report: float | None
+    report_every: float | None
+    restrictions: tuple[Restriction, ...]
+
+    def game(self, turn: int) -> Go:
+        """Return the game after so many moves, with its mover to move though it may be over.
+
+        Raises QueryError for a move that is illegal; one that repeats an earlier position is not,
+        since the rules of the game may have allowed it.
+        """
+        game = Go(self.size, self.komi)
+        for player in (0, 1):
+            vertices = [vertex for placed, vertex in self.stones if placed == player]
+            try:
+                game.set_up(player, vertices)
+            except ValueError as error:
+                raise QueryError(f"Illegal stones: {error}", "initialStones") from None
+        game.hand_to(self.first)
+        for number, (player, move) in enumerate(self.moves[:turn]):
+            if not _may_play(game, player, move):
+                raise QueryError(f"Illegal move {number}: {game.text(move)}", "moves")
+            game.play_as(player, move)
+        if game.over():
+            game.hand_to(game.turn)
+        return game
+
+    def choice(self, game: Go) -> tuple[int, ...] | None:
+        """Return the moves that the mover may begin with; None if all, () if none."""
+        mine = [each for each in self.restrictions if each.player == game.turn]
+        if not mine:
+            return None
+        legal = game.moves()
+        if mine[0].allowed:
+            return tuple(move for move in legal if move in mine[0].moves)
+        avoided = frozenset[int]().union(*(each.moves for each in mine))
+        sensible = tuple(move for move in game.sensible() if move not in avoided)
+        return sensible or tuple(move for move in legal if move not in avoided)
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What holds where a query does not say: as in `Query`."""
+
+    visits: int = 500
+    seconds: float | None = None
+    viewer: int | None = 0
+
+
+USUAL = Usual()
+
+
+def read_query(name: str, fields: Fields, usual: Usual) -> tuple[Query, list[tuple[str, str]]]:
+    """Return a query with this id, and warnings: a field and what to know of it.
+
+    Raises QueryError for what is wrong.
+    """
+    fields.get("id")
+    fields.get("action")  # one that is no text is an unused field to KataGo, too
+    warnings: list[tuple[str, str]] = []
+    size = _size(fields)
+    stones = {vertex: player for player, vertex in _placed(fields, "initialStones", size)}
+    moves = _moves(fields, size)
+    first = _first(fields, stones, moves)
+    turns = _turns(fields, len(moves))
+    rules = _rules(fields, warnings)
+    komi = _komi(fields, rules) + rules.compensation(_handicap(stones, moves))
+    visits, seconds, viewer = _overridden(fields, usual, warnings)
+    if "maxVisits" in fields:
+        visits = fields.integer("maxVisits", 1, MOST_VISITS, "Must be an integer from 1 to 2^50")
+    pv_length = PV_LENGTH
+    if "analysisPVLen" in fields:
+        pv_length = fields.integer("analysisPVLen", 1, 1000, "Must be an integer from 1 to 1000")
+    first_report, report_every = _reports(fields)
+    _pass_over(fields, warnings)
+    query = Query(
+        id=name,
+        size=size,
+        komi=komi,
+        stones=tuple(_placing(player, vertex) for vertex, player in stones.items()),
+        moves=moves,
+        first=first,
+        turns=turns,
+        visits=visits,
+        seconds=seconds,
+        viewer=viewer,
+        pv_length=pv_length,
+        ownership=fields.flag("includeOwnership"),
+        policy=fields.flag("includePolicy"),
+        first_report=first_report,
+        report_every=report_every,
+        restrictions=_restrictions(fields, size, warnings),
+    )
+    warnings += [(field, UNUSED) for field in fields.unknown()]
+    query.game(len(moves))
+    return query, warnings[:MOST_WARNINGS]
+
+
+def read_vertex(text: object, size: int) -> int | None:
+    """Return the vertex that is written as in GTP or "(column,row from above)", or PASS.
+
+    None if it is not on a board of that size.
+    """
+    word = text.strip().upper() if isinstance(text, str) else ""
+    if word == "PASS":
+        return PASS
+    if found := re.fullmatch(r"\(([0-9]{1,3}), *([0-9]{1,3})\)", word):
+        column, row = int(found[1]), size - 1 - int(found[2])
+    elif found := re.fullmatch(r"([A-Z])([0-9]{1,3})", word):
+        column, row = COLUMNS.find(found[1]), int(found[2]) - 1
+    else:
+        return None
+    on_board = 0 <= column < size and 0 <= row < size
+    return shape(size).vertex(column, row) if on_board else None
+
+
+def read_viewer(value: object) -> int | None:
+    """Return whose winning is to be reported: a player, or None for whoever is to move.
+
+    Raises QueryError if it cannot be read.
+    """
+    word = value.strip().upper() if isinstance(value, str) else ""
+    if word not in VIEWERS:
+        raise QueryError(
+            f"reportAnalysisWinratesAs is BLACK, WHITE or SIDETOMOVE, not {shown(value)}"
+        )
+    return VIEWERS[word]
+
+
+def _may_play(game: Go, player: int, move: int) -> bool:
+    """Tell whether a record may go on so: any move but on a stone, suicide or a ko at once."""
+    if move == PASS:
+        return True
+    stones = game.stones
+    if stones.board[move] != EMPTY or stones.suicide(move, player + 1):
+        return False
+    return move != stones.ko or player != game.turn
+
+
+@cache
+def _placing(player: int, vertex: int) -> Placed:
+    """Return a player and a vertex: one and the same pair, since many queries wait at once."""
+    return player, vertex
+
+
+def _size(fields: Fields) -> int:
+    message = f"Must provide an integer from 2 to {LARGEST}"
+    width = fields.integer("boardXSize", 2, LARGEST, message)
+    height = fields.integer("boardYSize", 2, LARGEST, message)
+    if width != height:
+        raise QueryError(f"Only square boards can be analysed, not {width}x{height}", "boardYSize")
+    return width
+
+
+def _placed(fields: Fields, field: str, size: int, passes: bool = False) -> Iterable[Placed]:
+    """Generate the stones of a field, if it is given."""
+    if field not in fields:
+        return
+    pairs = fields.get(field)
+    if not isinstance(pairs, list):
+        raise QueryError(PAIRS, field)
+    for pair in pairs:
+        if not isinstance(pair, list) or [type(each) for each in pair] != [str, str]:
+            raise QueryError(PAIRS, field)
+        player, vertex = read_player(pair[0]), read_vertex(pair[1], size)
+        if player is None:
+            raise QueryError(f"Could not parse player: {shown(pair[0])}", field)
+        if vertex is None or (vertex == PASS and not passes):
+            raise QueryError(f"Could not parse board location: {shown(pair[1])}", field)
+        yield _placing(player, vertex)
+
+
+def _moves(fields: Fields, size: int) -> tuple[Placed, ...]:
+    if "moves" not in fields:
+        raise QueryError("Must specify an array of [player,location] pairs", "moves")
+    moves = tuple(_placed(fields, "moves", size, passes=True))
+    if len(moves) > MOST_MOVES:
+        raise QueryError(
+            f"A record of {len(moves)} moves is too long; at most {MOST_MOVES}", "moves"
+        )
+    return moves
+
+
+def _first(fields: Fields, stones: dict[int, int], moves: tuple[Placed, ...]) -> int:
+    """Return who begins: as it is said, as the record says, or White after a handicap."""
+    if "initialPlayer" in fields:
+        return fields.player("initialPlayer")
+    if moves:
+        return moves[0][0]
+    return 1 if _handicap(stones, moves) else 0
+
+
+def _handicap(stones: dict[int, int], moves: tuple[Placed, ...]) -> int:
+    """Return the number of handicap stones: set up, or Black's moves before White's first.
+
+    A single one is none, nor are any where White has stones set up.
+    """
+    if 1 in stones.values():
+        return 0
+    number = len(stones)
+    played = 0
+    for player, move in moves:
+        if player == 1 or move == PASS:
+            break
+        played += 1
+    number += played if played > 1 else 0
+    return number if number > 1 else 0
+
+
+def _turns(fields: Fields, last: int) -> tuple[Placed, ...]:
+    """Return which positions to analyse, each once, with their priorities."""
+    priority = 0
+    turns = [last]
+    if "analyzeTurns" in fields:
+        message = "Must specify an array of integers indicating turns to analyze"
+        turns = fields.integers("analyzeTurns", message)
+        for turn in turns:
+            if not 0 <= turn <= last:
+                raise QueryError(f"Invalid turn number: {shown(turn)}", "analyzeTurns")
+    if "priority" in fields:
+        if "priorities" in fields:
+            raise QueryError("Cannot specify both priority and priorities", "priority")
+        message = "Must be a number between -2^62 and 2^62"
+        priority = fields.integer("priority", -MOST_PRIORITY, MOST_PRIORITY, message)
+    priorities = [priority] * len(turns)
+    if "priorities" in fields:
+        message = "Must specify an array of integers indicating priorities"
+        priorities = fields.integers("priorities", message)
+        if "analyzeTurns" not in fields:
+            raise QueryError("Can only specify when also specifying analyzeTurns", "priorities")
+        if len(priorities) != len(turns):
+            raise QueryError("Must be of matching length to analyzeTurns", "priorities")
+        for each in priorities:
+            if abs(each) > MOST_PRIORITY:
+                raise QueryError(f"Invalid priority: {shown(each)}", "priorities")
+    return tuple(sorted(dict(zip(turns, priorities, strict=True)).items()))
+
+
+def _rules(fields: Fields, warnings: list[tuple[str, str]]) -> Ruleset:
+    value = fields.get("rules")
+    if not isinstance(value, str | dict):
+        raise QueryError(
+            'Must specify rules string, such as "chinese" or "tromp-taylor", or a JSON object '
+            "with detailed rules parameters.",
+            "rules",
+        )
+    rules = read_ruleset(value)
+    if rules is None:
+        raise QueryError(f"Could not parse rules: {shown(value)}", "rules")
+    if not rules.kept:
+        warnings.append(("rules", f"Rules {shown(value)} not supported, using {KEPT} instead"))
+    if "whiteHandicapBonus" in fields:
+        bonus = fields.get("whiteHandicapBonus")
+        if bonus not in BONUS:
+            raise QueryError(f"Must be one of {', '.join(BONUS)}", "whiteHandicapBonus")
+        rules = Ruleset(rules.ko, rules.scoring, rules.tax, rules.suicide, rules.button, bonus)
+    return rules
+
+
+def _komi(fields: Fields, rules: Ruleset) -> float:
+    message = "Must be a integer or half-integer from -150.0 to 150.0"
+    if "komi" not in fields:
+        komi, field = rules.usual_komi, "rules"
+    else:
+        komi, field = fields.real("komi", -MOST_KOMI, MOST_KOMI, message), "komi"
+    if abs(komi) > MOST_KOMI or 2 * komi != int(2 * komi):
+        raise QueryError(message, field)
+    return komi
+
+
+def _overridden(
+    fields: Fields, usual: Usual, warnings: list[tuple[str, str]]
+) -> tuple[int, float | None, int | None]:
+    """Return visits, seconds and the viewer, as settings of this query's own say."""
+    field = "overrideSettings"
+    if field not in fields:
+        return usual.visits, usual.seconds, usual.viewer
+    settings = fields.get(field)
+    if not isinstance(settings, dict):
+        raise QueryError("Must be an object", field)
+    try:
+        visits, seconds, viewer, unknown = read_settings(settings, usual)
+    except QueryError as error:
+        raise QueryError(f"Could not set settings: {error}", field) from None
+    if unknown:
+        warnings.append((field, shown(f"Unknown config params: {','.join(unknown)}")))
+    return visits, seconds, viewer
+
+
+def read_settings(
+    settings: dict[str, Any], usual: Usual
+) -> tuple[int, float | None, int | None, list[str]]:
+    """Return visits, seconds and the viewer as KataGo's settings say, and the settings not known.
+
+    Raises QueryError for a value that cannot be. Numbers may be written as text.
+    """
+    visits, seconds, viewer = usual.visits, usual.seconds, usual.viewer
+    unknown = []
+    for name, value in settings.items():
+        if name == "maxVisits":
+            visits = int(_number(name, value, 1, MOST_VISITS))
+        elif name == "maxTime":
+            seconds = min(_number(name, value, 0, 1e20), MOST_SECONDS)
+        elif name == "reportAnalysisWinratesAs":
+            viewer = read_viewer(value)
+        else:
+            unknown.append(name)
+    return visits, seconds, viewer, unknown
+
+
+def _number(name: str, value: object, least: float, most: float) -> float:
+    try:
+        number = float(value) if isinstance(value, str | int | float) else least - 1
+    except (ValueError, OverflowError):
+        number = least - 1
+    if isinstance(value, bool) or not least <= number <= most:
+        raise QueryError(f"{name} is a number from {least:g} to {most:g}, not {shown(value)}")
+    return number
+
+
+def _reports(fields: Fields) -> tuple[float | None, float | None]:
+    every = first = None
+    if "reportDuringSearchEvery" in fields:
+        first = every = fields.real("reportDuringSearchEvery", 0.001, MOST_SECONDS, _LIMITS)
+    if "firstReportDuringSearchAfter" in fields:
+        first = fields.real("firstReportDuringSearchAfter", 0.001, MOST_SECONDS, _LIMITS)
+    return first, every
+
+
+def _pass_over(fields: Fields, warnings: list[tuple[str, str]]) -> None:
+    """Read what KataGo knows and this engine does not; warn of what changes nothing here."""
+    for name in _NUMBERS:
+        if name in fields:
+            fields.real(name, 0.0, 100.0, "Must be a number from 0.0 to 100.0")
+            warnings.append((name, IGNORED))
+    warnings += [(name, IGNORED) for name in _FLAGS if fields.flag(name)]
+
+
+def _restrictions(
+    fields: Fields, size: int, warnings: list[tuple[str, str]]
+) -> tuple[Restriction, ...]:
+    given = [field for field in ("allowMoves", "avoidMoves") if field in fields]
+    if not given:
+        return ()
+    if len(given) == 2:
+        raise QueryError("Cannot specify both allowMoves and avoidMoves", "allowMoves")
+    (field,) = given
+    entries = fields.get(field)
+    if not isinstance(entries, list):
+        raise QueryError(_RESTRICTION, field)
+    allowed = field == "allowMoves"
+    if allowed and len(entries) > 1:
+        raise QueryError("Currently allowMoves only allows one entry", field)
+    found = []
+    for entry in entries:
+        if not isinstance(entry, dict) or not {"player", "moves", "untilDepth"} <= entry.keys():
+            raise QueryError(_RESTRICTION, field)
+        parts = Fields(entry)
+        player = parts.player("player")
+        moves = frozenset(_vertices(parts.get("moves"), size))
+        depth = parts.integer("untilDepth", 1, 1_000_000_000, "Must be a positive integer")
+        if depth > 1 and len(warnings) < MOST_WARNINGS:
+            warnings.append((field, "untilDepth beyond 1 is not known to this engine, 1 is used"))
+        found.append(Restriction(player, moves, allowed))
+    return tuple(found)
+
+
+def _vertices(values: object, size: int) -> Iterable[int]:
+    if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+        raise QueryError("Must be an array of GTP board vertices", "moves")
+    for each in values:
+        vertex = read_vertex(each, size)
+        if vertex is None:
+            raise QueryError(f"Could not parse board location: {shown(each)}", "moves")
+        yield vertex

@@ -1,0 +1,1 @@
+"""The commands of GTP by subject: each module has the table of its own, COMMANDS."""

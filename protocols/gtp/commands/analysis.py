@@ -1,0 +1,104 @@
+"""Thinking aloud: about a position until any input, or about a move that is then made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent.game import CHANCE, find_move
+from agent.limits import Info
+from agent.player import Pace, describe
+from protocols.gtp.analysis import (
+    EVERY_MOVE,
+    Aloud,
+    Scene,
+    cgos_line,
+    kata_line,
+    lz_line,
+    read_request,
+)
+from protocols.gtp.command import Command
+from protocols.gtp.go_board import GoBoard
+from protocols.gtp.values import Arguments, GtpError
+
+if TYPE_CHECKING:
+    from protocols.gtp.play import GtpPlay
+
+Line = Callable[[Scene, Sequence[Info[Any]]], str]
+
+
+def _lz_analyze(gtp: GtpPlay, arguments: Arguments) -> None:
+    _analyze(gtp, arguments, lz_line)
+
+
+def _kata_analyze(gtp: GtpPlay, arguments: Arguments) -> None:
+    _analyze(gtp, arguments, kata_line)
+
+
+def _cgos_analyze(gtp: GtpPlay, arguments: Arguments) -> None:
+    _analyze(gtp, arguments, cgos_line)
+
+
+def _lz_genmove_analyze(gtp: GtpPlay, arguments: Arguments) -> None:
+    _analyze(gtp, arguments, lz_line, play=True)
+
+
+def _kata_genmove_analyze(gtp: GtpPlay, arguments: Arguments) -> None:
+    _analyze(gtp, arguments, kata_line, play=True)
+
+
+def _cgos_genmove_analyze(gtp: GtpPlay, arguments: Arguments) -> None:
+    """CGOS reads one line of analysis only, the last."""
+    _analyze(gtp, arguments, cgos_line, play=True, live=False)
+
+
+def _analyze(
+    gtp: GtpPlay, arguments: Arguments, line: Line, *, play: bool = False, live: bool = True
+) -> None:
+    """Think aloud: until any input, or to play."""
+    request = read_request(arguments)
+    board = gtp.board
+    player = board.turn if request.player is None else request.player
+    with board.turned_to(player):
+        if board.game.turn == CHANCE:
+            raise GtpError("nothing to analyze: chance is to move")
+        legal = list(board.game.moves())
+        among = request.among(player, legal, lambda text: _move(gtp, text))
+    scene = Scene(request, among or legal, board.game.text, gtp.settings.longest_pv)
+
+    def tell(lines: Sequence[Info[Any]]) -> None:
+        gtp.send(line(scene, lines))
+
+    whole = request.root or line is cgos_line
+    most_lines = EVERY_MOVE if whole else max(request.most_moves, request.least_moves)
+    aloud = Aloud(gtp.report, tell, most_lines, live=live)
+    pace = Pace(request.interval, request.interval)
+    gtp.send(f"={gtp.call.id}")
+    try:
+        if play:
+            gtp.send(f"play {gtp.play_best(player, aloud, pace, among)}")
+        else:
+            gtp.think_aloud(player, aloud, pace, among)
+    except Exception as error:  # noqa: BLE001 - the answer has begun and must end
+        gtp.report(describe(error))
+    gtp.send("")
+
+
+def _move(gtp: GtpPlay, text: str) -> Any:
+    """Return the move that is written so, which need not be legal in Go; GtpError for none."""
+    try:
+        if isinstance(gtp.board, GoBoard):
+            return gtp.board.vertex(text)
+        return find_move(gtp.board.game, text)
+    except (GtpError, ValueError):
+        raise GtpError(f"no move {text}") from None
+
+
+COMMANDS = {
+    "lz-analyze": Command(_lz_analyze),
+    "lz-genmove_analyze": Command(_lz_genmove_analyze),
+    "cgos-analyze": Command(_cgos_analyze, go=True),
+    "cgos-genmove_analyze": Command(_cgos_genmove_analyze, go=True),
+    "kata-analyze": Command(_kata_analyze),
+    "kata-genmove_analyze": Command(_kata_genmove_analyze),
+}

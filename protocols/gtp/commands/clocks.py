@@ -1,0 +1,60 @@
+"""Time, by the commands of GTP, of KGS and of KataGo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from protocols.gtp.clocks import UNLIMITED, TimeSystem, from_time_settings
+from protocols.gtp.command import Command
+from protocols.gtp.values import SYNTAX_ERROR, Arguments, GtpError
+
+if TYPE_CHECKING:
+    from protocols.gtp.play import GtpPlay
+
+
+def _time_settings(gtp: GtpPlay, arguments: Arguments) -> str:
+    system = from_time_settings(arguments.seconds(), arguments.seconds(), arguments.number())
+    arguments.end()
+    gtp.start_clocks(system)
+    return ""
+
+
+def _kgs_time_settings(gtp: GtpPlay, arguments: Arguments) -> str:
+    kind = arguments.word().lower()
+    if kind == "none":
+        system = UNLIMITED
+    elif kind == "absolute":
+        system = TimeSystem(arguments.seconds())
+    elif kind == "byoyomi":
+        main, period, periods = arguments.seconds(), arguments.seconds(), arguments.number()
+        system = TimeSystem(main, period if periods else 0.0, periods=periods if period else 0)
+    elif kind == "canadian":
+        main, period, stones = arguments.seconds(), arguments.seconds(), arguments.number()
+        system = TimeSystem(main, period if stones else 0.0, stones if period else 0)
+    elif kind == "fischer":
+        system = TimeSystem(arguments.seconds(), increment=arguments.seconds())
+    else:
+        raise GtpError(SYNTAX_ERROR)
+    arguments.end()
+    gtp.start_clocks(system)
+    return ""
+
+
+def _kata_list_time_settings(gtp: GtpPlay, _: Arguments) -> str:
+    return "none absolute byoyomi canadian fischer"
+
+
+def _time_left(gtp: GtpPlay, arguments: Arguments) -> str:
+    player, seconds, count = arguments.player(), arguments.real(), arguments.number()
+    arguments.end()
+    gtp.set_left(player, max(seconds, 0.0), count)
+    return ""
+
+
+COMMANDS = {
+    "time_settings": Command(_time_settings),
+    "time_left": Command(_time_left),
+    "kgs-time_settings": Command(_kgs_time_settings),
+    "kata-time_settings": Command(_kgs_time_settings),
+    "kata-list_time_settings": Command(_kata_list_time_settings),
+}

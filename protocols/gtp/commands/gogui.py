@@ -1,0 +1,198 @@
+"""GoGui's commands: setting positions up, the rules of any game, and what is shown on the board.
+
+Source: 'Analyze commands', 'Setup commands' and 'Rules commands' of GoGui's manual, by M.
+Enzenberger and R. Coulom. Colours on the board: a `cboard` has one for each point, a `dboard` a
+number from -1, White's, to 1, Black's, both in rows from above; `gfx` is a drawing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from agent.games.ladders import ladders
+from agent.games.life import owners
+from agent.games.stones import EMPTY, PASS
+from protocols.gtp.analysis import MOST_MOVES, RootView, winrate
+from protocols.gtp.boards import winner_text
+from protocols.gtp.command import Command
+from protocols.gtp.values import COLOURS, Arguments
+
+if TYPE_CHECKING:
+    from protocols.gtp.play import GtpPlay
+
+# By how many liberties a chain has; the last for more.
+LIBERTIES = ("red", "yellow", "green", "cyan")
+NO_COLOUR = '""'
+PROSPECTS = {"lost": "red", "threatened": "yellow"}
+# From little to much.
+_COLD, _HOT = (0x40, 0x60, 0xFF), (0xFF, 0x30, 0x30)
+
+
+def _play_sequence(gtp: GtpPlay, arguments: Arguments) -> str:
+    gtp.board.play_all(arguments.moves())
+    return ""
+
+
+def _setup(gtp: GtpPlay, arguments: Arguments) -> str:
+    gtp.go_board.set_up(arguments.moves())
+    gtp.turned_back()
+    return ""
+
+
+def _setup_player(gtp: GtpPlay, arguments: Arguments) -> str:
+    player = arguments.player()
+    arguments.end()
+    gtp.go_board.set_first(player)
+    return ""
+
+
+def _game_id(gtp: GtpPlay, _: Arguments) -> str:
+    return gtp.board.name
+
+
+def _board(gtp: GtpPlay, _: Arguments) -> str:
+    return str(gtp.board.game)
+
+
+def _board_size(gtp: GtpPlay, _: Arguments) -> str:
+    return str(gtp.board.size)
+
+
+def _legal_moves(gtp: GtpPlay, _: Arguments) -> str:
+    return " ".join(gtp.board.legal())
+
+
+def _side_to_move(gtp: GtpPlay, _: Arguments) -> str:
+    return COLOURS[gtp.board.turn]
+
+
+def _final_result(gtp: GtpPlay, _: Arguments) -> str:
+    return winner_text(gtp.board.result())
+
+
+def _analyze_commands(gtp: GtpPlay, _: Arguments) -> str:
+    known = gtp.known()
+    return "\n".join(line for line in ANALYZE_COMMANDS if line.split("/")[2].split()[0] in known)
+
+
+def _player(gtp: GtpPlay, arguments: Arguments) -> int:
+    """Take the colour whose moves are thought about: who is to move without one."""
+    player = arguments.player_if_any()
+    arguments.end()
+    return gtp.board.turn if player is None else player
+
+
+def _ownership(gtp: GtpPlay, arguments: Arguments) -> str:
+    """Return a dboard of whose each point will be, by the search, or by playouts at random."""
+    player = _player(gtp, arguments)
+    lines = gtp.lines(player)
+    shares = next((line.owners for line in lines if line.owners is not None), None)
+    if shares is None:
+        return _rows(gtp, (f"{share:.2f}" for share in owners(gtp.go_board.game)))
+    return _rows(gtp, (f"{-share if player else share:.2f}" for share in shares))
+
+
+def _visits(gtp: GtpPlay, arguments: Arguments) -> str:
+    """Return a drawing of where the search looked: the more visits, the redder."""
+    player = _player(gtp, arguments)
+    lines = [line for line in gtp.lines(player) if line.visits]
+    if not lines:
+        return "TEXT nothing was searched"
+    text, most = gtp.board.game.text, max(line.visits for line in lines)
+    root = RootView.of(lines)
+    visits = [(text(line.pv[0]), line.visits) for line in lines if line.pv[0] != PASS]
+    visits = visits[:MOST_MOVES]
+    drawn = [f"COLOR {_heat(number / most)} {point}" for point, number in visits]
+    if visits:
+        drawn.append("LABEL " + " ".join(f"{point} {_short(number)}" for point, number in visits))
+    drawn.append(
+        f"TEXT {root.visits} visits, {COLOURS[player]} wins {100 * root.winrate:.1f} %,"
+        f" {text(lines[0].pv[0])} {100 * winrate(lines[0]):.1f} %"
+    )
+    return "\n".join(drawn)
+
+
+def _ladders(gtp: GtpPlay, arguments: Arguments) -> str:
+    """Return a drawing of the chains that a ladder captures: red even if they move first."""
+    arguments.end()
+    board = gtp.go_board
+    found = ladders(board.game.stones)
+    drawn = [
+        f"COLOR {PROSPECTS[prospect]} {' '.join(map(board.game.text, chain))}"
+        for chain, prospect in found.items()
+        if prospect in PROSPECTS
+    ]
+    lost = sum(prospect == "lost" for prospect in found.values())
+    return "\n".join([*drawn, f"TEXT {lost} lost, {len(drawn) - lost} threatened"])
+
+
+def _liberties(gtp: GtpPlay, arguments: Arguments) -> str:
+    """Return a cboard of the chains by the number of their liberties."""
+    arguments.end()
+    stones = gtp.go_board.game.stones
+    at, size = stones.shape.vertex, gtp.board.size
+    found = []
+    for row in reversed(range(size)):
+        for column in range(size):
+            vertex = at(column, row)
+            number = stones.liberties[stones.head[vertex]].bit_count()
+            taken = stones.board[vertex] != EMPTY
+            found.append(LIBERTIES[min(number, len(LIBERTIES)) - 1] if taken else NO_COLOUR)
+    return _rows(gtp, found)
+
+
+def _rows(gtp: GtpPlay, points: Iterable[str]) -> str:
+    """Write what belongs to the points, rows from above."""
+    words, size = list(points), gtp.board.size
+    return "\n" + "\n".join(
+        " ".join(words[first : first + size]) for first in range(0, len(words), size)
+    )
+
+
+def _heat(share: float) -> str:
+    parts = (round(cold + share * (hot - cold)) for cold, hot in zip(_COLD, _HOT, strict=True))
+    return "#" + "".join(f"{part:02x}" for part in parts)
+
+
+def _short(number: int) -> str:
+    """Write a number in four signs at most."""
+    if number < 10_000:
+        return str(number)
+    return f"{number // 1000}k" if number < 1_000_000 else f"{number // 1_000_000}M"
+
+
+# What GoGui offers in its window for analysis: type, label and command.
+ANALYZE_COMMANDS = (
+    "string/Final Score/final_score",
+    "plist/Dead Stones/final_status_list dead",
+    "plist/Living Stones/final_status_list alive",
+    "plist/Stones in Seki/final_status_list seki",
+    "dboard/Ownership/kempelen-ownership %c",
+    "gfx/Visits/kempelen-visits %c",
+    "gfx/Ladders/kempelen-ladders",
+    "cboard/Liberties/kempelen-liberties",
+    "string/Legal Moves/gogui-rules_legal_moves",
+    "string/Side to Move/gogui-rules_side_to_move",
+    "string/Rules/kata-get-rules",
+    "none/Set Rules/kata-set-rules %s",
+    "move/Best Move/reg_genmove %c",
+    "hstring/Show Board/showboard",
+)
+
+COMMANDS = {
+    "gogui-play_sequence": Command(_play_sequence),
+    "gogui-setup": Command(_setup, go=True),
+    "gogui-setup_player": Command(_setup_player, go=True),
+    "gogui-rules_game_id": Command(_game_id),
+    "gogui-rules_board": Command(_board),
+    "gogui-rules_board_size": Command(_board_size),
+    "gogui-rules_legal_moves": Command(_legal_moves),
+    "gogui-rules_side_to_move": Command(_side_to_move),
+    "gogui-rules_final_result": Command(_final_result),
+    "gogui-analyze_commands": Command(_analyze_commands),
+    "kempelen-ownership": Command(_ownership, go=True),
+    "kempelen-visits": Command(_visits, go=True),
+    "kempelen-ladders": Command(_ladders, go=True),
+    "kempelen-liberties": Command(_liberties, go=True),
+}

@@ -1,0 +1,279 @@
+"""What the commands of GTP act on: a board, clocks, and a player in between."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from agent.compiled.source import USUAL_MEANS, CompiledSource, Means
+from agent.evaluation import HANDCRAFTED
+from agent.game import CHANCE, Chance, Game
+from agent.games import catalogue
+from agent.games.chance import draw_event
+from agent.games.go import Go
+from agent.games.life import Statuses
+from agent.games.reader import GameReader
+from agent.games.stones import PASS
+from agent.limits import Info, Limits, Overtime, Result, SideClock
+from agent.player import USUAL_PACE, Pace, Player, describe
+from agent.search.source import GameSource
+from agent.sources import judge_of, source_for
+from agent.threads.task_thread import Job
+from openings.game_book import GameAdvisor, advisors
+from protocols.gtp.analysis import EVERY_MOVE, Aloud
+from protocols.gtp.boards import GameBoard
+from protocols.gtp.clocks import UNLIMITED, SideTime, TimeSystem
+from protocols.gtp.go_board import GoBoard
+from protocols.gtp.resignation import USUAL_RESIGN_RATE, Resignation, ResignRate
+from protocols.gtp.values import COLOURS, Call
+
+if TYPE_CHECKING:
+    from agent.player import Advisor
+
+RESIGN = "resign"
+# What is kept free of each move, in seconds: the way to the front end, and the end of a playout.
+OVERHEAD = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is to be played, and how.
+
+    game: as agent.games.catalogue finds it; options: of its class. algorithm: as
+    agent.search.configuration reads it; what suits the game without it. evaluation: whose it is,
+    as in agent.evaluation. book: ask books and solved values before searching. seconds: for a
+    move while no clock runs. depth, nodes: the most for a move, if given. means: what the search
+    may use. resigns: lost games of Go are given up, by the rate. ponders: think on after a move.
+    longest_pv: the most moves of a line that an analysis shows.
+    """
+
+    game: str = "go"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    algorithm: str | None = None
+    evaluation: str = HANDCRAFTED.name
+    book: bool = True
+    seconds: float = 5.0
+    depth: int | None = None
+    nodes: int | None = None
+    means: Means = USUAL_MEANS
+    resigns: bool = True
+    resign_rate: ResignRate = USUAL_RESIGN_RATE
+    ponders: bool = False
+    longest_pv: int = 15
+
+
+USUAL_SETTINGS = Settings()
+
+
+class GtpPlay(ABC):
+    """What the commands of a GTP engine act on: the board, the clocks, and who thinks.
+
+    name, version: who it says it is. send: takes a piece of an answer, to which one line end is
+    added, from the worker's thread. report: takes what a person should know.
+
+    Raises ValueError or EvaluationError for settings that cannot be.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        version: str,
+        send: Callable[[str], None],
+        report: Callable[[str], None],
+        settings: Settings = USUAL_SETTINGS,
+    ) -> None:
+        self.name = name
+        self.version = version
+        self.send = send
+        self.report = report
+        self.settings = settings
+        kind = catalogue.find(settings.game)
+        self.board = (
+            GoBoard(kind, settings.options, self._judge)
+            if issubclass(kind.game, Go)
+            else GameBoard(kind, settings.options)
+        )
+        self._random = Random(settings.means.seed)
+        self._advisor: GameAdvisor[Any] = GameAdvisor(self._find_advisors)
+        self._source = self._find_source(settings)
+        self._player: Player[Game[Any], Any] = Player(
+            self._source, Aloud(report), GameReader(), OVERHEAD, advisors=(self._advisor,)
+        )
+        self._system = UNLIMITED
+        self._times = [SideTime(UNLIMITED), SideTime(UNLIMITED)]
+        self.resignation = Resignation()
+        # What the last search of many lines found, and about which position.
+        self._found: tuple[object, Sequence[Info[Any]]] = (None, ())
+        self._moved = False
+        self.call = Call("", "", ())
+        self._job: Job | None = None
+
+    @property
+    def go_board(self) -> GoBoard:
+        """The board of a game of Go."""
+        assert isinstance(self.board, GoBoard)
+        return self.board
+
+    @abstractmethod
+    def known(self) -> list[str]:
+        """Return the names of the commands that the game has."""
+
+    # What a session is told.
+
+    def change(self, settings: Settings) -> None:
+        """Go on with other settings, but of the same game.
+
+        Raises ValueError or EvaluationError, changing nothing, for settings that cannot be. A
+        search that has to be made anew forgets what it knew.
+        """
+        if settings.means != self.settings.means:
+            self._search_with(settings)
+        self.settings = settings
+        self._found = (None, ())
+
+    def new_game(self) -> None:
+        """Forget what was learned of the last game but for good, and start the clocks again."""
+        self._source.new_game()
+        self._advisor.new_game()
+        self._player.new_game()
+        self.start_clocks(self._system)
+        self.turned_back()
+
+    def turned_back(self) -> None:
+        """Take the position for one that does not follow from the last."""
+        self.resignation.clear()
+        self._found = (None, ())
+
+    def start_clocks(self, system: TimeSystem) -> None:
+        """Let both sides' clocks begin anew."""
+        self._system = system
+        self._times = [SideTime(system, self._player.lag) for _ in COLOURS]
+
+    def set_left(self, player: int, seconds: float, count: int) -> None:
+        """Believe what a player's clock is said to show."""
+        self._times[player].set_left(seconds, count)
+
+    # Thinking.
+
+    def play_best(
+        self,
+        player: int,
+        listener: Aloud | None = None,
+        pace: Pace = USUAL_PACE,
+        among: tuple[Any, ...] = (),
+        *,
+        to_the_end: bool = False,
+    ) -> str:
+        """Find a move, make it, take its time off the clock, and return it.
+
+        A lost game of Go may be given up instead, unless it is played to the end. among: only
+        these moves, if there are any.
+        """
+        began = time.monotonic()
+        result = self.best(player, listener or Aloud(self.report), pace, among)
+        self._times[player].spend(time.monotonic() - began, result.meant)
+        if not to_the_end and self._gives_up(player, result):
+            return RESIGN
+        text = self.board.game.text(result.move)
+        self.board.play_found(player, result.move)
+        self._moved = True
+        return text
+
+    def _gives_up(self, player: int, result: Result[Any]) -> bool:
+        board, settings = self.board, self.settings
+        if not isinstance(board, GoBoard) or not settings.resigns:
+            return False
+        lost = self.resignation.given_up(player, result.info, settings.resign_rate)
+        return lost and not board.early and result.move != PASS
+
+    def best(
+        self,
+        player: int,
+        listener: Aloud,
+        pace: Pace = USUAL_PACE,
+        among: tuple[Any, ...] = (),
+    ) -> Result[Any]:
+        """Return a move for a player, on the clock; chance draws its events."""
+        with self.board.turned_to(player):
+            game = self.board.game
+            if isinstance(game, Chance) and game.turn == CHANCE:
+                return Result(draw_event(game, self._random.random()))
+            limits = replace(self._limits(player), search_moves=among)
+            return self._think(limits, listener, pace)
+
+    def think_aloud(
+        self, player: int, listener: Aloud, pace: Pace, among: tuple[Any, ...] = ()
+    ) -> None:
+        """Think about a player's move until there is any input."""
+        assert self._job is not None
+        self._job.overtaken.then(self._job.stop.set)
+        with self.board.turned_to(player):
+            self._think(Limits(infinite=True, search_moves=among), listener, pace)
+
+    def lines(self, player: int) -> Sequence[Info[Any]]:
+        """Return what a search finds of a player's moves: the last one, or one as for a move."""
+        with self.board.turned_to(player):
+            key = self.board.game.key()
+        if self._found[0] != key or not self._found[1]:
+            self.best(player, Aloud(self.report, most_lines=EVERY_MOVE))
+        return self._found[1]
+
+    def _think(self, limits: Limits[Any], listener: Aloud, pace: Pace) -> Result[Any]:
+        assert self._job is not None
+        lines = self._source.most_lines or listener.most_lines
+        result = self._player.think(self._job, self.board.game, limits, lines, listener, pace)
+        if listener.most_lines > 1 and not limits.search_moves:
+            self._found = (self.board.game.key(), listener.lines)
+        return result
+
+    def _ponder(self) -> None:
+        """Think on the other's time, until there is any input; the search keeps what it finds."""
+        game = self.board.game
+        if game.outcome() is not None or game.turn == CHANCE:
+            return
+        try:
+            self.think_aloud(game.turn, Aloud(self.report), USUAL_PACE)
+        except Exception as error:  # noqa: BLE001 - the command has been answered
+            self.report(describe(error))
+
+    def _limits(self, player: int) -> Limits[Any]:
+        """Return what ends the search of a player's next move."""
+        settings, moves_left = self.settings, None
+        if self._system.unlimited:
+            clock = SideClock(0.0, overtime=Overtime(settings.seconds + OVERHEAD))
+        else:
+            clock, moves_left = self._times[player].clock(), self.board.moves_left
+        return Limits(
+            depth=settings.depth, nodes=settings.nodes, clock=clock, moves_to_go=moves_left
+        )
+
+    def _search_with(self, settings: Settings) -> None:
+        """Have another search made; raises as `source_for` does, and keeps the old one then."""
+        source = self._find_source(settings)
+        self._source.keep()
+        self._source.close(0.0)
+        self._source = self._player.source = source
+        source.start()
+
+    def _find_source(self, settings: Settings) -> GameSource[Any] | CompiledSource[Any]:
+        return source_for(
+            self.board.kind,
+            lambda: self.board.game,
+            self.report,
+            algorithm=settings.algorithm,
+            evaluation=settings.evaluation,
+            means=settings.means,
+        )
+
+    def _judge(self, game: Go) -> Statuses:
+        return judge_of(self._source, game)(game)
+
+    def _find_advisors(self) -> Sequence[Advisor[Game[Any], Any]]:
+        """Return who gives moves from a book or solved values, if that is wanted."""
+        board = self.board
+        asked = self.settings.book
+        return advisors(board.kind, board.new(), self._random) if asked else ()

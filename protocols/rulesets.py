@@ -1,0 +1,135 @@
+"""Rules of Go as KataGo writes them, by name or as an object, and what of them is kept here.
+
+Source: `kata-set-rules` in KataGo's 'GTP Extensions'.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+KO = ("SIMPLE", "POSITIONAL", "SITUATIONAL", "SPIGHT")
+SCORING = ("AREA", "TERRITORY")
+TAX = ("NONE", "SEKI", "ALL")
+_MOST = 1e6
+BONUS = ("0", "N", "N-1")
+KEPT = "area scoring, positional superko, no suicide"
+
+
+@dataclass(frozen=True, slots=True)
+class Ruleset:
+    """One set of rules.
+
+    bonus: what White gets for N handicap stones. friendly: both may pass over dead stones. komi:
+    if they say one.
+    """
+
+    ko: str = "POSITIONAL"
+    scoring: str = "AREA"
+    tax: str = "NONE"
+    suicide: bool = True
+    button: bool = False
+    bonus: str = "0"
+    friendly: bool = True
+    komi: float | None = None
+
+    @property
+    def usual_komi(self) -> float:
+        """The komi where the query says none."""
+        if self.komi is not None:
+            return self.komi
+        if self.scoring == "TERRITORY":
+            return 6.5
+        return 7.0 if self.button else 7.5
+
+    @property
+    def kept(self) -> bool:
+        """Whether this engine counts by them, and its searches know all their moves.
+
+        Ko apart: moves of a record may repeat a position, those of a search do not.
+        """
+        counted = self.scoring == "AREA" and self.tax == "NONE" and not self.button
+        return counted and not self.suicide
+
+    def compensation(self, handicap: int) -> int:
+        """Return what White gets for so many handicap stones, beside komi."""
+        return {"0": 0, "N": handicap, "N-1": max(handicap - 1, 0)}[self.bonus]
+
+
+_CHINESE = Ruleset(ko="SIMPLE", suicide=False, bonus="N")
+_JAPANESE = Ruleset(ko="SIMPLE", scoring="TERRITORY", tax="SEKI", suicide=False)
+_AGA = Ruleset(ko="SITUATIONAL", suicide=False, bonus="N-1")
+_NEW_ZEALAND = Ruleset(ko="SITUATIONAL")
+NAMED = {
+    "tromp-taylor": Ruleset(friendly=False),
+    "chinese": _CHINESE,
+    "chinese-ogs": replace(_CHINESE, ko="POSITIONAL"),
+    "chinese-kgs": replace(_CHINESE, ko="POSITIONAL"),
+    "japanese": _JAPANESE,
+    "korean": _JAPANESE,
+    "stone-scoring": Ruleset(ko="SIMPLE", suicide=False, tax="ALL"),
+    "aga": _AGA,
+    "bga": _AGA,
+    "french": _AGA,
+    "aga-button": replace(_AGA, button=True),
+    "new-zealand": _NEW_ZEALAND,
+    "nz": _NEW_ZEALAND,
+    "goe": Ruleset(),
+    "ing": Ruleset(),
+}
+_CHOICES = {
+    "ko": ("ko", KO),
+    "score": ("scoring", SCORING),
+    "scoring": ("scoring", SCORING),
+    "tax": ("tax", TAX),
+    "whiteHandicapBonus": ("bonus", BONUS),
+}
+_FLAGS = {"suicide": "suicide", "hasButton": "button", "friendlyPassOk": "friendly"}
+
+
+def named(name: str) -> Ruleset | None:
+    """Return the rules of a name, however its words are parted; None if there are none."""
+    return _BY_NAME.get(_joined(name))
+
+
+def _joined(name: str) -> str:
+    return re.sub(r"[-_ ]", "", name.lower())
+
+
+_BY_NAME = {_joined(name): rules for name, rules in NAMED.items()}
+
+
+def read_ruleset(value: object) -> Ruleset | None:
+    """Return the rules of that name, or of an object; None if they cannot be read."""
+    if isinstance(value, str):
+        return named(value)
+    return _of_object(value) if isinstance(value, Mapping) else None
+
+
+def _of_object(fields: Mapping[str, Any]) -> Ruleset | None:
+    found: dict[str, Any] = {}
+    for name, value in fields.items():
+        if name in _CHOICES:
+            key, choices = _CHOICES[name]
+            if not isinstance(value, str) or value.upper() not in choices:
+                return None
+            found[key] = value.upper()
+        elif name in _FLAGS:
+            if not isinstance(value, bool):
+                return None
+            found[_FLAGS[name]] = value
+        elif name == "komi" and _is_number(value):
+            found["komi"] = float(value)
+        else:
+            return None
+    if found.get("scoring") == "TERRITORY":
+        found.setdefault("tax", "SEKI")
+    return Ruleset(**found)
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) < _MOST  # which nan is not either

@@ -1,0 +1,121 @@
+"""The analysis engine on the command line: its options, KataGo's words, the end of input."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from agent.machine import usable_cores
+from tests import in_process
+
+PATIENCE = 120
+QUICK = ("--algorithm", "mcts", "--seed", "1")
+
+
+def query(name, **fields):
+    usual = {"moves": [], "rules": "chinese", "boardXSize": 5, "boardYSize": 5}
+    return json.dumps({"id": name, **usual, **fields}) + "\n"
+
+
+def analysis(text, *arguments):
+    return in_process.run("analysis", *QUICK, *arguments, text=text)
+
+
+def answers(done):
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_all_is_answered_after_the_end_of_input():
+    """By the program itself, with pipes."""
+    moves = [["B", "C3"], ["W", "C4"]]
+    text = query("a", moves=moves, analyzeTurns=[0, 1, 2]) + '{"id":"v","action":"query_version"}'
+    done = subprocess.run(
+        [sys.executable, "-m", "kempelen.cli", "analysis", *QUICK, "--visits", "20"],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    found = answers(done)
+    assert [each["turnNumber"] for each in found if each["id"] == "a"] == [0, 1, 2]
+    assert all(each["rootInfo"]["visits"] == 20 for each in found if each["id"] == "a")
+    assert len(found) == 4
+
+
+def test_nothing_is_waited_for_if_that_is_wanted():
+    text = query("a", maxVisits=10**9) + query("b", maxVisits=10**9)
+    for flag in ("--quit-without-waiting", "-quit-without-waiting"):
+        done = analysis(text, flag)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("side", "moves", "high"),
+    [("black", [], True), ("white", [], False), ("side", [], True), ("side", [["B", "A1"]], False)],
+)
+def test_whose_winning_is_told(side, moves, high):
+    """Black has komi in hand."""
+    done = analysis(query("a", komi=-30, moves=moves), "--report-as", side, "--visits", "5")
+    (answer,) = answers(done)
+    assert answer["rootInfo"]["winrate"] == (1.0 if high else 0.0)
+
+
+def test_the_words_that_katrain_starts_katago_with():
+    words = [
+        "-model",
+        "net.bin.gz",
+        "-config",
+        "analysis.cfg",
+        "-analysis-threads",
+        "500",
+        "--threads",
+        "2",
+    ]
+    override = ["-override-config", "homeDataDir=/x,maxVisits=3,reportAnalysisWinratesAs=WHITE"]
+    done = analysis(query("a", komi=-30), *words, *override)
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [
+        f"kempelen analysis: {usable_cores()} positions are analysed at once, as there are "
+        f"{usable_cores()} cores",
+        "kempelen analysis: -override-config: homeDataDir does not apply",
+        "kempelen analysis: -config analysis.cfg does not apply and is not read",
+        "kempelen analysis: -model net.bin.gz does not apply and is not read",
+        "kempelen analysis: Started, ready to begin handling requests",
+    ]
+    (answer,) = answers(done)
+    assert (answer["rootInfo"]["visits"], answer["rootInfo"]["winrate"]) == (3, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--algorithm", "luck"], "there is no algorithm 'luck'"),
+        (["--algorithm", "alpha-beta"], "alpha-beta counts no visits of moves, which mcts does"),
+        (["--visits", "0"], "expected a whole number above 0"),
+        (["--report-as", "red"], "invalid choice: 'red'"),
+        (["-override-config", "maxVisits=x"], "-override-config: maxVisits is a number from 1"),
+        (["-override-config", "reportAnalysisWinratesAs=RED"], "is BLACK, WHITE or SIDETOMOVE"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments, message):
+    done = in_process.run("analysis", *arguments, text=query("a"))
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_line_that_is_too_long_is_dropped():
+    done = analysis("x" * (5 << 20) + "\n" + query("a", maxVisits=2))
+    error, answer = answers(done)
+    assert error == {"error": "The line is too long, ignoring"}
+    assert answer["rootInfo"]["visits"] == 2
+
+
+def test_nothing_heavy_is_imported_before_a_query_is_read():
+    code = "import sys, kempelen.analysis; from protocols.analysis.protocol import AnalysisEngine\n"
+    code += "list(AnalysisEngine('', print, print).handle_line('[]'))\n"
+    code += "sys.exit(' '.join(n for n in ('numba', 'numpy', 'rich') if n in sys.modules) or 0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr

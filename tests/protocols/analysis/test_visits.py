@@ -1,0 +1,181 @@
+"""A compiled search beside the plain one: who is lent, and what it is told."""
+
+import json
+import threading
+
+import pytest
+
+from agent.compiled.source import CompiledSource, Means
+from agent.limits import Cp, Info, Progress
+from agent.threads.latch import Latch
+from protocols.analysis import visits
+
+
+class Searcher:
+    """Stands for a compiled search: tells one line, and remembers what it was asked."""
+
+    many_lines = True
+    nodes = 0
+
+    def __init__(self):
+        self.asked = []
+        self.games = 0
+
+    def arm(self):
+        pass
+
+    def stop(self):
+        pass
+
+    def keep(self):
+        pass
+
+    def new_game(self):
+        self.games += 1
+
+    def progress(self):
+        return Progress()
+
+    def deepen(self, position, limits, lines=1, /):
+        self.asked.append((limits, lines))
+        move = (limits.search_moves or position.moves())[0]
+        owners = (0.5,) * position.size**2
+        yield Info(1, Cp(0), (move,), visits=7, expected=0.0, prior=1.0, lead=1.5, owners=owners)
+
+
+class Compiled(CompiledSource):
+    """Stands for the source of a compiled search, which is there when `ready` is set."""
+
+    def __init__(self, searcher):
+        self.made = Latch()
+        self.begun = threading.Event()
+        self.given = searcher
+        self.times = 0
+
+    ready = property(lambda self: self.made)
+    most_lines = None
+
+    def start(self):
+        self.begun.set()
+
+    def searcher(self, clock, stop):
+        return self.given
+
+    def give_up(self, thread):
+        return None
+
+    def close(self, timeout):
+        return True
+
+
+def compiled(monkeypatch):
+    source = Compiled(Searcher())
+
+    def source_for(*_, **__):
+        source.times += 1
+        return source
+
+    monkeypatch.setattr(visits, "source_for", source_for)
+    return source
+
+
+def test_a_compiled_search_is_waited_for_and_told_the_visits(start, monkeypatch):
+    source = compiled(monkeypatch)
+    talk = start(algorithm=None)
+    talk.ask(rules="chinese", maxVisits=70, includeOwnership=True, overrideSettings={"maxTime": 20})
+    assert source.begun.wait(30)
+    assert talk.sent.empty()
+    source.made.set()
+    answer = talk.answer()
+    assert (answer["rootInfo"]["scoreLead"], answer["moveInfos"][0]["prior"]) == (1.5, 1.0)
+    assert answer["ownership"] == [0.5] * 25
+    ((limits, lines),) = source.given.asked
+    assert (limits.nodes, limits.movetime, limits.search_moves, lines) == (70, 20, (), 1)
+
+
+def test_each_search_begins_with_nothing_and_may_have_a_choice(start, monkeypatch):
+    source = compiled(monkeypatch)
+    source.made.set()
+    talk = start(algorithm=None)
+    chosen = [{"player": "B", "moves": ["B2", "A1"], "untilDepth": 1}]
+    talk.ask(rules="chinese", allowMoves=chosen)
+    talk.ask(rules="chinese", avoidMoves=chosen)
+    first, second = talk.answers()
+    assert first["moveInfos"][0]["move"] == "A1"
+    assert second["moveInfos"][0]["move"] == "B1"
+    assert source.given.games == 2
+    assert [len(limits.search_moves) for limits, _ in source.given.asked] == [2, 24]
+
+
+def test_boards_of_all_sizes_share_one_search(start, monkeypatch):
+    """A search has much memory of its own."""
+    source = compiled(monkeypatch)
+    source.made.set()
+    talk = start(algorithm=None)
+    trials = source.times
+    for size in (5, 9, 2, 19):
+        talk.ask(rules="chinese", boardXSize=size, boardYSize=size)
+    assert len(talk.answers()) == 4
+    assert source.times == trials + 1
+
+
+def test_who_waits_for_a_compiler_can_be_given_up(start, monkeypatch):
+    source = compiled(monkeypatch)
+    talk = start(algorithm=None)
+    talk.ask(rules="chinese")
+    assert source.begun.wait(30)
+    talk.act("terminate", terminateId="a")
+    answers = {answer["id"]: answer for answer in talk.answers()}
+    assert answers["a"]["noResults"]
+    assert source.given.asked == []
+
+
+def test_the_compiled_search_of_go_tells_all_that_is_asked(start):
+    """White has the two columns on the left for good, Black all that is behind his wall."""
+    talk = start(algorithm=None)
+    stones = [[player, f"{column}{row}"] for player, column in ("WB", "BC") for row in range(1, 8)]
+    avoided = [{"player": "B", "moves": ["F4"], "untilDepth": 1}]
+    talk.ask(rules="chinese", komi=0, boardXSize=7, boardYSize=7, initialStones=stones,
+             initialPlayer="B", maxVisits=300, includeOwnership=True, includePolicy=True,
+             avoidMoves=avoided)  # fmt: skip
+    answer = json.loads(talk.sent.get(timeout=600))  # where it must be compiled first
+    moves, root = answer["moveInfos"], answer["rootInfo"]
+    assert root["visits"] == sum(move["visits"] for move in moves) == 300
+    assert root["scoreLead"] > 0
+    assert root["winrate"] > 0.5
+    assert "F4" not in {move["move"] for move in moves}
+    for row in range(7):
+        white, black = answer["ownership"][7 * row : 7 * row + 2], answer["ownership"][7 * row + 2]
+        assert max(white) < -0.5
+        assert black > 0.5
+    policy = answer["policy"]
+    assert sum(prior for prior in policy if prior > 0) == pytest.approx(1, abs=0.01)
+    assert [index for index, prior in enumerate(policy) if prior == -1] == [
+        7 * row + column for row in range(7) for column in (1, 2)
+    ]
+
+
+def test_each_move_is_told_of_once_also_where_a_search_is_ended(start):
+    talk = start(algorithm=None)
+    moves = [["B", "C3"], ["W", "C2"], ["B", "B2"], ["W", "C4"]]
+    talk.ask("all", rules="chinese", moves=moves, maxVisits=3000)
+    talk.ask("end", rules="chinese", moves=moves, maxVisits=10**8, reportDuringSearchEvery=0.02)
+    answer = json.loads(talk.sent.get(timeout=600))
+    assert answer["rootInfo"]["visits"] == 3000
+    while talk.answer()["rootInfo"]["visits"] < 100:
+        pass
+    talk.act("terminate", terminateId="end")
+    last = [each for each in talk.answers() if each["id"] == "end"][-1]
+    for said in (answer, last):
+        told = [move["move"] for move in said["moveInfos"]]
+        assert len(told) == len(set(told)) > 5
+
+
+def test_where_a_search_stands_can_be_asked_while_it_begins():
+    """Reports during the search are asked for by a clock, at any moment."""
+    from agent.go.search import GoSearch
+
+    search = GoSearch(Means(megabytes=1))
+    search._crew.begin(lambda board: None)
+    search._crew._at_work = []  # as it is until the first one is loaded
+    assert search.progress().seldepth == 0

@@ -1,0 +1,102 @@
+"""The rules that a session keeps: what the end is worth by each, and prisoners."""
+
+import json
+from itertools import product
+
+import pytest
+
+from agent.games import catalogue
+from agent.games.life import stones_with
+from protocols.gtp.go_board import GoBoard
+from protocols.gtp.rules import GoRules, read_rules
+from tests.agent.games.test_go import at, from_diagram, played
+
+WALLS = [". X . O .", ". X . O .", "X X . O .", ". X . O O", ". X . O ."]
+
+
+def test_names_and_json_say_the_same():
+    for name in ("chinese", "japanese", "aga", "new-zealand", "tromp-taylor"):
+        rules = read_rules(name)
+        assert read_rules(name.upper()) == rules
+        assert read_rules(str(rules)) == rules
+        assert json.loads(str(rules))["ko"] == "POSITIONAL"
+
+
+@pytest.mark.parametrize(("bonus", "number"), [*product(["0", "N-1", "N"], [0, 1, 2, 9])])
+def test_what_white_gets_for_a_handicap(bonus, number):
+    expected = {"0": 0, "N-1": number - 1, "N": number}[bonus] if number > 1 else 0
+    assert GoRules(bonus=bonus).for_handicap(number) == expected
+
+
+def test_territory_is_empty_and_surrounded():
+    game = from_diagram(*WALLS, komi=0.5)
+    assert game.score() == 10 - 10 - 0.5
+    assert game.territory_score() == 4 - 4 - 0.5
+
+
+def test_dead_stones_are_prisoners_on_territory():
+    game = from_diagram(*WALLS)
+    game.set_up(1, [at(game, "A5")])
+    dead = 1 << at(game, "A5")
+    assert game.territory_score() == 2 - 4
+    assert game.territory_score(dead) == 4 + 1 - 4
+
+
+def test_prisoners_are_counted_and_given_back():
+    game = played("A2 A1 B1 C3")
+    assert game.prisoners == (1, 0)
+    game.play(at(game, "B2"))
+    game.play(at(game, "C2"))
+    game.undo()
+    game.undo()
+    game.undo()
+    game.undo()
+    assert game.prisoners == (0, 0)
+    game.play(at(game, "B1"))
+    game.hand_to(0)
+    game.play_as(1, at(game, "E5"))
+    assert game.prisoners == (1, 0)
+
+
+def test_territory_beside_a_seki_counts_where_it_is_not_taxed():
+    """The eye on A5 is of a chain that shares no liberty here; its stones are said to be seki."""
+    game = from_diagram(*WALLS)
+    seki = sum(1 << at(game, text) for text in ("A3", "B1", "B2", "B3", "B4", "B5"))
+    assert game.territory_score(0, seki) == -4
+
+
+@pytest.mark.parametrize(
+    ("name", "score"),
+    [
+        # 9x9 with four handicap stones and nothing else: all is Black's.
+        ("new-zealand", 81 - 7.5),
+        ("aga", 81 - 7.5 - 3),
+        ("chinese", 81 - 7.5 - 4),
+        ("japanese", 77 - 7.5),
+        ("tromp-taylor", 81 - 7.5),
+    ],
+)
+def test_a_handicap_is_worth_what_the_rules_say(name, score):
+    board = GoBoard(catalogue.find("go"), {"size": 9})
+    board.fixed_handicap(4)
+    board.set_rules(read_rules(name))
+    assert board.result() == score
+    assert board.game.captures_all == (name == "tromp-taylor")
+    board.clear()
+    assert board.game.komi == 7.5
+
+
+def test_the_judge_that_is_given_is_asked():
+    def judge(game):
+        return {(at(game, "A1"),): "dead"}
+
+    board = GoBoard(catalogue.find("go"), {"size": 3, "komi": 0}, judge)
+    board.play(0, "A1")
+    board.play(1, "C3")
+    assert board.result() == -9
+    assert board.chains("dead") == "A1"
+    board.set_rules(read_rules("japanese"))
+    assert board.result() == -8 - 1
+    board.set_rules(read_rules("tromp-taylor"))
+    assert board.result() == 0
+    assert stones_with("dead", judge(board.game)) == 1 << at(board.game, "A1")

@@ -1,0 +1,234 @@
+"""Go over GTP by the compiled search: it plays by default, on boards of any size, and in time."""
+
+import threading
+import time
+
+import pytest
+
+from agent.compiled import warming
+from agent.compiled.source import CompiledSource
+from agent.games.go import Go
+from agent.go.search import GoSearch
+from agent.search.searcher import GameSearcher
+from agent.search.source import GameSource
+from agent.threads.latch import wait_for_any
+
+PATIENCE = 120.0
+
+OWN = """
+from agent.evaluation import evaluator
+
+# C5 on a board of 7x7.
+POINT = 43
+
+def point(game):
+    colour = game.stones.board[POINT]
+    return 0 if not colour else 5 if colour == game.turn + 1 else -5
+
+@evaluator
+def compiled_point(worker, ply):
+    colour = worker.board.colours[POINT]
+    if colour == 0:
+        return 0
+    return 5 if colour == worker.board.turn else -5
+
+def breaks(game):
+    return 1 / 0
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(OWN)
+    return file
+
+
+def wait_until_ready(talk):
+    ready = talk.gtp._source.ready
+    wait_for_any(ready, timeout=PATIENCE)
+    return ready.is_set()
+
+
+@pytest.fixture
+def ready(start):
+    """Start a session of Go without a book, and wait for the compiled search."""
+
+    def ready(**options):
+        usual = {"seconds": 60.0, "size": 7, "megabytes": 8}
+        if not {"nodes", "seconds"} & options.keys():
+            usual["playouts"] = 300
+        talk = start(algorithm=None, book=False, **{**usual, **options})
+        talk.say("name")
+        assert talk.hear() == "= Kempelen"
+        assert wait_until_ready(talk)
+        return talk
+
+    return ready
+
+
+def searcher(talk):
+    """Who has searched last."""
+    return talk.gtp._source._given._search
+
+
+def faults(talk):
+    """What was reported, but that it is being compiled."""
+    return [report for report in talk.reports if "compil" not in report]
+
+
+def vertex(talk, colour):
+    answer = talk.answer(f"genmove {colour}")
+    assert answer.startswith("= ")
+    return answer.strip("= \n")
+
+
+def test_the_compiled_search_plays_by_default(ready):
+    talk = ready()
+    vertex(talk, "b")
+    assert type(talk.gtp._source) is CompiledSource
+    assert isinstance(searcher(talk), GoSearch)
+    assert searcher(talk).progress().nodes == 300
+    assert faults(talk) == []
+
+
+@pytest.mark.parametrize(
+    "options", [{"algorithm": "mcts", "playouts": 10}, {"algorithm": "alpha-beta", "depth": 1}]
+)
+def test_the_plain_algorithms_can_be_chosen(start, options):
+    talk = start(size=5, book=False, **options)
+    vertex(talk, "b")
+    assert type(talk.gtp._source) is GameSource
+
+
+def test_it_plays_a_whole_game_by_the_rules(ready):
+    talk = ready(size=5, playouts=100, resigns=False)
+    game = Go(5)
+    for number in range(200):
+        text = vertex(talk, "bw"[number % 2])
+        move = next(move for move in game.moves() if game.text(move) == text)
+        game.play(move)
+        if game.over():
+            break
+    assert game.over()
+    assert talk.answer("final_score").startswith("= ")
+    assert vertex(talk, "b")
+    assert faults(talk) == []
+
+
+@pytest.mark.parametrize("first", [1, 2, 9])
+def test_the_board_may_change_its_size_at_any_time(ready, first):
+    talk = ready(size=first, playouts=50)
+    for size in (first, 1, 19, 2, 1, 5):
+        assert talk.answer(f"boardsize {size}") == "=\n\n"
+        game = Go(size)
+        for player in "bw":
+            text = vertex(talk, player)
+            assert text in {game.text(move) for move in game.moves()}
+            game.play(next(move for move in game.moves() if game.text(move) == text))
+        assert isinstance(searcher(talk), GoSearch)
+    assert faults(talk) == []
+
+
+def test_undo_colours_out_of_turn_komi_and_handicap_are_followed(ready):
+    talk = ready()
+    for line in ("play b D4", "play b C3", "play w E5", "undo", "komi -3.5"):
+        assert talk.answer(line) == "=\n\n"
+        assert talk.answer("reg_genmove w").startswith("= ")
+        assert talk.answer("reg_genmove b").startswith("= ")
+    assert talk.answer("clear_board") == "=\n\n"
+    assert talk.answer("fixed_handicap 4").startswith("= ")
+    vertex(talk, "w")
+    vertex(talk, "w")
+    assert faults(talk) == []
+
+
+def test_it_captures_where_that_decides(ready):
+    talk = ready(size=5, playouts=3000, komi=0.5)
+    rows = (".XO..", ".XO..", ".XOO.", "XXXXO", "OOOO.")
+    for row, text in zip("54321", rows, strict=True):
+        for column, sign in zip("ABCDE", text, strict=True):
+            if sign != ".":
+                assert talk.answer(f"play {'bw'['XO'.index(sign)]} {column}{row}") == "=\n\n"
+    assert vertex(talk, "b") == "E1"
+
+
+def test_the_same_seed_gives_the_same_game(ready):
+    games = []
+    for seed in (3, 3, 4):
+        talk = ready(size=9, seed=seed)
+        games.append([vertex(talk, "bw"[number % 2]) for number in range(6)])
+    assert games[0] == games[1] != games[2]
+
+
+def test_an_interrupt_ends_a_long_search_at_once(ready):
+    talk = ready(seconds=1000.0)
+    talk.say("genmove b")
+    while not isinstance(searcher(talk), GoSearch) or not searcher(talk).progress().nodes:
+        time.sleep(0.01)
+    began = time.monotonic()
+    talk.say("# interrupt")
+    assert talk.hear().startswith("= ")
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("settings", ["time_settings 0 1 1", "kgs-time_settings absolute 10"])
+def test_a_move_comes_in_the_time_of_the_clock(ready, settings):
+    talk = ready(seconds=1000.0, size=19)
+    assert talk.answer(settings) == "=\n\n"
+    began = time.monotonic()
+    vertex(talk, "b")
+    assert time.monotonic() - began < 10
+
+
+def test_nodes_end_the_search(ready):
+    talk = ready(seconds=1000.0, nodes=700)
+    vertex(talk, "b")
+    assert searcher(talk).progress().nodes == 700
+
+
+@pytest.mark.parametrize("name", ["point", "compiled_point"])
+def test_a_users_evaluation_plays(ready, own, name):
+    talk = ready(playouts=1500, evaluation=f"{own}:{name}")
+    assert vertex(talk, "b") == "C5"
+    assert isinstance(searcher(talk), GoSearch)
+    assert faults(talk) == []
+
+
+def test_an_evaluation_that_fails_costs_no_move(ready, own):
+    talk = ready(evaluation=f"{own}:breaks")
+    vertex(talk, "b")
+    assert any("breaks failed: ZeroDivisionError" in report for report in talk.reports)
+
+
+class Child:
+    """A process that compiles, until it is let go."""
+
+    def __init__(self):
+        self.done = threading.Event()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.done.wait(PATIENCE)
+
+    def wait(self):
+        self.done.wait(PATIENCE)
+
+    def kill(self):
+        self.done.set()
+
+
+def test_while_it_is_compiled_the_plain_search_plays(start, monkeypatch):
+    child = Child()
+    monkeypatch.setattr(warming, "is_warm", lambda part: False)
+    monkeypatch.setattr(warming, "compile_in_child", lambda part: child)
+    talk = start(algorithm=None, size=5, book=False, playouts=20, seconds=20.0)
+    vertex(talk, "b")
+    assert isinstance(searcher(talk), GameSearcher)
+    assert "compiling the Go search, once" in talk.reports[0]
+    child.done.set()
+    assert wait_until_ready(talk)
+    vertex(talk, "w")
+    assert isinstance(searcher(talk), GoSearch)

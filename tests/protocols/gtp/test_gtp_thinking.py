@@ -1,0 +1,328 @@
+"""What a search says, as front ends are told it; when a game is given up; and pondering."""
+
+import json
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from agent.games.stones import PASS
+from agent.limits import Cp, Info, Progress
+from protocols.gtp.resignation import Resignation, ResignRate, upper_bound
+
+PATIENCE = 30.0
+
+
+class Oracle:
+    """A source, and its searcher, that says what it is told to."""
+
+    most_lines = None
+
+    def __init__(self, infos=()):
+        self.infos = infos
+        self.limits = []
+        self.searching = threading.Event()
+        self._stop = threading.Event()
+
+    def deepen(self, position, limits, lines=1, /):
+        self.limits.append((position.turn, limits))
+        self.searching.set()
+        infos = self.infos(position) if callable(self.infos) else self.infos
+        yield from infos[:lines]
+        if limits.infinite:
+            self._stop.wait(PATIENCE)
+
+    def searcher(self, clock, stop, /):
+        return self
+
+    def arm(self):
+        self._stop.clear()
+
+    def stop(self):
+        self._stop.set()
+
+    def progress(self):
+        return Progress()
+
+    def give_up(self, thread, /):
+        return None
+
+    def start(self):
+        pass
+
+    new_game = keep = start
+
+    def close(self, timeout):
+        return True
+
+
+@pytest.fixture
+def told(start):
+    """Start a session whose search says these lines."""
+
+    def told(infos, **options):
+        talk = start(**{"size": 3, "komi": 0.5, **options})
+        oracle = Oracle(infos)
+        talk.gtp._source = talk.gtp._player.source = oracle
+        return talk, oracle
+
+    return told
+
+
+def vertex(talk, text):
+    return talk.gtp.board.vertex(text)
+
+
+def two_lines(talk):
+    """Two moves that were visited, and one that was not."""
+    owners = (1.0, 0.5, 0.0, -0.5, -1.0, 0.25, 0.125, -0.125, 0.75)
+    line = (vertex(talk, "B2"), vertex(talk, "A1"), PASS)
+    best = Info(3, Cp(20), line, visits=300, expected=0.5, prior=0.25, lead=4.5, owners=owners)
+    second = Info(3, Cp(10), (vertex(talk, "C1"),), multipv=2, visits=100, expected=-0.1)
+    third = Info(3, Cp(0), (vertex(talk, "C3"),), multipv=3, prior=0.0625, expected=0.0)
+    return [best, replace(second, prior=0.125, lead=-1.5), third]
+
+
+@pytest.fixture
+def known(told):
+    talk, oracle = told(())
+    oracle.infos = two_lines(talk)
+    return talk, oracle
+
+
+def test_lz_analyze_tells_the_priors(known):
+    talk, _ = known
+    assert talk.answer("lz-genmove_analyze b").splitlines() == [
+        "=",
+        "info move B2 visits 300 winrate 7500 prior 2500 lcb 7010 order 0 pv B2 A1 pass"
+        " info move C1 visits 100 winrate 4500 prior 1250 lcb 3525 order 1 pv C1",
+        "play B2",
+        "",
+    ]
+
+
+def test_kata_analyze_tells_the_score_the_root_and_the_owners(known):
+    talk, _ = known
+    line = talk.answer("kata-genmove_analyze b rootInfo true ownership true maxmoves 1")
+    assert line.splitlines()[1] == (
+        "info move B2 visits 300 utility 0.500000 winrate 0.750000 scoreMean 4.500"
+        " scoreLead 4.500 prior 0.250000 lcb 0.701000 order 0 pv B2 A1 pass"
+        " rootInfo visits 400 utility 0.350000 winrate 0.675000 scoreMean 3.000 scoreLead 3.000"
+        " ownership 1.000000 0.500000 0.000000 -0.500000 -1.000000 0.250000 0.125000 -0.125000"
+        " 0.750000"
+    )
+
+
+def test_cgos_is_told_by_json_at_the_end_and_only_there(known):
+    talk, _ = known
+    head, line, play = talk.answer("7 cgos-genmove_analyze b").splitlines()[:3]
+    assert (head, play) == ("=7", "play B2")
+    said = json.loads(line)
+    assert said["ownership"] == "+ufQAnjb2"
+    assert (said["winrate"], said["score"], said["visits"]) == (0.675, 3.0, 400)
+    first, second = said["moves"]
+    assert first.pop("pv") == "A1 pass"
+    assert list(first.values()) == ["B2", 300, 0.75, 4.5, 0.25]
+    assert list(first) == ["move", "visits", "winrate", "score", "prior"]
+    assert second["pv"] == ""
+
+
+def test_moves_without_visits_are_told_of_where_so_many_are_asked_for(known):
+    talk, _ = known
+    answer = talk.answer("lz-genmove_analyze b minmoves 5")
+    told = [part.split()[0:3:2] for part in answer.splitlines()[1].split("info move ")[1:]]
+    assert told[:3] == [["B2", "300"], ["C1", "100"], ["C3", "0"]]
+    assert [visits for _, visits in told[3:]] == ["0", "0"]
+    assert len({move for move, _ in told}) == 5
+    assert "prior 625 lcb" in answer
+
+
+def test_the_pv_is_as_long_as_its_parameter(known):
+    talk, _ = known
+    talk.answer("kata-set-param analysisPVLen 2")
+    assert "pv B2 A1 info" in talk.answer("lz-genmove_analyze b")
+
+
+def test_ownership_is_black_s_on_gogui_s_board(known):
+    talk, _ = known
+    rows = [line.split() for line in talk.answer("kempelen-ownership b").splitlines()[1:4]]
+    assert rows == [["1.00", "0.50", "0.00"], ["-0.50", "-1.00", "0.25"], ["0.12", "-0.12", "0.75"]]
+    whites = talk.answer("kempelen-ownership w").splitlines()[1].split()
+    assert whites == ["-1.00", "-0.50", "-0.00"]
+
+
+def test_a_search_is_shown_again_without_another(known):
+    talk, oracle = known
+    talk.say("lz-analyze b")
+    wait_for(lambda: talk.gtp.board.turn == 0 and oracle.limits)
+    talk.say("")
+    assert talk.rest()[-1].startswith("info move B2")
+    talk._heard.clear()
+    drawing = talk.answer("kempelen-visits").splitlines()
+    assert drawing == [
+        "= COLOR #ff3030 B2",
+        "COLOR #8050ba C1",
+        "LABEL B2 300 C1 100",
+        "TEXT 400 visits, black wins 67.5 %, B2 75.0 %",
+        "",
+    ]
+    assert len(oracle.limits) == 1
+    talk.answer("play b A1")
+    talk.answer("kempelen-visits")
+    assert len(oracle.limits) == 2
+
+
+def test_avoid_and_allow_reach_the_search(known):
+    talk, oracle = known
+    talk.answer("lz-genmove_analyze b allow b B2,C3 5")
+    talk.answer("undo")
+    assert set(oracle.limits[0][1].search_moves) == {vertex(talk, "B2"), vertex(talk, "C3")}
+    talk.answer("lz-genmove_analyze b avoid w B2 5")
+    assert oracle.limits[1][1].search_moves == ()
+
+
+# Resigning.
+
+
+def lost(visits=1000, expected=-1.0):
+    def infos(game):
+        move = next(iter(game.moves()))
+        return [Info(1, Cp(-100), (move,), visits=visits, expected=expected)]
+
+    return infos
+
+
+def play_moves(talk, number):
+    """Play on a 5x5 board, out of each other's way."""
+    for text in [f"{column}{row}" for row in (1, 3) for column in "ABCDE"][:number]:
+        assert talk.answer(f"play b {text}") == "=\n\n"
+
+
+def moves(talk, *commands):
+    return [talk.answer(command).split()[-1] for command in commands]
+
+
+def test_a_lost_game_is_given_up_at_the_second_move(told):
+    talk, _ = told(lost(), size=5)
+    play_moves(talk, 7)
+    first, second, third = moves(talk, "genmove w", "genmove w", "lz-genmove_analyze w")
+    assert first != "resign"
+    assert (second, third) == ("resign", "resign")
+    before = talk.answer("showboard")
+    assert talk.answer("genmove w") == "= resign\n\n"
+    assert talk.answer("showboard") == before
+
+
+@pytest.mark.parametrize("command", ["undo", "clear_board", "komi 1", "gg-undo 1"])
+def test_what_was_lost_is_forgotten(told, command):
+    talk, _ = told(lost(), size=5)
+    play_moves(talk, 8)
+    assert moves(talk, "genmove w")[0] != "resign"
+    talk.answer(command)
+    play_moves(talk, 8 if command == "clear_board" else 0)
+    assert moves(talk, "genmove w")[0] != "resign"
+    assert moves(talk, "genmove w")[0] == "resign"
+
+
+@pytest.mark.parametrize(
+    ("infos", "number", "options"),
+    [
+        (lost(), 2, {}),  # it has hardly begun
+        (lost(visits=20), 7, {}),  # that is not clear
+        (lost(expected=-0.85), 7, {}),
+        (lost(expected=None), 7, {}),
+        (lost(), 7, {"resigns": False}),
+        (lambda game: [Info(1, Cp(-100), (PASS,), visits=1000, expected=-1.0)], 7, {}),
+    ],
+)
+def test_games_that_are_played_on(told, infos, number, options):
+    talk, _ = told(infos, size=5, **options)
+    play_moves(talk, number)
+    assert "resign" not in moves(talk, "genmove w", "genmove w", "genmove w")
+
+
+def test_what_was_not_searched_is_no_reason_to_resign():
+    resignation = Resignation()
+    rate = ResignRate(0.05, 1)
+    assert not resignation.given_up(0, None, rate)
+    assert not resignation.given_up(0, Info(1, Cp(0), (1,)), rate)
+    assert resignation.given_up(0, Info(1, Cp(0), (1,), visits=500, expected=-1.0), rate)
+    assert not resignation.given_up(1, Info(1, Cp(0), (1,), visits=500, expected=0.0), rate)
+
+
+def test_the_bound_comes_near_the_rate():
+    def bound(visits):
+        return upper_bound(Info(1, Cp(0), (1,), visits=visits, expected=-0.9))
+
+    assert bound(10) > bound(100) > bound(10_000) > 0.05
+    assert bound(10_000_000) == pytest.approx(0.05, abs=0.001)
+
+
+def test_the_dead_are_captured_and_positions_tested_in_lost_games(told):
+    talk, _ = told(lost(), size=5)
+    play_moves(talk, 7)
+    commands = ("reg_genmove w", "kgs-genmove_cleanup w", "reg_genmove w", "kgs-genmove_cleanup w")
+    assert "resign" not in moves(talk, *commands)
+
+
+# Pondering.
+
+
+def first_move(game):
+    return [Info(1, Cp(0), (next(iter(game.moves())),), visits=10, expected=0.0)]
+
+
+def wait_for(condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def test_it_ponders_after_its_move_until_a_line_comes(told):
+    talk, oracle = told(first_move, ponders=True)
+    talk.say("genmove b")
+    assert talk.hear().startswith("= ")
+    wait_for(lambda: len(oracle.limits) == 2)
+    turn, limits = oracle.limits[1]
+    assert (turn, limits.infinite) == (1, True)
+    assert talk.gtp._player.busy
+    talk.say("play w C3")
+    assert talk.hear() == "="
+    assert talk.gtp.drain(PATIENCE)
+    assert len(oracle.limits) == 2
+
+
+def test_it_ponders_only_where_that_is_wanted(told):
+    talk, oracle = told(first_move)
+    talk.answer("genmove b")
+    assert len(oracle.limits) == 1
+    talk.answer("kata-set-param ponderingEnabled true")
+    talk.say("genmove w")
+    wait_for(lambda: len(oracle.limits) == 3)
+    talk.say("stop")
+    assert talk.gtp.drain(PATIENCE)
+
+
+def test_there_is_nothing_to_ponder_on_after_the_end_or_without_a_move(told):
+    talk, oracle = told(lambda game: [Info(1, Cp(0), (PASS,), visits=9)], ponders=True)
+    talk.say("play w pass", "genmove b")
+    assert [talk.hear(), talk.hear()] == ["=", "= pass"]
+    talk.say("reg_genmove b")
+    assert talk.hear() == "= pass"
+    assert talk.gtp._player.wait(PATIENCE)
+    assert not any(limits.infinite for _, limits in oracle.limits)
+
+
+def test_other_means_make_another_search(start):
+    talk = start(size=3)
+    before = talk.gtp._source
+    assert talk.answer("kata-set-param numSearchThreads 3") == "=\n\n"
+    assert talk.gtp._source is not before
+    assert talk.gtp._player.source is talk.gtp._source
+    kept = talk.gtp._source
+    assert talk.answer("kata-set-param maxTime 3") == "=\n\n"
+    assert talk.gtp._source is kept
+    talk.answer("kata-set-param maxVisits 7")
+    assert "TEXT 7 visits" in talk.answer("kempelen-visits b")
