@@ -137,7 +137,7 @@ def _configure_extend(extend: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Do it; the exit status is 1 where `check` finds fault, 2 where something cannot be done."""
-    from openings.polyglot import BookError
+    from openings.weights import BookError
     from protocols.uci.values import UciError
 
     act: Callable[[Namespace], int] = arguments.act
@@ -164,7 +164,7 @@ def _date(text: str) -> str:
 
 
 def _build(arguments: Namespace) -> int:
-    from openings import epd, games, names, polyglot, repertoire
+    from openings import epd, games, names, polyglot, repertoire, weights
 
     pgn = [path for path in arguments.sources if path.suffix.lower() == ".pgn"]
     analysed = [path for path in arguments.sources if path.suffix.lower() == ".epd"]
@@ -188,7 +188,7 @@ def _build(arguments: Namespace) -> int:
             first = next(merged, None)
             if first is None:
                 why = _counts(collector.games)
-                raise polyglot.BookError(
+                raise weights.BookError(
                     f"{arguments.output} is not written: nothing was kept ({why})"
                 )
             entries = _counted(itertools.chain([first], merged), show)
@@ -207,7 +207,7 @@ def _build(arguments: Namespace) -> int:
 
 def _check_output(path: Path) -> None:
     """Raise BookError where a book could not be written in the end."""
-    from openings.polyglot import BookError
+    from openings.weights import BookError
 
     if not path.absolute().parent.is_dir():
         raise BookError(f"{path} cannot be written: its folder does not exist")
@@ -341,13 +341,13 @@ def _carry_names(sources: list[Path], output: Path) -> None:
 
 
 def _extend(arguments: Namespace) -> int:
-    from openings import growing, polyglot, repertoire
+    from openings import growing, polyglot, repertoire, weights
 
     output: Path = arguments.output
     _check_output(output)
     as_lines = output.suffix.lower() in repertoire.SUFFIXES
     if as_lines and output in arguments.sources:
-        raise polyglot.BookError(
+        raise weights.BookError(
             f"{output} is a source: what is learned goes to a YAML file of its own"
         )
     grower = growing.Grower(

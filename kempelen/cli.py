@@ -15,11 +15,13 @@ from kempelen import __version__
 COMMANDS = {
     "uci": "speak the UCI protocol on standard input and output",
     "gtp": "speak the Go Text Protocol on standard input and output, for Go and every other game",
+    "analysis": "answer queries about positions of Go, as KataGo's analysis engine does",
     "bench": "search a fixed set of positions and print nodes and speed",
     "perft": "count the leaves of the tree of legal moves",
     "book": "build, show, merge, prune, check and extend opening books",
     "tables": "build endgame tables and look into them",
     "epd": "put test suites (EPD) to an engine",
+    "regress": "put files of test positions, as Go programs have them, to a GTP engine",
     "lab": "compare, trace, draw and plot search algorithms on any game, and solve games",
     "selfplay": "play games against itself and keep the positions, to train with",
     "warmup": "compile the kernels and fill the cache",
@@ -33,6 +35,9 @@ COMMANDS = {
     "serve": "answer position requests over MQTT, as a bot",
     "doctor": "tell what is here and what is wrong with it, for a report of a fault",
 }
+
+# Those whose words after `--` are not theirs, but of the program that they start.
+PASSING_ON = ("regress",)
 
 # The exit status that shells expect of a command that was interrupted from the keyboard.
 INTERRUPTED = 130
@@ -63,7 +68,9 @@ def main(argv: list[str] | None = None) -> int:
         command = commands.add_parser(name, help=help_line, description=help_line)
         if name == argv[0]:
             _module(name).configure(command)
-    arguments = parser.parse_args(argv)
+    end = argv.index("--") if argv[0] in PASSING_ON and "--" in argv else len(argv)
+    arguments = parser.parse_args(argv[:end])
+    arguments.passed_on = argv[end + 1 :]
     try:
         status = int(_module(arguments.command).run(arguments))
         sys.stdout.flush()

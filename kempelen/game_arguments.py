@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Mapping
 from inspect import signature
 from pathlib import Path
@@ -15,6 +15,8 @@ from agent.games.catalogue import Kind
 from agent.games.tree import read_tree
 from agent.search.catalogue import ALSO_CALLED, algorithms
 from kempelen.game_options import fitted, read_option
+
+CATALOGUES = "the games and the algorithms"
 
 
 def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "--size") -> None:
@@ -42,6 +44,17 @@ def configure(parser: ArgumentParser, *, game: str | None = None, size: str = "-
         "--evaluation", default=HANDCRAFTED.name, metavar="FILE.py:function",
         help="the value of a position for its mover (default: the game's own)",
     )  # fmt: skip
+
+
+class WithCatalogues(RawDescriptionHelpFormatter):
+    """Shows the names of all games and algorithms where a help text has CATALOGUES below it.
+
+    They are put together only then: to find all that is installed takes longer than to start.
+    """
+
+    def add_text(self, text: str | None) -> None:
+        """Add a paragraph to a help text."""
+        super().add_text(catalogues() if text == CATALOGUES else text)
 
 
 def catalogues() -> str:

@@ -27,7 +27,7 @@ ALIASES = {
 }
 # The entries of a player, besides option.NAME and env.NAME.
 KEYS = {
-    *("cmd", "args", "dir", "proto", "tc", "agent", "algorithm", "evaluation", "seed", "name"),
+    *("cmd", "args", "dir", "proto", "tc", "agent", "algorithm", *LAB_OPTIONS, "name"),
     *("restart", "start_limit", "ready_limit", "quit_limit"),
     *("movetime", "nodes", "depth", "margin", "patience", "playouts"),
 }
@@ -35,7 +35,7 @@ LIMITS = ("movetime", "nodes", "depth", "margin", "patience", "playouts")
 ENGINE_HELP = (
     "a player: cmd=PROGRAM (with its arguments, or these by args=...), or agent=chess for our own "
     "in this process, or proto=lab,algorithm=... for any algorithm on any game (with playouts=, "
-    "evaluation=FILE.py:FUNCTION, seed=), with any of "
+    "evaluation=FILE.py:FUNCTION, seed=, and of algorithm=compiled threads=, memory=), with any of "
     "args=..., name=..., dir=..., proto=uci|xboard|gtp|mqtt, "
     "option.NAME=VALUE, env.NAME=VALUE, tc=..., nodes=..., movetime=..., depth=..., margin=..., "
     "restart=auto|on|off, start_limit=SECONDS; a comma within a value is written \\,"

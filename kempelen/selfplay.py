@@ -1,4 +1,7 @@
-"""`kempelen selfplay`: games of the engine against itself, kept as positions to train with."""
+"""`kempelen selfplay`: games of the engine against itself, kept as positions to train with.
+
+Those of Go are kept as games: see selfplay_go.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,7 @@ CHECKED_GAMES = 20
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     from agent.chess.selfplay_rules import Rules
+    from kempelen import selfplay_go
 
     rules = Rules()
     parser.add_argument("file", type=Path, help="begin it, or go on with it")
@@ -44,6 +48,7 @@ def configure(parser: ArgumentParser) -> None:
         "--nodes", type=positive, default=rules.nodes, help="of each search, at least"
     )
     game.add_argument("--evaluation", default="handcrafted", help="as in the UCI option")
+    game.add_argument("--game", choices=("chess", "go"), default="chess", help="default: chess")
     game.add_argument("--seed", type=int, default=1)
     game.add_argument("--openings", metavar="FILE", help="EPD, PGN or YAML; default: the start")
     game.add_argument(
@@ -52,6 +57,7 @@ def configure(parser: ArgumentParser) -> None:
         default=rules.random_plies,
         help="random moves before the game, and in every second one more",
     )
+    selfplay_go.configure(parser)
     look = parser.add_argument_group("instead of playing")
     look.add_argument("--show", action="store_true", help="print the manifest and what is there")
     look.add_argument(
@@ -68,11 +74,14 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Play, show or check; the exit status is 1 where a check fails, 2 where nothing can begin."""
     from agent.evaluation import EvaluationError
+    from kempelen import selfplay_go
     from tournament.values import SettingsError
     from training.positions import PositionsError
     from training.workers import GamesError
 
     try:
+        if arguments.game == "go":
+            return selfplay_go.run(arguments)
         if arguments.show:
             return _show(arguments)
         if arguments.check:

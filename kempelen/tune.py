@@ -8,6 +8,7 @@ from typing import Any
 ACTIONS = {
     "search": "the constants of the search, or the options of any engine, by games (SPSA)",
     "evaluation": "the weights of the hand-made evaluation, by Texel's method",
+    "patterns": "the weights of moves of Go, by minorisation-maximisation",
 }
 
 

@@ -7,19 +7,32 @@ import math
 import sys
 from pathlib import Path
 
-from kempelen.console import complain, progress
+from agent.go.settings import SETTINGS
+from kempelen.console import complain, progress, warm_up
 from kempelen.interruption import Interruption
 from kempelen.match import engine_entries, parse_entries
-from tournament.engine_settings import EngineSettings
+from tournament.engine_settings import EngineProtocol, EngineSettings
+from tournament.game_settings import CHESS, GO, GameSettings
 from tournament.runner import boards_for
 from tournament.settings import Adjudication, DrawRule, OpeningSettings, ResignRule, Settings
 from tournament.spsa import Spsa
 from tournament.statistics import Strength
 from tournament.time_control import TimeControl
-from tournament.tuning import against_itself, check, declared, tunables, tune
+from tournament.tuning import (
+    against_itself,
+    check,
+    declared,
+    setting_tunables,
+    tunables,
+    tune,
+    units_of,
+)
 from tournament.values import SettingsError, decode, encode
 
 WORSE = 1
+NODES = {CHESS: 5000, GO: 500}
+PATIENCE = 60.0  # seconds for a move that is limited by nodes, in Go
+RANDOM_PLIES = 2  # in Go
 CHECKED = 10  # one pair in so many, after the tuning, is played against the numbers before
 
 
@@ -29,9 +42,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "parameters",
         nargs="*",
         metavar="NAME[=STEP]",
-        help="spin options to tune, and how far apart the sides play (default: a 20th of the "
-        "range); for our own engine all constants of the search if none is named",
+        help="spin options to tune, or settings of the Go search, and how far apart the sides "
+        "play (default: a 20th of the range); for our own engine all there are if none is named",
     )
+    parser.add_argument("--game", choices=(CHESS, GO), default=CHESS, help="default: chess")
+    parser.add_argument("--size", type=int, default=9, help="of the board of Go (default 9)")
     parser.add_argument("--engine", metavar="SPEC", help="cmd=..., as for match (default: ours)")
     parser.add_argument("--pairs", type=int, default=5000, help="pairs of games (default 5000)")
     parser.add_argument(
@@ -39,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="pairs of games, after that, of what was found against what there was "
         f"(default: a pair for every {CHECKED} of --pairs)",
     )  # fmt: skip
-    parser.add_argument("--nodes", type=int, help="nodes for each move (default 5000)")
+    parser.add_argument("--nodes", type=int, help="for each move (default 5000; in Go, 500)")
     parser.add_argument("--tc", metavar="BASE+INC", help="a clock instead of --nodes")
     parser.add_argument("--concurrency", type=int, default=1, help="games at once (default 1)")
     parser.add_argument("--openings", metavar="FILE", help="EPD, PGN or YAML (default: built in)")
@@ -64,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         remedy = f"; --state {arguments.state} goes on from here" if arguments.state else ""
         complain(f"interrupted{remedy}")
         return interruption.status
-    _print(spsa, checked, as_json=arguments.json)
+    _print(spsa, checked, arguments.game, as_json=arguments.json)
     if spsa.unsaved:
         complain(f"{spsa.unsaved}; what was learned is shown above, and not kept")
         return 1
@@ -81,12 +96,12 @@ async def _run(
     arguments: argparse.Namespace, interruption: Interruption
 ) -> tuple[Spsa, Strength | None]:
     interruption.listen()
-    engine = _engine(arguments.engine)
+    if arguments.game == GO and arguments.engine is not None:
+        raise SettingsError("--engine is of chess: over GTP only our own search is tuned")
+    engine = _go_engine(arguments) if arguments.game == GO else _engine(arguments.engine)
     wanted = list(arguments.parameters)
     if not wanted and arguments.engine is None:
-        from agent.chess.parameters import PARAMETERS
-
-        wanted = list(PARAMETERS)
+        wanted = _all_there_are(arguments.game)
     if not wanted:
         raise SettingsError("name the options to tune")
     if arguments.pairs < 1:
@@ -97,7 +112,12 @@ async def _run(
     if pairs < 0:
         raise SettingsError("--check must not be negative")
     settings = _settings(arguments, engine)
-    spsa = Spsa(tunables(await declared(engine), wanted), arguments.pairs, arguments.seed)
+    if arguments.game == GO:
+        tuned = setting_tunables(wanted)
+        warm_up(GO)  # else the first games would be those of the plain search
+    else:
+        tuned = tunables(await declared(engine), wanted)
+    spsa = Spsa(tuned, arguments.pairs, arguments.seed)
     state = Path(arguments.state) if arguments.state else None
     if state is not None and state.exists():
         spsa.load(state)
@@ -123,11 +143,46 @@ def _engine(spec: str | None) -> EngineSettings:
     return decode(EngineSettings, {"name": entries["command"], **entries})
 
 
+def _go_engine(arguments: argparse.Namespace) -> EngineSettings:
+    """Return our own Go engine, on one thread, with the numbers of playouts that are wanted."""
+    words = ["-P", "-m", "kempelen.cli", "gtp", "--boardsize", str(arguments.size), "--no-book"]
+    if arguments.tc is None:
+        nodes = NODES[GO] if arguments.nodes is None else arguments.nodes
+        words += ["--nodes", str(nodes), "--time", str(PATIENCE)]
+    return EngineSettings(
+        command=sys.executable,
+        arguments=tuple(words),
+        name="Kempelen",
+        protocol=EngineProtocol.GTP,
+    )
+
+
+def _all_there_are(game: str) -> list[str]:
+    """Return the names of all that our own engine can be tuned by."""
+    if game == GO:
+        return list(SETTINGS)
+    from agent.chess.parameters import PARAMETERS
+
+    return list(PARAMETERS)
+
+
 def _settings(arguments: argparse.Namespace, engine: EngineSettings) -> Settings:
     if arguments.tc is not None:
         time = TimeControl.from_text(arguments.tc)
+    elif arguments.game == GO:  # GTP knows no nodes: the program is told by its arguments
+        time = TimeControl(movetime=PATIENCE)
     else:
-        time = TimeControl(nodes=5000 if arguments.nodes is None else arguments.nodes)
+        time = TimeControl(nodes=NODES[CHESS] if arguments.nodes is None else arguments.nodes)
+    if arguments.game == GO:
+        return Settings(
+            engines=against_itself(engine),
+            time=time,
+            name="tune",
+            games=2 * arguments.pairs,
+            seed=arguments.seed,
+            openings=OpeningSettings(file=arguments.openings, plies=RANDOM_PLIES),
+            game=GameSettings(GO, {"size": arguments.size}),
+        )
     return Settings(
         engines=against_itself(engine),
         time=time,
@@ -146,8 +201,12 @@ def _elo(checked: Strength) -> str:
     return f"{abs(checked.elo.value):.1f} ± {checked.elo.error:.1f} Elo"
 
 
-def _print(spsa: Spsa, checked: Strength | None, *, as_json: bool) -> None:
-    found = spsa.values()
+def _print(spsa: Spsa, checked: Strength | None, game: str, *, as_json: bool) -> None:
+    units = {each.name: units_of(each.name) if game == GO else 1 for each in spsa.tunables}
+    found = {
+        name: value / units[name] if units[name] > 1 else value
+        for name, value in spsa.values().items()
+    }
     if as_json:
         result = {"pairs": spsa.told, "values": found}
         print(json.dumps({**result, "check": encode(checked) if checked else None}))
@@ -160,7 +219,8 @@ def _print(spsa: Spsa, checked: Strength | None, *, as_json: bool) -> None:
     for heading in ("constant", "before", "found"):
         table.add_column(heading, justify="left" if heading == "constant" else "right")
     for tunable in spsa.tunables:
-        table.add_row(tunable.name, f"{tunable.start:g}", str(found[tunable.name]))
+        start = tunable.start / units[tunable.name]
+        table.add_row(tunable.name, f"{start:g}", f"{found[tunable.name]:g}")
     Console().print(table)
     if checked is not None and checked.elo.value >= 0:
         print(f"against those before: +{_elo(checked)}, LOS {checked.los:.1%}")

@@ -8,17 +8,21 @@ import json
 import sys
 
 import protocols.gtp
-from agent.evaluation import HANDCRAFTED, EvaluationError
+from agent.compiled.source import USUAL_MEANS, Means
+from agent.evaluation import HANDCRAFTED, EvaluationError, load
 from agent.game import CHANCE
 from agent.games import catalogue
 from agent.search.suiting import make_search
-from protocols.gtp.protocol import Settings as GtpSettings
+from agent.sources import has_compiled
+from protocols.gtp.play import Settings as GtpSettings
 from tournament.engine_settings import EngineSettings
 from tournament.game_settings import GO, GameSettings, new_game
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 
-LAB_OPTIONS = {"evaluation", "seed"}
+LAB_OPTIONS = {"evaluation", "memory", "seed", "threads"}
+# The algorithm that is none of agent.search: the game's compiled search.
+COMPILED = "compiled"
 
 
 def lab_program(
@@ -32,15 +36,20 @@ def lab_program(
     session = GtpSettings(
         game=game.name,
         options={} if game.name == GO else game.options,  # GTP has commands for those of Go
-        algorithm=settings.command,
+        algorithm=None if settings.command == COMPILED else settings.command,
         evaluation=_evaluation(settings),
         book=False,  # it is the algorithm that plays, not what others know
         # Without a clock it answers with what it has before it would count as hung.
         seconds=limits.movetime or limits.patience / 2,
         depth=limits.depth,
-        playouts=limits.playouts,
         nodes=limits.nodes,
-        seed=_seed(settings),
+        means=Means(
+            threads=_number(settings, "threads") or USUAL_MEANS.threads,
+            megabytes=_number(settings, "memory") or USUAL_MEANS.megabytes,
+            playouts=limits.playouts,
+            seed=_number(settings, "seed"),
+        ),
+        resigns=False,  # its games are compared as it plays them, to their ends
     )
     arguments = ("-m", protocols.gtp.__name__, json.dumps(dataclasses.asdict(session)))
     return dataclasses.replace(settings, command=sys.executable, arguments=arguments)
@@ -51,10 +60,20 @@ def check_agent(settings: EngineSettings, game: GameSettings) -> None:
     if unknown := ", ".join(settings.options.keys() - LAB_OPTIONS):
         known = ", ".join(sorted(LAB_OPTIONS))
         raise SettingsError(f"engine {settings.name}: no option {unknown}; there are {known}")
-    _seed(settings)
+    _number(settings, "seed")
+    for name in ("threads", "memory"):
+        number = _number(settings, name)
+        if number is not None and (number < 1 or settings.command != COMPILED):
+            wrong = f"{number} is too few" if number < 1 else f"is of algorithm={COMPILED} only"
+            raise SettingsError(f"engine {settings.name}: {name}: {wrong}")
     try:
-        evaluate = catalogue.evaluation(game.name, _evaluation(settings))
         start = new_game(game)
+        if settings.command == COMPILED:
+            load(_evaluation(settings))
+            if not has_compiled(catalogue.find(game.name), start):
+                raise ValueError(f"there is no compiled search for {game}")
+            return
+        evaluate = catalogue.evaluation(game.name, _evaluation(settings))
         make_search(settings.command, start, evaluate)
         if start.turn != CHANCE:
             evaluate(start)  # once, since an agent whose evaluation fails plays on all the same
@@ -66,12 +85,15 @@ def _evaluation(settings: EngineSettings) -> str:
     return str(settings.options.get("evaluation", HANDCRAFTED.name))
 
 
-def _seed(settings: EngineSettings) -> int | None:
-    """Return what all that is random in an agent follows from, if that is given."""
-    given = settings.options.get("seed")
+def _number(settings: EngineSettings, name: str) -> int | None:
+    """Return an option that is a whole number, if it is given.
+
+    From the seed follows all that is random in an agent.
+    """
+    given = settings.options.get(name)
     try:
         return None if given is None else int(str(given))
     except ValueError:
         raise SettingsError(
-            f"engine {settings.name}: seed: a whole number is expected, not {given!r}"
+            f"engine {settings.name}: {name}: a whole number is expected, not {given!r}"
         ) from None

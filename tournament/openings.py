@@ -20,7 +20,7 @@ import chess.pgn
 from agent.border.files import read_text
 from agent.border.plain_text import plain
 from openings import starts
-from openings.polyglot import BookError
+from openings.weights import BookError
 from tournament.engine_protocols import kind_of
 from tournament.game_referee import random_opening, read_openings
 from tournament.game_settings import new_game

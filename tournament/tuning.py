@@ -7,15 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from agent.go.settings import SETTINGS
 from protocols.client.process import EngineError
 from protocols.client.uci import Option
 from tournament.adjudication import Adjudicator
 from tournament.contestant_pool import ContestantPool
 from tournament.contestants import UciContestant
-from tournament.engine_protocols import make_uci_contestant
+from tournament.engine_protocols import Terms, kind_of, make_contestant, make_uci_contestant
 from tournament.engine_settings import EngineSettings
 from tournament.match_game import Assignment, play_game
-from tournament.openings import choose, load
+from tournament.openings import chooser
 from tournament.pairs import PairKey
 from tournament.settings import Settings
 from tournament.spsa import Spsa, Trial, Tunable
@@ -23,6 +24,7 @@ from tournament.statistics import Strength, strength
 from tournament.values import SettingsError
 
 STEPS = 20  # a range has so many steps, where no step is given
+FINE = 2  # settings of the Go search up to this are tuned in thousandths, others in tenths
 MOST_FAILURES = 10  # pairs without a result, one after the other
 
 Report = Callable[[int], None]
@@ -88,11 +90,43 @@ def tunables(options: Mapping[str, Option], wanted: Sequence[str]) -> list[Tunab
         if option is None or option.kind != "spin" or option.low is None or option.high is None:
             known = ", ".join(sorted(o.name for o in options.values() if o.kind == "spin"))
             raise SettingsError(f"{name} is not a spin option of the engine; it has {known}")
-        if step and not re.fullmatch(r"\d+(\.\d+)?", step):
-            raise SettingsError(f"{text}: write NAME or NAME=STEP, the step a number")
+        _check_step(text, step)
         spread = float(step) if step else max((option.high - option.low) / STEPS, 0.5)
         found.append(Tunable(option.name, float(option.default), option.low, option.high, spread))
     return found
+
+
+def setting_tunables(wanted: Sequence[str]) -> list[Tunable]:
+    """Return which settings of the Go search to tune: each of `wanted` is NAME or NAME=STEP.
+
+    They are tuned as whole numbers of their units. Raises SettingsError for a name that is none.
+    """
+    found = []
+    for text in wanted:
+        name, _, step = text.partition("=")
+        setting = SETTINGS.get(name)
+        if setting is None:
+            raise SettingsError(f"{name} is no setting of the Go search; it has {_known()}")
+        _check_step(text, step)
+        units = units_of(name)
+        low, high = round(setting.low * units), round(setting.high * units)
+        spread = float(step) * units if step else (high - low) / STEPS
+        found.append(Tunable(name, round(setting.default * units), low, high, spread))
+    return found
+
+
+def units_of(name: str) -> int:
+    """Return in how many whole numbers a setting of the Go search is tuned for each 1 of it."""
+    return 1000 if SETTINGS[name].high <= FINE else 10
+
+
+def _known() -> str:
+    return ", ".join(SETTINGS)
+
+
+def _check_step(text: str, step: str) -> None:
+    if step and not re.fullmatch(r"\d+(\.\d+)?", step):
+        raise SettingsError(f"{text}: write NAME or NAME=STEP, the step a number")
 
 
 async def tune(
@@ -100,7 +134,8 @@ async def tune(
 ) -> None:
     """Play pairs of games until all trials are told; `state` keeps what was learned.
 
-    settings: two engines, which are the same program. Raises SettingsError if games fail.
+    settings: two engines, which are the same program: one that speaks UCI takes the numbers as
+    options, another as arguments (`--set` of `kempelen gtp`). Raises SettingsError if games fail.
     """
 
     def save() -> None:
@@ -158,17 +193,20 @@ class _Board:
 
     async def play(self) -> None:
         """Play trials as long as there are any."""
-        openings = load(self._settings.openings, chess960=False)
+        opening_of = chooser(self._settings)
         adjudicator = Adjudicator(self._settings.adjudication)
-        pool = ContestantPool(
-            self._settings.engines, make_uci_contestant, idle=2, report=lambda text: None
-        )
+        pool = self._pool(self._settings.engines)
+        by_options = all(kind_of(engine).speaks_uci for engine in self._settings.engines)
         try:
             while self._trials.asked < self._trials.trials:
                 trial = self._trials.ask()
-                opening = choose(openings, self._settings, self._round, self._trials.asked)
+                opening = opening_of(self._round, self._trials.asked)
                 key = PairKey(self._round, self._trials.asked, 0, 1)
-                await self._configure(pool, trial)
+                if by_options:
+                    await self._configure(pool, trial)
+                else:
+                    await pool.close()
+                    pool = self._pool(_with_arguments(self._settings.engines, trial))
                 balance = 0.0
                 for number in (1, 2):
                     game = await play_game(
@@ -184,6 +222,15 @@ class _Board:
         finally:
             await asyncio.shield(pool.close())
             adjudicator.close()
+
+    def _pool(self, engines: Sequence[EngineSettings]) -> ContestantPool:
+        terms = Terms(self._settings.game, self._settings.time)
+        return ContestantPool(
+            engines,
+            lambda engine: make_contestant(engine, terms),
+            idle=2,
+            report=lambda text: None,
+        )
 
     async def _configure(self, pool: ContestantPool, trial: Trial) -> None:
         for index, values in enumerate((trial.plus, trial.minus)):
@@ -203,6 +250,20 @@ class _Board:
             return 0.0
         self._failures = 0
         return (2 * white_score - 1) * (1 if number == 1 else -1)
+
+
+def _with_arguments(engines: Sequence[EngineSettings], trial: Trial) -> list[EngineSettings]:
+    """Return both players, started with the numbers of a trial."""
+    return [
+        dataclasses.replace(
+            engine,
+            arguments=(
+                *engine.arguments,
+                *(f"--set={name}={value / units_of(name):g}" for name, value in values.items()),
+            ),
+        )
+        for engine, values in zip(engines, (trial.plus, trial.minus), strict=True)
+    ]
 
 
 def against_itself(engine: EngineSettings) -> tuple[EngineSettings, EngineSettings]:

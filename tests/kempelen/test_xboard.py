@@ -14,7 +14,7 @@ PROGRAMS = "xvfb-run xboard polyglot".split()  # noqa: SIM905
 PATH = os.environ["PATH"] + os.pathsep + "/usr/games"
 
 
-def test_a_whole_game_in_xboard(warm_cache, tmp_path):
+def test_a_whole_game_in_xboard(warm_cache, tmp_path, thorough):
     for name in PROGRAMS:
         program(name)
     engine = tmp_path / "engine"
@@ -24,7 +24,7 @@ def test_a_whole_game_in_xboard(warm_cache, tmp_path):
     cache = cache_folder().parent  # which moves with HOME otherwise
     match = (
         f"-cp -fUCI -fcp {engine} -sUCI -scp {engine} -tc 0:02 -inc 0.05 -mg 1 -sgf {game_file} "
-        "-popupExitMessage false"
+        f"-popupExitMessage false {'-ponder' if thorough else '-xponder'}"
     )
     process = subprocess.Popen(
         ["xvfb-run", "-a", "xboard", *match.split()],

@@ -1,5 +1,6 @@
 """The table of protocols: what of it settings and contestants go by."""
 
+import json
 import sys
 
 import pytest
@@ -82,3 +83,34 @@ def test_an_agent_of_the_lab_is_started_by_what_the_match_itself_imports():
     agent = lab_program(one(EngineProtocol.LAB), GameSettings("nim"), TimeControl(depth=2))
     assert agent.command == sys.executable
     assert agent.arguments[:2] == ("-m", "protocols.gtp")
+
+
+GO_GAME = GameSettings("go", {"size": 9})
+
+
+def lab(command, **options):
+    return EngineSettings(command, "x", protocol=EngineProtocol.LAB, options=options)
+
+
+def test_the_compiled_search_is_an_agent_of_the_lab():
+    engine = lab("compiled", threads="2", memory="64")
+    check_engine(engine, GO_GAME)
+    session = json.loads(lab_program(engine, GO_GAME, TimeControl(playouts=10)).arguments[2])
+    assert session["algorithm"] is None
+    means = session["means"]
+    assert (means["threads"], means["megabytes"], means["playouts"]) == (2, 64, 10)
+
+
+@pytest.mark.parametrize(
+    ("engine", "game", "message"),
+    [
+        (lab("compiled"), GameSettings("nim"), "no compiled search for nim"),
+        (lab("compiled", threads="0"), GO_GAME, "threads: 0 is too few"),
+        (lab("compiled", memory="much"), GO_GAME, "memory: a whole number is expected"),
+        (lab("mcts", threads="2"), GO_GAME, "threads: is of algorithm=compiled only"),
+        (lab("compiled", hash="1"), GO_GAME, "no option hash; there are evaluation, memory"),
+    ],
+)
+def test_options_of_agents_of_the_lab_that_cannot_be(engine, game, message):
+    with pytest.raises(SettingsError, match=message):
+        check_engine(engine, game)

@@ -311,7 +311,10 @@ def test_settings_that_do_not_fit(make, message):
     [
         (lab("nonsense"), "no algorithm 'nonsense'"),
         (lab("alpha-beta+wings"), "alpha-beta has no option 'wings'"),
-        (lab(options={"colour": 1}), "no option colour; there are evaluation, seed"),
+        (
+            lab(options={"colour": 1}),
+            "no option colour; there are evaluation, memory, seed, threads",
+        ),
         (lab(options={"evaluation": "nowhere.py:f"}), "nowhere.py"),
         (lab(options={"seed": "x"}), "seed: a whole number is expected, not 'x'"),
     ],

@@ -11,7 +11,7 @@ from agent.games.tree import read_tree
 from kempelen.cli import main
 from kempelen.tournament import settings_from
 from openings import game_book
-from openings.polyglot import BookError
+from openings.weights import BookError
 from tournament import openings
 from tournament.settings import OpeningSettings
 from tournament.suite import read as read_suite

@@ -10,8 +10,11 @@ import pytest
 from kempelen import cli
 from tests.support import failing, program
 from tournament import tuning
-from tournament.engine_settings import EngineSettings
+from tournament.engine_settings import EngineProtocol, EngineSettings
+from tournament.game_settings import GameSettings
+from tournament.settings import OpeningSettings, Settings
 from tournament.spsa import Spsa, Tunable
+from tournament.time_control import TimeControl
 from tournament.tuning import Check, declared, tunables
 from tournament.values import SettingsError
 
@@ -173,3 +176,59 @@ def test_a_damaged_state_is_named(tmp_path, change):
     path.write_text(json.dumps(state))
     with pytest.raises(SettingsError, match="not the state of a tuning"):
         spsa.load(path)
+
+
+def test_settings_of_the_go_search_are_tuned_by_games(tmp_path, capsys):
+    state = tmp_path / "state.json"
+    command = ["tune", "search", "nakade=0.2", "near_1", "--game", "go", "--size", "5"]
+    command += ["--nodes", "20", "--pairs", "1", "--check", "0", "--state", str(state), "--json"]
+    assert cli.main(command) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["pairs"] == 1
+    assert set(result["values"]) == {"nakade", "near_1"}
+    assert result["values"]["nakade"] == pytest.approx(0.8, abs=0.05)
+    assert result["values"]["near_1"] == pytest.approx(24, abs=1)
+
+
+def test_each_side_of_a_trial_is_started_with_its_settings(monkeypatch):
+    seen = []
+
+    async def play_game(settings, assignment, pool, *rest):
+        """Let whoever has the greater number win."""
+        engines = pool._engines
+        numbers = [float(each.arguments[-1].rpartition("=")[2]) for each in engines]
+        seen.append((numbers, [each.arguments[-1] for each in engines], settings.game))
+        first = numbers[0] > numbers[1]
+        return SimpleNamespace(white_score=float(first == (assignment.game == 1)), detail="")
+
+    monkeypatch.setattr(tuning, "play_game", play_game)
+    spsa = Spsa(tuning.setting_tunables(["nakade=0.1"]), 30, seed=1)
+    engine = EngineSettings(
+        command=sys.executable, arguments=("gtp",), name="ours", protocol=EngineProtocol.GTP
+    )
+    settings = Settings(
+        engines=tuning.against_itself(engine),
+        time=TimeControl(movetime=1),
+        game=GameSettings("go", {"size": 5}),
+        openings=OpeningSettings(plies=2),
+    )
+    asyncio.run(tuning.tune(settings, spsa, report=lambda told: None))
+    assert len(seen) == 60
+    for numbers, words, game in seen:
+        assert game.options == {"size": 5}
+        assert all(word.startswith("--set=nakade=") for word in words)
+        assert abs(numbers[0] - numbers[1]) > 0.05
+        assert all(0 <= number <= 1 for number in numbers)
+    assert spsa.values()["nakade"] > 800
+
+
+def test_what_cannot_be_tuned_in_go_is_said(capsys):
+    line = ["tune", "search", "--game", "go"]
+    assert cli.main([*line, "luck"]) == 2
+    assert "luck is no setting of the Go search; it has capture, " in capsys.readouterr().err
+    assert cli.main([*line, "nakade=x"]) == 2
+    assert "the step a number" in capsys.readouterr().err
+    assert cli.main([*line, "nakade", "--engine", "cmd=gnugo"]) == 2
+    assert "--engine is of chess" in capsys.readouterr().err
+    assert cli.main([*line, "nakade", "--size", "40"]) == 2
+    assert "size 40" in capsys.readouterr().err

@@ -1,0 +1,174 @@
+"""`kempelen regress`: put files of test positions to a GTP engine, and count what it passes."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from agent.go.parts import GO
+from kempelen.console import complain, progress, warm_up
+from kempelen.plain_table import PlainTable
+from protocols.client.process import EngineError, find_program
+from tournament import regression
+from tournament.engine_settings import EngineProtocol, EngineSettings
+from tournament.regression import Examined, Refused, RegressionOutcome
+from tournament.values import SettingsError
+
+# What an answer may take, in seconds, before the engine counts as hung.
+PATIENCE = 600.0
+START_LIMIT = 120.0
+# So many of the commands that were refused are shown.
+REFUSED_SHOWN = 10
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.usage = "kempelen regress [options] FILE... [-- OPTION...]"
+    parser.epilog = (
+        "What stands after -- is added to the engine's command: kempelen regress FILE -- "
+        "--playouts 10000"
+    )
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="GTP commands, and #? [answer]"
+    )
+    parser.add_argument(
+        "--engine", metavar="COMMAND", help="a program that speaks GTP (default: kempelen gtp)"
+    )
+    parser.add_argument(
+        "--patience", type=float, default=PATIENCE, help="seconds until an engine counts as hung"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Test; the exit status is 1 if a test failed unexpectedly, 2 if nothing could begin."""
+    try:
+        files = [regression.read(path) for path in arguments.files]
+        engine = _engine(arguments.engine, arguments.passed_on)
+        with progress("testing", sum(len(file.tests) for file in files)) as show:
+            examined, refused = asyncio.run(
+                regression.examine(files, engine, arguments.patience, show)
+            )
+    except SettingsError as error:
+        complain(error, "kempelen regress")
+        return 2
+    totals = [_total(name, examined) for name in dict.fromkeys(each.file for each in examined)]
+    if arguments.json:
+        found = {"engine": engine.name, "options": arguments.passed_on, "files": totals}
+        rows = [_row(each) for each in examined]
+        told = [_refusal(each) for each in refused]
+        print(json.dumps({**found, "tests": rows, "refused": told}))
+    else:
+        _print(totals, examined, refused)
+    return 1 if any(each.outcome is RegressionOutcome.FAILED for each in examined) else 0
+
+
+def _engine(command: str | None, options: list[str]) -> EngineSettings:
+    """Return the program to be tested; raises SettingsError if there is none of that name."""
+    if command is None:
+        if not {"--algorithm", "--game"}.intersection(options):
+            warm_up(GO)
+        own = ("-P", "-m", "kempelen.cli", "gtp", *options)
+        return _program(sys.executable, "Kempelen", own)
+    try:
+        name, *words = shlex.split(command)
+        find_program(name)
+    except (EngineError, ValueError) as error:
+        raise SettingsError(f"--engine: {error}") from None
+    return _program(name, Path(name).name, (*words, *options))
+
+
+def _program(command: str, name: str, arguments: tuple[str, ...]) -> EngineSettings:
+    return EngineSettings(
+        command, name, arguments, protocol=EngineProtocol.GTP, start_limit=START_LIMIT
+    )
+
+
+def _total(file: str, examined: list[Examined]) -> dict[str, Any]:
+    own = [each for each in examined if each.file == file]
+    counts = {
+        outcome: sum(each.outcome is outcome for each in own) for outcome in RegressionOutcome
+    }
+    return {
+        "file": file,
+        "tests": len(own) - counts[RegressionOutcome.IGNORED],
+        "passed": counts[RegressionOutcome.PASSED] + counts[RegressionOutcome.UNEXPECTED_PASS],
+        "unexpectedly_passed": counts[RegressionOutcome.UNEXPECTED_PASS],
+        "unexpectedly_failed": counts[RegressionOutcome.FAILED],
+        "seconds": round(sum(each.seconds for each in own), 3),
+    }
+
+
+def _row(each: Examined) -> dict[str, Any]:
+    assert each.step.expected is not None
+    return {
+        "file": each.file,
+        "line": each.step.line,
+        "number": each.step.number,
+        "command": each.step.command,
+        "expected": each.step.expected.text,
+        "outcome": each.outcome,
+        "answer": each.answer,
+        "error": each.error,
+        "seconds": round(each.seconds, 3),
+    }
+
+
+def _refusal(each: Refused) -> dict[str, Any]:
+    step = each.step
+    return {"file": each.file, "line": step.line, "command": step.command, "words": each.words}
+
+
+def _print(totals: list[dict[str, Any]], examined: list[Examined], refused: list[Refused]) -> None:
+    console = Console()
+    news = (
+        RegressionOutcome.FAILED,
+        RegressionOutcome.KNOWN_FAILURE,
+        RegressionOutcome.UNEXPECTED_PASS,
+    )
+    shown = [each for each in examined if each.outcome in news]
+    if shown:
+        table = PlainTable("test", "command", "expected", "answered", "", box=None)
+        for each in shown:
+            assert each.step.expected is not None
+            table.add_row(
+                f"{each.file}:{each.step.line} {each.step.number}",
+                each.step.command,
+                each.step.expected.text,
+                each.error or each.answer,
+                "" if each.outcome is RegressionOutcome.FAILED else each.outcome,
+            )
+        console.print(table)
+    if refused:
+        table = PlainTable("refused", "command", "", box=None)
+        for one in refused[:REFUSED_SHOWN]:
+            table.add_row(f"{one.file}:{one.step.line}", one.step.command, one.words)
+        if len(refused) > REFUSED_SHOWN:
+            table.add_row("...", f"{len(refused) - REFUSED_SHOWN} more", "")
+        console.print(table)
+    table = PlainTable(box=None)
+    for heading in ("file", "passed", "of", "", "unexpected passes", "failures", "seconds"):
+        table.add_column(heading, justify="left" if heading == "file" else "right")
+    for total in totals if len(totals) == 1 else [*totals, _sum(totals)]:
+        table.add_row(
+            total["file"],
+            str(total["passed"]),
+            str(total["tests"]),
+            f"{total['passed'] / max(total['tests'], 1):.1%}",
+            str(total["unexpectedly_passed"]),
+            str(total["unexpectedly_failed"]),
+            f"{total['seconds']:.1f}",
+        )
+    console.print(table)
+
+
+def _sum(totals: list[dict[str, Any]]) -> dict[str, Any]:
+    counts = ("tests", "passed", "unexpectedly_passed", "unexpectedly_failed", "seconds")
+    return {"file": "all"} | {name: sum(total[name] for total in totals) for name in counts}

@@ -1,0 +1,76 @@
+"""`kempelen selfplay --game go`: games of the Go search against itself, to learn patterns from."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from agent.go.parts import GO
+from kempelen import __version__
+from kempelen.console import complain, progress, warm_up
+from kempelen.numbers import positive
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+GAMES = 1000
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    from training.go_games import GoPlan
+
+    usual = GoPlan()
+    game = parser.add_argument_group("games of Go")
+    game.add_argument(
+        "--games", type=positive, default=GAMES, help=f"until there are so many (default {GAMES})"
+    )
+    game.add_argument(
+        "--size", type=_size, default=usual.size, help=f"of the board (default {usual.size})"
+    )
+    game.add_argument(
+        "--playouts", type=positive, default=usual.playouts,
+        help=f"of each move (default {usual.playouts})",
+    )  # fmt: skip
+
+
+def run(arguments: Namespace) -> int:
+    """Play, or show what there is; the exit status is 2 where nothing can begin."""
+    from training.go_games import GoGamesError, GoPlan, generate, read
+
+    path = arguments.file
+    try:
+        if arguments.check:
+            raise GoGamesError("--check is of games of chess: reading a file of Go checks it")
+        if arguments.openings or arguments.evaluation != "handcrafted":
+            raise GoGamesError("--openings and --evaluation are of games of chess")
+        if arguments.show:
+            manifest, games = read(path)
+            _print(arguments, manifest | {"games": len(games)})
+            return 0
+        plan = GoPlan(size=arguments.size, playouts=arguments.playouts, seed=arguments.seed)
+        warm_up(GO)
+        run = generate(path, plan, __version__, arguments.games, arguments.processes)
+        with progress("games", arguments.games, hourly=True) as show:
+            for number in run:
+                show(number)
+        _print(arguments, {"file": str(path), "games": number})
+    except GoGamesError as error:
+        complain(error, "kempelen selfplay")
+        return 2
+    return 0
+
+
+def _print(arguments: Namespace, found: dict[str, object]) -> None:
+    if arguments.json:
+        print(json.dumps(found))
+    else:
+        print("\n".join(f"{name:18} {value}" for name, value in found.items()))
+
+
+def _size(text: str) -> int:
+    from argparse import ArgumentTypeError
+
+    if not (text.isdigit() and 2 <= int(text) <= 19):
+        raise ArgumentTypeError(f"expected a size from 2 to 19, not {text!r}")
+    return int(text)

@@ -1,0 +1,120 @@
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import in_process
+
+FAILING = Path(__file__).parents[1] / "failing_gtp.py"
+
+# The engine of the tests plays on the first free vertex: A1, then, as reg_genmove, nothing.
+SUITE = """\
+boardsize 9
+clear_board
+reset_owl_node_counter
+1 genmove black
+#? [A1]
+2 genmove white
+#? [!B1]
+3 genmove black
+#? [!C1]*
+4 genmove white
+#? [D1]*
+5 name
+#? []&
+"""
+
+
+def regress(*arguments):
+    return in_process.run("regress", *arguments)
+
+
+@pytest.fixture
+def suite(tmp_path):
+    path = tmp_path / "suite.tst"
+    path.write_text(SUITE, "utf-8")
+    return path
+
+
+def engine(*words):
+    return " ".join((sys.executable, str(FAILING), *words))
+
+
+def test_a_table_shows_passes_and_failures(suite):
+    done = regress(suite, "--engine", engine("none"))
+    assert done.returncode == 1, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert ["suite.tst", "2", "4", "50.0%", "1", "1"] in [line[:6] for line in lines]
+    assert any("failed as" in line for line in done.stdout.splitlines())
+    assert "!B1" in done.stdout
+    assert "passed" in done.stdout
+
+
+def test_json_tells_each_outcome(suite, tmp_path):
+    other = tmp_path / "other.tst"
+    other.write_text("clear_board\n1 genmove black\n#? [A1]\n", "utf-8")
+    done = regress(suite, other, "--engine", engine(), "--json", "--", "none", "1")
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)
+    assert found["options"] == ["none", "1"]
+    assert [file["passed"] for file in found["files"]] == [2, 1]
+    assert [(row["number"], row["answer"], row["outcome"]) for row in found["tests"][:4]] == [
+        ("1", "A1", "passed"),
+        ("2", "B1", "failed"),
+        ("3", "C1", "failed as expected"),
+        ("4", "D1", "passed unexpectedly"),
+    ]
+    assert found["tests"][4]["outcome"] == "ignored"
+
+
+def test_our_own_engine_with_options_and_a_game_beside_the_file(tmp_path, warm_cache):
+    (tmp_path / "games").mkdir()
+    game = "(;GM[1]FF[4]SZ[2]KM[0];B[aa];W[bb])"
+    (tmp_path / "games" / "one.sgf").write_text(game, "utf-8")
+    path = tmp_path / "own.tst"
+    path.write_text(
+        "loadsgf games/one.sgf 2\n1 gogui-rules_board_size\n#? [2]\n"
+        "2 gogui-rules_legal_moves\n#? [.*A1.*]\n"
+        "loadsgf games/none.sgf\n3 gogui-rules_board_size\n#? [2]\n"
+        "play black Z9\nclear_board\n4 gogui-rules_board_size\n#? [2]\n"
+        "5 no_such_command\n#? [!2]\n6 no_such_command\n#? [unknown command]\n",
+        "utf-8",
+    )
+    done = regress(path, "--json", "--", "--playouts", 3, "--seed", 1)
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)
+    outcomes = [row["outcome"] for row in found["tests"]]
+    assert outcomes == ["passed", "passed", "failed", "passed", "failed", "passed"]
+    assert "line 6, loadsgf games/none.sgf" in found["tests"][2]["error"]
+    assert found["tests"][4]["error"] == "refused: unknown command"
+    assert [row["line"] for row in found["refused"]] == [6, 9]
+
+
+def test_an_engine_that_fails_fails_the_tests_that_are_left(suite, tmp_path):
+    other = tmp_path / "other.tst"
+    other.write_text("1 name\n#? [.*]\n", "utf-8")
+    done = regress(suite, other, "--engine", engine("dies", "2"), "--json")
+    assert done.returncode == 1
+    rows = json.loads(done.stdout)["tests"]
+    assert [row["outcome"] for row in rows[:3]] == ["passed", "failed", "failed as expected"]
+    assert "cannot go on" in rows[1]["error"]
+    assert rows[-1]["outcome"] == "passed"
+    done = regress(suite, "--engine", engine("hangs", "2"), "--json", "--patience", 0.3)
+    assert "no answer to genmove within 0.3 s" in json.loads(done.stdout)["tests"][1]["error"]
+
+
+def test_what_cannot_begin_is_told(suite, tmp_path, warm_cache):
+    broken = tmp_path / "broken.tst"
+    broken.write_text("1 name\n#? [(]\n", "utf-8")
+    for words, reason in (
+        ([tmp_path / "none.tst"], "none.tst"),
+        ([broken], "broken.tst, line 2"),
+        ([suite, "--engine", "no-such-engine --mode gtp"], "no-such-engine"),
+        ([suite, "--engine", "'"], "--engine: "),
+        ([suite, "--engine", "/bin/ls"], "engine ls does not start"),
+        ([suite, "--", "--no-such-option"], "engine Kempelen does not start"),
+    ):
+        done = regress(*words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert reason in done.stderr

@@ -1,0 +1,233 @@
+"""Games of Go that the compiled search plays against itself, kept as lines of text.
+
+The first line of a file is its manifest, as JSON; every other is a game: its number, how many of
+its moves were random, Black's result, and the moves, in SGF's letters with "--" for a pass. A game
+follows from the manifest and its number alone, and they are written in their order: the file is
+the same however many processes there are, and however often it was interrupted.
+"""
+
+import contextlib
+import json
+import multiprocessing
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from agent.border.files import read_text
+from agent.games.go import Go
+from agent.games.stones import PASS
+from agent.limits import Info, Limits
+
+if TYPE_CHECKING:
+    from agent.go.search import GoSearch
+
+LICENCE = "GPL-3.0-or-later"
+MEGABYTES = 16
+# Both sides see a game won from here on, from 0 to 1; and how many moves it may have at most.
+DECIDED = 0.95
+LONGEST = 3
+_LETTERS = "abcdefghijklmnopqrs"
+_PASS = "--"
+
+
+class GoGamesError(Exception):
+    """A file of games cannot be used; the message says why."""
+
+
+@dataclass(frozen=True)
+class GoPlan:
+    """What is played: together with a game's number it determines the game."""
+
+    size: int = 9
+    komi: float = 7.5
+    playouts: int = 1000
+    random_plies: int = 4
+    seed: int = 1
+
+    def manifest(self, version: str) -> dict[str, Any]:
+        """Return what a file of such games says of itself."""
+        return {"game": "go", "engine": version, "licence": LICENCE, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class GoGame:
+    """A game that was played. result: 1 if Black won, -1 if White did. opening: random plies."""
+
+    number: int
+    opening: int
+    result: int
+    moves: tuple[int, ...]
+
+
+def opening(size: int, plies: int, seed: str) -> list[int]:
+    """Return random moves to begin with, off the two lines at the edge of larger boards."""
+    game, chance = Go(size), Random(seed)
+    margin = 2 if size > 6 else 0
+    inner = {
+        game.stones.shape.vertex(x, y)
+        for x in range(margin, size - margin)
+        for y in range(margin, size - margin)
+    }
+    moves = []
+    for _ in range(plies):
+        move = chance.choice([move for move in game.sensible() if move in inner] or [PASS])
+        game.play(move)
+        moves.append(move)
+    return moves
+
+
+def think(search: "GoSearch", game: Go, limits: Limits[int]) -> Info[int]:
+    """Return what a search finds in the end."""
+    search.arm()
+    *_, last = search.deepen(game, limits)
+    return last
+
+
+def play(searches: "Sequence[GoSearch]", game: Go, limits: Limits[int]) -> tuple[list[int], int]:
+    """Play a game on, Black's search and White's; return the moves, and 1 if Black won or -1.
+
+    A game is over when both see it decided.
+    """
+    moves: list[int] = []
+    last, favour = 0.0, 0.0
+    while not game.over() and len(moves) < LONGEST * game.size**2:
+        found = think(searches[game.turn], game, limits)
+        expected = found.expected or 0.0
+        favour = -expected if game.turn else expected
+        if min(abs(last), abs(favour)) > DECIDED and last * favour > 0:
+            break
+        last = favour
+        game.play(found.pv[0])
+        moves.append(found.pv[0])
+    # Dead stones may still be on the board: the playouts of the last search know them.
+    return moves, 1 if favour > 0 else -1
+
+
+class GoPlayer:
+    """Plays the games of a plan, by their numbers."""
+
+    def __init__(self, plan: GoPlan) -> None:
+        self._plan = plan
+
+    def play(self, number: int) -> GoGame:
+        """Play a game."""
+        from agent.compiled.source import Means
+        from agent.go.search import GoSearch
+
+        plan = self._plan
+        game = Go(plan.size, plan.komi)
+        first = opening(plan.size, plan.random_plies + number % 2, f"{plan.seed}/{number}")
+        for move in first:
+            game.play(move)
+        searches = [
+            GoSearch(Means(megabytes=MEGABYTES, seed=plan.seed * 2_000_003 + 2 * number + side))
+            for side in range(2)
+        ]
+        moves, result = play(searches, game, Limits(nodes=plan.playouts))
+        return GoGame(number, len(first), result, (*first, *moves))
+
+
+def generate(path: Path, plan: GoPlan, version: str, games: int, workers: int) -> Iterator[int]:
+    """Play until the file holds so many games; yield how many it holds, first what was there.
+
+    Raises GoGamesError if the file cannot be used; what has been written stays, and the same call
+    goes on from there.
+    """
+    if path.exists() and path.stat().st_size:
+        manifest, there = read(path)
+        if manifest != plan.manifest(version):
+            raise GoGamesError(f"{path} holds games of another plan or version: name another file")
+        _drop_half_a_line(path)
+    else:
+        there = []
+        path.write_text(json.dumps(plan.manifest(version)) + "\n", encoding="utf-8")
+    yield len(there)
+    if len(there) >= games:
+        return
+    context = multiprocessing.get_context("spawn")
+    pool = context.Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    with contextlib.closing(pool), path.open("a", encoding="utf-8") as file:
+        try:
+            made = pool.imap(GoPlayer(plan).play, range(len(there), games))
+            for number, game in enumerate(made, len(there) + 1):
+                file.write(to_line(game, plan.size) + "\n")
+                file.flush()
+                yield number
+        finally:
+            pool.terminate()
+            pool.join()
+
+
+def _drop_half_a_line(path: Path) -> None:
+    """Take off what was being written when the last run was ended."""
+    data = path.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        path.write_bytes(whole)
+
+
+def to_line(game: GoGame, size: int) -> str:
+    """Write a game as a line."""
+    shape = Go(size).stones.shape
+
+    def text(move: int) -> str:
+        if move == PASS:
+            return _PASS
+        column, row = shape.place(move)
+        return _LETTERS[column] + _LETTERS[size - 1 - row]
+
+    return f"{game.number} {game.opening} {game.result:+d} {''.join(map(text, game.moves))}"
+
+
+def _from_line(line: str, size: int) -> GoGame:
+    """Read a game; ValueError for what is none."""
+    number, first, result, text = line.split(" ")
+    game = Go(size)
+    shape = game.stones.shape
+    moves = []
+    for place in range(0, len(text), 2):
+        letters = text[place : place + 2]
+        if letters == _PASS:
+            move = PASS
+        else:
+            column, row = (_LETTERS.index(letter) for letter in letters)
+            if not (column < size and row < size):
+                raise ValueError(f"{letters} is not on the board")
+            move = shape.vertex(column, size - 1 - row)
+        if game.over() or not game.allows(game.turn, move):
+            raise ValueError(f"move {place // 2 + 1} is not legal")
+        game.play(move)
+        moves.append(move)
+    if len(letters := result) != 2 or letters not in ("+1", "-1"):
+        raise ValueError(f"{result} is no result")
+    return GoGame(int(number), int(first), int(result), tuple(moves))
+
+
+def read(path: Path) -> tuple[dict[str, Any], list[GoGame]]:
+    """Return a file's manifest and games; a last line that is not whole is left out.
+
+    Raises GoGamesError, which names the line, for a file that is damaged, and OSError.
+    """
+    try:
+        lines = read_text(path).split("\n")
+    except ValueError as error:
+        raise GoGamesError(f"{path}: {error}") from None
+    try:
+        manifest = json.loads(lines[0])
+        size = manifest["size"]
+        if manifest["game"] != "go" or not isinstance(size, int):
+            raise ValueError("not of Go")
+        Go(size, float(manifest["komi"]))
+        str(manifest["licence"])
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise GoGamesError(f"{path} is no file of `kempelen selfplay --game go`") from None
+    games = []
+    for number, line in enumerate(lines[1:-1], 2):
+        try:
+            games.append(_from_line(line, size))
+        except ValueError as error:
+            raise GoGamesError(f"{path}, line {number}: no game ({error})") from None
+    return manifest, games
