@@ -171,8 +171,9 @@ def main(arguments: argparse.Namespace) -> int:
             tree_of(arguments.new, Path(name) / "new"),
             tree_of(arguments.old, Path(name) / "old"),
         )
-        for tree in dict.fromkeys(trees):
-            Side(tree, arguments.nodes).close()  # compiles once, not in every process
+        if arguments.processes > 1:
+            for tree in dict.fromkeys(trees):
+                Side(tree, arguments.nodes).close()  # compiles once, not in every process
         for number in range(arguments.processes):
             share = pairs // arguments.processes + (number < pairs % arguments.processes)
             task = (trees, arguments.nodes, share, f"{arguments.seed}/{number}", results)

@@ -35,11 +35,45 @@ WORDS = {
     "kata-time_settings": ("fischer {number} {few}", "canadian {number} {number} {few}"),
     "final_status_list": ("dead", "alive", "seki"),
     "loadsgf": ("missing.sgf", "game.sgf", "game.sgf {few}", "broken.sgf"),
+    "printsgf": ("", "", "written.sgf", "folder/written.sgf", "."),
+    "gg-undo": ("", "{few}"),
     "known_command": ("genmove", "fly"),
-    "lz-analyze": ("{colour} {few}", "{colour} interval {few} maxmoves {few}", ""),
-    "lz-genmove_analyze": ("{colour} {few}",),
-    "kata-analyze": ("{colour} {few}", "interval {few}"),
-    "kata-genmove_analyze": ("{colour} {few}",),
+    "lz-analyze": (
+        "{colour} {few}",
+        "{colour} interval {few} maxmoves {few} minmoves {few}",
+        "",
+        "avoid {colour} {vertex},{vertex} {few}",
+        "{colour} allow {colour} {vertex},pass {few} avoid {colour} {vertex} {few}",
+    ),
+    "lz-genmove_analyze": ("{colour} {few}", "{colour} avoid {colour} pass,{vertex} {few}"),
+    "kata-analyze": (
+        "{colour} {few}",
+        "interval {few}",
+        "{few} ownership true rootInfo true pvVisits true movesOwnership false",
+    ),
+    "kata-genmove_analyze": ("{colour} {few} ownership true rootInfo true minmoves {few}",),
+    "cgos-analyze": ("{colour} {few}", "{few}"),
+    "cgos-genmove_analyze": ("{colour}", "{colour} {few}"),
+    "gogui-play_sequence": ("{colour} {vertex} {colour} {vertex} {colour} pass", "", "{colour}"),
+    "gogui-setup": ("{colour} {vertex} {colour} {vertex} {colour} {vertex}", "{vertex}"),
+    "gogui-setup_player": ("{colour}",),
+    "kempelen-ownership": ("", "{colour}"),
+    "kempelen-visits": ("", "{colour}"),
+    "kata-set-rules": (
+        *("japanese", "tromp-taylor", "Chinese_KGS", "aga", "stone-scoring", "{braced}"),
+    ),
+    "kgs-rules": ("japanese", "new_zealand"),
+    "kata-set-rule": (
+        *("scoring TERRITORY", "scoring AREA", "tax SEKI", "tax NONE", "ko SIMPLE"),
+        *("whiteHandicapBonus N", "friendlyPassOk false", "hasButton {few}"),
+    ),
+    "kata-get-param": ("maxVisits", "resignThreshold", "analysisPVLen", "fly"),
+    # No limit of playouts is set, lest a move take seconds.
+    "kata-set-param": (
+        *("maxVisits {few}", "numSearchThreads {few}", "memory {few}", "analysisPVLen {few}"),
+        *("ponderingEnabled true", "ponderingEnabled false", "allowResignation false"),
+        *("resignThreshold -0.{few}", "resignConsecTurns {few}", "maxTime 0.{few}"),
+    ),
 }
 FILES = {
     "game.sgf": "(;SZ[7]KM[5.5]AB[cc];W[dd];B[ee];W[];B[df])",
@@ -58,6 +92,7 @@ def valid_line(rng: random.Random) -> str:
     line = line.format(
         small=rng.randint(1, 7),
         few=rng.randint(0, 9),
+        braced=rng.choice(('{"scoring":"TERRITORY","tax":"SEKI"}', '{"ko":"SIMPLE"}', "{}", "{[")),
         number=rng.choice((0, 0.5, 1, 30, 300)),
         colour=rng.choice(("b", "w", "black", "WHITE")),
     )

@@ -1,0 +1,133 @@
+"""What a change of the settings of the Go search is worth: two sets of them against one another.
+
+    python benchmarks/go_duel.py nakade=0 --games 400 --playouts 500 --ledger duels.jsonl
+    python benchmarks/go_duel.py learned=50 --against learned=0 --time 0.1
+
+In this process, a pair of games with colours swapped from the same random opening; every game has
+seeds of its own, so that they differ. A game ends when both sides see it decided (see
+training.go_games). A ledger holds a line a pair; the same command goes on with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+
+from report import parser, show
+
+from agent.compiled.source import Means
+from agent.games.go import Go
+from agent.go.search import GoSearch
+from agent.limits import Limits
+from tournament.statistics import strength
+from training.go_games import MEGABYTES, opening, play
+
+RANDOM_PLIES = 4
+FOREVER = 1 << 40  # playouts, where time decides
+
+
+class TimedSearch(GoSearch):
+    """A search that stops after some seconds."""
+
+    seconds = 0.0
+
+    def arm(self) -> None:
+        """Allow the next search to run, for so long."""
+        super().arm()
+        timer = threading.Timer(self.seconds, self.stop)
+        timer.daemon = True
+        timer.start()
+
+
+def settings_of(texts: list[str]) -> dict[str, float]:
+    """Read NAME=VALUE."""
+    return {name: float(value) for name, _, value in (text.partition("=") for text in texts)}
+
+
+def make_search(settings: dict[str, float], seed: int, seconds: float | None) -> GoSearch:
+    """Make a side's search for one game."""
+    means = Means(megabytes=MEGABYTES, seed=seed, settings=settings)
+    if seconds is None:
+        return GoSearch(means)
+    search = TimedSearch(means)
+    search.seconds = seconds
+    return search
+
+
+def play_pair(arguments: argparse.Namespace, number: int) -> tuple[int, list[str]]:
+    """Return the first side's points of a pair, in halves, and the moves of both games."""
+    sides = [settings_of(arguments.settings), settings_of(arguments.against)]
+    limits: Limits[int] = Limits(nodes=FOREVER if arguments.time else arguments.playouts)
+    points, texts = 0, []
+    for colour in range(2):
+        game = Go(arguments.size, arguments.komi)
+        first = opening(arguments.size, RANDOM_PLIES, f"{arguments.seed}/{number}")
+        for move in first:
+            game.play(move)
+        seed = (arguments.seed << 32) + 4 * number + 2 * colour
+        searches = [
+            make_search(sides[side ^ colour], seed + side, arguments.time) for side in range(2)
+        ]
+        moves, result = play(searches, game, limits)
+        points += 2 * (result == (-1 if colour else 1))
+        texts.append(" ".join(map(str, first + moves)))
+    return points, texts
+
+
+def key_of(arguments: argparse.Namespace) -> str:
+    """Return what a ledger knows a duel by."""
+    limit = f"{arguments.time} s" if arguments.time else f"{arguments.playouts} playouts"
+    sides = (sorted(arguments.settings), sorted(arguments.against))
+    first, second = (" ".join(side) or "default" for side in sides)
+    size = f"{arguments.size}x{arguments.size} komi {arguments.komi:g}"
+    return f"{first} : {second}, {limit}, {size}, seed {arguments.seed}"
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Play and report."""
+    key, pairs = key_of(arguments), max(arguments.games // 2, 1)
+    done: dict[int, tuple[int, list[str]]] = {}
+    if arguments.ledger and arguments.ledger.exists():
+        for line in arguments.ledger.read_text("utf-8").splitlines():
+            record = json.loads(line)
+            if record["duel"] == key:
+                done[record["pair"]] = record["points"], record["games"]
+    for number in range(pairs):
+        if number in done:
+            continue
+        done[number] = points, games = play_pair(arguments, number)
+        if arguments.ledger:
+            record = {"duel": key, "pair": number, "points": points, "games": games}
+            with arguments.ledger.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
+        if sys.stderr.isatty():
+            print(f"\r{2 * len(done)} of {2 * pairs} games", end="", file=sys.stderr)
+    counts = Counter(points for points, _ in done.values())
+    by_pairs = [counts[points] for points in range(5)]
+    found = strength(by_pairs)
+    distinct = len({game for _, games in done.values() for game in games})
+    title, _, limit = key.partition(", ")
+    columns = ("settings", "games", "distinct", "won", "Elo")
+    share = sum(points * number for points, number in counts.items()) / (4 * len(done))
+    elo = f"{found.elo.value:+.0f} +- {found.elo.error:.0f}"
+    row = (title, 2 * len(done), distinct, f"{share:.1%}", elo)
+    show(limit, columns, [row], arguments.json)
+    return 0
+
+
+if __name__ == "__main__":
+    options = parser(__doc__)
+    options.add_argument("settings", nargs="*", metavar="NAME=VALUE", help="of the first side")
+    options.add_argument("--against", nargs="*", default=[], metavar="NAME=VALUE")
+    options.add_argument("--games", type=int, default=200)
+    options.add_argument("--playouts", type=int, default=500, help="of each move")
+    options.add_argument("--time", type=float, help="seconds for each move, instead of playouts")
+    options.add_argument("--size", type=int, default=9)
+    options.add_argument("--komi", type=float, default=7.5)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--ledger", type=Path, help="keep the games, and go on from there")
+    sys.exit(main(options.parse_args()))

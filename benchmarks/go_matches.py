@@ -1,0 +1,176 @@
+"""Matches of our Go engine: against GNU Go, the plain search, or itself with fewer playouts.
+
+Each pair of games, colours swapped, is one `kempelen match` of two engines with seeds of their
+own, so that no game is another's copy; the distinct ones are counted. With --ledger FILE runs add
+up, and an interrupted one goes on.
+
+    python benchmarks/go_matches.py --games 100 --seconds 0.8 --threads 2 --ledger go.jsonl
+    python benchmarks/go_matches.py --against plain --games 20 --seconds 0.5
+    python benchmarks/go_matches.py --against self --games 20 --playouts 10000 --their-playouts 1000
+"""
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from json_ledger import JsonLedger
+from report import parser, show
+
+from agent.go.parts import GO
+from kempelen.console import warm_up
+
+OURS, THEIRS = "ours", "theirs"
+# Limits of time where playouts are the limit, and for GNU Go, which keeps its own time.
+LONG = 600
+OTHER = {"black": "white", "white": "black"}
+
+
+def player(name: str, words: list[str], seconds: float, margin: float) -> str:
+    """Return a program that speaks GTP as `kempelen match` has it."""
+    command, *rest = (word.replace(",", r"\,") for word in words)
+    limits = f"movetime={seconds:g},margin={margin:g}"
+    return f"cmd={command},args={' '.join(rest)},name={name},proto=gtp,{limits}"
+
+
+def engines(options: argparse.Namespace, seed: int) -> list[str]:
+    """Return both players of a pair."""
+
+    def own(number: int, playouts: int | None, *more: str) -> list[str]:
+        words = [sys.executable, "-P", "-m", "kempelen.cli", "gtp", "--seed", str(number)]
+        words += ["--threads", str(options.threads), "--memory", str(options.memory), *more]
+        return words + (["--playouts", str(playouts)] if playouts else [])
+
+    seconds = options.seconds or LONG
+    ours = player(OURS, own(seed, options.playouts), seconds, options.margin)
+    if options.against == "gnugo":
+        rules = "--chinese-rules --positional-superko"
+        words = f"{options.gnugo} --mode gtp {rules} --level {options.level} --seed {seed}".split()
+        return [ours, player(THEIRS, words, LONG, LONG)]
+    more = ("--algorithm", "mcts") if options.against == "plain" else ()
+    theirs = own(seed + 1_000_000, options.their_playouts or options.playouts, *more)
+    return [ours, player(THEIRS, theirs, seconds, options.margin)]
+
+
+def play(options: argparse.Namespace, number: int) -> dict[str, Any]:
+    """Play a pair; return what is to be known of its games."""
+    first, second = engines(options, options.seed + number)
+    with tempfile.TemporaryDirectory() as folder:
+        records = Path(folder, "games.json")
+        command = [sys.executable, "-P", "-m", "kempelen.cli", "match", "--game", "go"]
+        command += ["--size", str(options.size), "--komi", str(options.komi), "--games", "2"]
+        command += ["--engine", first, "--engine", second, "--records", str(records), "--json"]
+        command += ["--ledger", str(Path(folder, "ledger.sqlite"))]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        if not records.exists() or done.returncode:
+            raise SystemExit(f"the match failed, with status {done.returncode}")
+        lines = records.read_text("utf-8").splitlines()
+    return {"games": [summary(json.loads(line)) for line in lines]}
+
+
+def summary(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what is to be known of a game, from our side."""
+    colour = "black" if record["black"] == OURS else "white"
+    winner = {"1-0": "white", "0-1": "black"}.get(record["result"], "")
+    loser = OTHER.get(winner, "")
+    times = [move["time"] for move in record["moves"]]
+    own = times[colour == "white" :: 2]
+    others = times[colour == "black" :: 2]
+    return {
+        "colour": colour,
+        "points": 0.5 if not winner else float(winner == colour),
+        "termination": record["termination"],
+        "score": record["detail"],
+        "late": record["termination"] == "time forfeit" and (OURS if loser == colour else THEIRS),
+        "moves": " ".join(move["move"] for move in record["moves"]),
+        "plies": len(times),
+        "seconds": {OURS: round(sum(own), 3), THEIRS: round(sum(others), 3)},
+        "own_moves": len(own),
+        "their_moves": len(others),
+        "slowest": round(max(own, default=0.0), 3),
+    }
+
+
+def wilson(points: float, games: int) -> tuple[float, float]:
+    """Return the 95% interval of a share, by Wilson's score."""
+    z, share = 1.96, points / games
+    middle = (share + z * z / (2 * games)) / (1 + z * z / games)
+    spread = math.sqrt(share * (1 - share) / games + z * z / (4 * games * games))
+    return middle - z * spread / (1 + z * z / games), middle + z * spread / (1 + z * z / games)
+
+
+def table(games: list[dict[str, Any]]) -> list[tuple[str, Any]]:
+    """Return what a match shows: names and values."""
+    points = sum(game["points"] for game in games)
+    low, high = wilson(points, len(games))
+    by_colour = {
+        colour: [game["points"] for game in games if game["colour"] == colour] for colour in OTHER
+    }
+    ends = Counter(game["termination"] for game in games)
+
+    def mean(side: str, moves: str) -> float:
+        total = sum(game["seconds"][side] for game in games)
+        return total / max(sum(game[moves] for game in games), 1)
+
+    return [
+        ("games, distinct", f"{len(games)}, {len({game['moves'] for game in games})}"),
+        ("won", f"{points:g} of {len(games)}: {points / len(games):.1%} ({low:.1%} to {high:.1%})"),
+        *((f"as {name}", f"{sum(own):g} of {len(own)}") for name, own in by_colour.items()),
+        ("seconds a move: ours, theirs", f"{mean(OURS, 'own_moves'):.3f}, "
+         f"{mean(THEIRS, 'their_moves'):.3f}"),
+        ("our slowest move", f"{max(game['slowest'] for game in games):.3f} s"),
+        ("lost on time: ours, theirs", ", ".join(
+            str(sum(game["late"] == side for game in games)) for side in (OURS, THEIRS))),
+        ("ends", ", ".join(f"{end} {count}" for end, count in ends.most_common())),
+    ]  # fmt: skip
+
+
+def main() -> int:
+    """Play what is not in the ledger yet, and show all of it."""
+    arguments = parser(__doc__)
+    arguments.add_argument("--against", choices=("gnugo", "plain", "self"), default="gnugo")
+    arguments.add_argument("--games", type=int, default=100, help="an even number")
+    arguments.add_argument("--size", type=int, default=9)
+    arguments.add_argument("--komi", type=float, default=7.5)
+    arguments.add_argument("--seconds", type=float, help="for each of our moves")
+    arguments.add_argument("--margin", type=float, default=0.1, help="how late a move may come")
+    arguments.add_argument("--playouts", type=int, help="at most so many for each of our moves")
+    arguments.add_argument("--their-playouts", type=int, help="of the other, where it is ours")
+    arguments.add_argument("--threads", type=int, default=1)
+    arguments.add_argument("--memory", type=int, default=256, help="MB for each of our engines")
+    arguments.add_argument("--level", type=int, default=10, help="of GNU Go, from 1 to 10")
+    arguments.add_argument("--gnugo", default="/usr/games/gnugo")
+    arguments.add_argument("--seed", type=int, default=1, help="of the first pair")
+    arguments.add_argument("--ledger", type=Path, metavar="FILE", help="a JSON object a line")
+    options = arguments.parse_args()
+    warm_up(GO)
+    if options.seconds is None and options.playouts is None:
+        arguments.error("no limit: add --seconds or --playouts")
+    settings = {
+        name: value
+        for name, value in vars(options).items()
+        if name not in ("games", "json", "ledger", "gnugo")
+    }
+    ledger = JsonLedger(options.ledger, settings)
+    pairs = max(options.games // 2, 1)
+    for number in range(pairs):
+        if number not in ledger:
+            ledger.add(number, play(options, number))
+            if sys.stderr.isatty():
+                games = [game for pair in ledger.first(pairs) for game in pair["games"]]
+                won = sum(game["points"] for game in games)
+                print(f"\r{won:g} of {len(games)}", end="", file=sys.stderr)
+    games = [game for pair in ledger.first(pairs) for game in pair["games"]]
+    limits = f"{options.seconds or '-'} s, {options.playouts or '-'} playouts a move"
+    title = f"{options.size}x{options.size} against {options.against}, {limits}"
+    show(title, ("what", "figure"), table(games), options.json)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
