@@ -50,6 +50,14 @@ HERE: dict[str, dict[str, str]] = {
     "kempelen selfplay FILE": {"FILE": "new.bin --positions 200 --nodes 20 --processes 1"},
     "kempelen selfplay --nodes 400": {"400": "20 new.bin --positions 200"},
     "kempelen epd FILE... --movetime 1": {"FILE...": "mates.epd", "movetime 1": "movetime 0.1"},
+    "kempelen regress FILE...": {"FILE...": "one.tst -- --playouts 20"},
+    'kempelen regress FILE... --engine "gnugo --mode gtp"': {
+        "FILE...": "one.tst",
+    },
+    "kempelen regress tests/data/go/*.tst -- --playouts 10000": {
+        "tests/data/go/*.tst": "one.tst",
+        "10000": "20",
+    },
     "kempelen epd tests/data/mates.epd --nodes 8000000": {
         "tests/data/mates.epd": "mates.epd",
         "8000000": "8000",
@@ -112,7 +120,7 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/move_time.py": {".py": ".py --moves 3 --margin 5000"},
     "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
     "python benchmarks/leaf_counts.py": {".py": ".py --trees 2"},
-    "python benchmarks/connect_four.py": {".py": ".py --depth 3 --positions 1"},
+    "python benchmarks/connect_four.py": {".py": ".py --depth 3 --positions 1 --no-cold"},
     "python benchmarks/overhead.py": {".py": ".py --games 2 --nodes 10"},
 }
 
@@ -128,8 +136,15 @@ TOO_LONG = [
     "python benchmarks/evaluation_process.py",
     "python benchmarks/exactness.py",
     "python benchmarks/game_counts.py",
-    "python benchmarks/gnugo.py --games 100 --follow",
-    "python benchmarks/gnugo.py --games 100 --seconds 0.1",
+    "python benchmarks/go_duel.py nakade=0 --games 400 --ledger duels.jsonl",
+    "python benchmarks/go_matches.py --games 20 --seconds 0.8 --threads 2 --ledger go.jsonl",
+    "python benchmarks/go_matches.py --against plain --games 20 --seconds 0.3",
+    "python benchmarks/go_matches.py --against self --games 20 --playouts 10000 "
+    "--their-playouts 1000",
+    "python benchmarks/go_scores.py --games 100 --sizes 9",
+    "python benchmarks/go_scores.py --games 500 --ledger scores.jsonl --sgf differ",
+    "python benchmarks/go_scores.py --games 100 --sizes 9 --play --seconds 0.1",
+    "python benchmarks/go_speed.py",
     "python benchmarks/gtp_fuzz.py",
     "python benchmarks/kill_and_resume.py",
     "python benchmarks/lab_speed.py",
@@ -142,6 +157,7 @@ TOO_LONG = [
     "python benchmarks/selfplay.py --kills 10 --positions 50000",
     "python benchmarks/startup.py --no-cold --beside FOLDER",
     "scripts/generate_mates.py",
+    "scripts/generate_tactics.py",
 ]
 
 IMAGE = "tests/docker/test_image.py"
@@ -185,6 +201,12 @@ ELSEWHERE = {
     "kempelen uci": "tests/kempelen/test_uci.py::test_a_short_conversation",
     "kempelen uci --tune": "tests/test_commands.py::test_the_constants_are_options",
     "kempelen gtp": "tests/kempelen/test_gtp.py::test_go_on_19x19_without_arguments",
+    "kempelen analysis": (
+        "tests/kempelen/test_analysis.py::test_all_is_answered_after_the_end_of_input"
+    ),
+    "kempelen analysis --threads 2": (
+        "tests/kempelen/test_analysis.py::test_the_words_that_katrain_starts_katago_with"
+    ),
     "kempelen bench": "tests/docs/test_examples.py::test_console",
     "kempelen try": "tests/kempelen/test_try.py",
     "kempelen try my_eval.py:evaluate": "tests/kempelen/test_try.py",
@@ -197,6 +219,19 @@ ELSEWHERE = {
     "kempelen tune search": (
         "tests/tournament/test_tuning.py::"
         "test_our_constants_are_tuned_by_games_and_a_second_run_goes_on"
+    ),
+    "kempelen tune search nakade near_1=2 --game go --size 9 --nodes 500 --pairs 2000 "
+    "--state go.json": (
+        "tests/tournament/test_tuning.py::test_settings_of_the_go_search_are_tuned_by_games"
+    ),
+    "kempelen gtp --set nakade=0.7 --set near_1=20": (
+        "tests/kempelen/test_gtp.py::test_settings_reach_the_search"
+    ),
+    "kempelen selfplay games.txt --game go": (
+        "tests/training/test_go_patterns.py::test_the_command_plays_and_shows"
+    ),
+    "kempelen tune patterns games.txt -o weights.json": (
+        "tests/training/test_go_patterns.py::test_the_command_writes_weights_that_can_be_loaded"
     ),
     "kempelen tune evaluation positions.bin -o weights.py": (
         "tests/training/test_texel.py::test_the_command_writes_other_weights"
@@ -272,6 +307,7 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "analysed.epd").write_text("8/8/8/8/8/4k3/4p3/4K3 b - - bm Kd3; ce 0;\n")
     mates = (ROOT / "tests" / "data" / "mates.epd").read_text().splitlines()
     (folder / "mates.epd").write_text("".join(f"{line}\n" for line in mates[1:4]))
+    (folder / "one.tst").write_text("boardsize 5\nclear_board\n1 reg_genmove black\n#? [!A1]\n")
     ((_, cup),) = cases("yaml")
     (folder / "cup.yaml").write_text(cup.text.replace("10+0.1 ", "{nodes: 50} #"))
     game = '[White "A"]\n[Black "B"]\n[WhiteElo "2300"]\n[BlackElo "2300"]\n[Result "{0}"]\n\n'
