@@ -15,6 +15,7 @@ from pathlib import Path
 import chess
 
 from agent.border.files import read_text
+from agent.border.unreadable import blamed_on
 from agent.limits import Mate, Score
 from protocols.client.engine import EngineOptionError
 from protocols.client.process import EngineError, EngineNotFoundError
@@ -64,12 +65,8 @@ class Attempt:
 
 def read(path: Path) -> list[Problem]:
     """Return the problems of an EPD file; raises SettingsError, naming the line, for a bad one."""
-    try:
+    with blamed_on(path, SettingsError):
         lines = read_text(path, LARGEST_FILE, encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise SettingsError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise SettingsError(f"cannot read {path}: it is not UTF-8 text") from None
     problems = [
         _problem(line, path.name, number)
         for number, line in enumerate(lines, 1)
