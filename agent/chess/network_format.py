@@ -1,0 +1,227 @@
+"""A network that evaluates chess: its shape, its weights, and the file that holds them.
+
+768 inputs for each of two views, one neuron row each -> `neurons` for each view, squared clipped
+ReLU -> one of `buckets` outputs, by the number of pieces. Inputs are what stands where as one side
+sees it: `(6 * (0 own, 1 enemy) + kind) * 64 + square`, the ranks turned for Black, the files
+mirrored where the view's own king stands on the e-file or beyond. The score is that of the side to
+move, whose view comes first.
+
+All numbers are whole: a neuron's 1.0 is NEURON_ONE, an output weight's WEIGHT_ONE, and an output of
+1.0 is SCORE_ONE centipawns, so that
+
+    score = (sum(clip(a, 0, NEURON_ONE)**2 * w) // NEURON_ONE + bias) * SCORE_ONE
+            // (NEURON_ONE * WEIGHT_ONE)
+
+The file is little-endian: `_HEAD`, the manifest (JSON: data, settings, licence), zeros up to a
+multiple of ALIGNMENT, then the weights as they lie in memory (`weights_dtype`). The checksum is
+of all that follows it. Processes that map one file share its memory. Neither this module nor its
+readers need Numba.
+"""
+
+import hashlib
+import json
+import mmap
+import os
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from agent.border.files import open_file
+
+INPUTS = 768
+NEURON_ONE = 255
+WEIGHT_ONE = 64
+SCORE_ONE = 400
+LARGEST_WEIGHT = 127  # of an output: NEURON_ONE times it must fit into 16 bits
+ALIGNMENT = 64
+NEURON_COUNTS = range(32, 2049, 32)
+BUCKET_COUNTS = (1, 2, 4, 8, 16, 32)
+
+_MAGIC = b"\x8bKmpNN\r\n"
+_VERSION = 1
+# Magic, checksum; version, neurons, buckets, the three scales, the manifest's length.
+_HEAD = struct.Struct("<8s32s7I")
+_CHECKED_FROM = 8 + 32
+_LARGEST_MANIFEST = 1 << 20
+_MOST_PIECES = 32
+
+Weights = npt.NDArray[np.int16]
+
+
+class NetworkError(Exception):
+    """A network that cannot be used; the message names the file and what is wrong with it."""
+
+
+def weights_dtype(neurons: int, buckets: int) -> "np.dtype[np.void]":
+    """Return how the weights lie in memory: every row begins at a multiple of ALIGNMENT."""
+    return np.dtype(
+        [
+            ("inputs", "<i2", (INPUTS, neurons)),
+            ("biases", "<i2", (neurons,)),
+            ("outputs", "<i2", (buckets, 2, neurons)),  # of the mover's view, then of the other
+            ("output_biases", "<i8", (buckets,)),
+        ]
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A network that is ready to be evaluated.
+
+    weights: one record of `weights_dtype`, at an address that is a multiple of ALIGNMENT.
+    """
+
+    weights: np.ndarray[Any, np.dtype[np.void]]
+    manifest: dict[str, Any] = field(default_factory=dict)
+    checksum: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        inputs: npt.NDArray[np.floating],
+        biases: npt.NDArray[np.floating],
+        outputs: npt.NDArray[np.floating],
+        output_biases: npt.NDArray[np.floating],
+        manifest: dict[str, Any],
+    ) -> Self:
+        """Round a trained network, whose numbers have their natural scales.
+
+        inputs: (768, neurons); biases: (neurons,); outputs: (buckets, 2 * neurons);
+        output_biases: (buckets,). Raises NetworkError if a number does not fit.
+        """
+        buckets, neurons = len(outputs), len(biases)
+        _require_shape(neurons, buckets)
+        weights = aligned(weights_dtype(neurons, buckets))
+        names = "inputs", "biases", "outputs", "output_biases"
+        scales = NEURON_ONE, NEURON_ONE, WEIGHT_ONE, NEURON_ONE * WEIGHT_ONE
+        for name, values, scale in zip(
+            names, (inputs, biases, outputs, output_biases), scales, strict=True
+        ):
+            whole = np.rint(np.asarray(values, np.float64) * scale)
+            target = weights[name][0]
+            limit = np.iinfo(target.dtype).max
+            if not np.isfinite(whole).all() or np.abs(whole).max() > limit:
+                raise NetworkError(f"the {name} of the network do not fit into {target.dtype}")
+            target[...] = whole.reshape(target.shape)
+        made = cls(weights, manifest)
+        made.require_sound("the network")
+        return made
+
+    @property
+    def neurons(self) -> int:
+        """The number of neurons of each view."""
+        return int(self.weights["biases"].shape[1])
+
+    @property
+    def buckets(self) -> int:
+        """The number of outputs, of which the number of pieces chooses one."""
+        return int(self.weights["output_biases"].shape[1])
+
+    @property
+    def address(self) -> int:
+        """Where the weights begin in memory."""
+        return int(self.weights.ctypes.data)
+
+    @property
+    def shape(self) -> str:
+        """The architecture, as people write it."""
+        outputs = f"1x{self.buckets}" if self.buckets > 1 else "1"
+        return f"({INPUTS} -> {self.neurons})x2 -> {outputs}"
+
+    def require_sound(self, name: str) -> None:
+        """Raise NetworkError unless the arithmetic of every legal position fits into its bits."""
+        weights = self.weights[0]
+        outputs = np.abs(weights["outputs"].astype(np.int64))
+        if outputs.max() > LARGEST_WEIGHT:
+            raise NetworkError(
+                f"{name}: an output weight is beyond {LARGEST_WEIGHT / WEIGHT_ONE:.2f}; clip them"
+            )
+        # Each piece stands on a square of its own: of each square the most that any adds.
+        rows = np.abs(weights["inputs"].astype(np.int64)).reshape(12, 64, -1).max(axis=0)
+        most = np.sort(rows, axis=0)[-_MOST_PIECES:].sum(axis=0)
+        most += np.abs(weights["biases"].astype(np.int64))
+        if most.max() > np.iinfo(np.int16).max:
+            raise NetworkError(f"{name}: the sum of a neuron's weights does not fit into 16 bits")
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the file; raises OSError, and leaves what was there, if that fails."""
+        manifest = json.dumps(self.manifest, indent=1, sort_keys=True).encode() + b"\n"
+        shape = _VERSION, self.neurons, self.buckets, NEURON_ONE, WEIGHT_ONE, SCORE_ONE
+        head = _HEAD.pack(_MAGIC, bytes(32), *shape, len(manifest))
+        start = _weights_start(len(manifest))
+        checked = (head + manifest).ljust(start, b"\0")[_CHECKED_FROM:] + self.weights.tobytes()
+        content = _MAGIC + hashlib.sha256(checked).digest() + checked
+        path = Path(path)
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            unfinished.write_bytes(content)
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+
+def read(path: str | os.PathLike[str]) -> Network:
+    """Map a network's file; raises NetworkError if it is none, damaged, or of another kind."""
+    try:
+        with open_file(path) as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise NetworkError(f"{path}: {error.strerror}") from None
+    except ValueError:  # nothing to map
+        raise NetworkError(f"{path} is empty") from None
+    if mapped[: len(_MAGIC)] != _MAGIC:
+        raise NetworkError(f"{path} is not a network of ours")
+    if len(mapped) < _HEAD.size:
+        raise NetworkError(f"{path} is truncated")
+    _, checksum, version, neurons, buckets, *scales, length = _HEAD.unpack_from(mapped)
+    if version != _VERSION or scales != [NEURON_ONE, WEIGHT_ONE, SCORE_ONE]:
+        raise NetworkError(
+            f"{path} is of version {version} with the scales {'/'.join(map(str, scales))}; "
+            f"version {_VERSION} with {NEURON_ONE}/{WEIGHT_ONE}/{SCORE_ONE} is understood"
+        )
+    try:
+        _require_shape(neurons, buckets)
+    except NetworkError as error:
+        raise NetworkError(f"{path}: {error}") from None
+    dtype, start = weights_dtype(neurons, buckets), _weights_start(length)
+    if length > _LARGEST_MANIFEST or len(mapped) != start + dtype.itemsize:
+        raise NetworkError(
+            f"{path} is truncated or damaged: it has {len(mapped)} bytes, not the "
+            f"{start + dtype.itemsize} that its head speaks of"
+        )
+    if hashlib.sha256(memoryview(mapped)[_CHECKED_FROM:]).digest() != checksum:
+        raise NetworkError(f"{path} is damaged: its checksum does not fit; fetch or train it anew")
+    try:
+        manifest = json.loads(mapped[_HEAD.size : _HEAD.size + length])
+    except ValueError:
+        raise NetworkError(f"{path}: its manifest is not JSON") from None
+    if not isinstance(manifest, dict):
+        raise NetworkError(f"{path}: its manifest is not a JSON object")
+    network = Network(np.frombuffer(mapped, dtype, 1, start), manifest, checksum.hex())
+    network.require_sound(str(path))
+    return network
+
+
+def aligned(dtype: "np.dtype[Any]", count: int = 1) -> npt.NDArray[Any]:
+    """Allocate zeros at an address that is a multiple of ALIGNMENT."""
+    size = dtype.itemsize * count
+    raw = np.zeros(size + ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT
+    return raw[start : start + size].view(dtype)
+
+
+def _weights_start(manifest_length: int) -> int:
+    return -(-(_HEAD.size + manifest_length) // ALIGNMENT) * ALIGNMENT
+
+
+def _require_shape(neurons: int, buckets: int) -> None:
+    if neurons not in NEURON_COUNTS or buckets not in BUCKET_COUNTS:
+        raise NetworkError(
+            f"a network of {neurons} neurons and {buckets} outputs cannot be evaluated: neurons "
+            f"are a multiple of {NEURON_COUNTS.step} from {NEURON_COUNTS[0]} to "
+            f"{NEURON_COUNTS[-1]}, outputs {', '.join(map(str, BUCKET_COUNTS))}"
+        )
