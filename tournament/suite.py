@@ -20,6 +20,7 @@ from agent.limits import Mate, Score
 from protocols.client.engine import EngineOptionError
 from protocols.client.process import EngineError, EngineNotFoundError
 from protocols.client.uci import Answer, SearchRequest
+from protocols.tasks import cancel_all
 from tournament.contestants import UciContestant
 from tournament.engine_protocols import make_uci_contestant
 from tournament.engine_settings import EngineSettings
@@ -128,9 +129,7 @@ async def solve(
     try:
         await asyncio.gather(*workers)
     finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+        await cancel_all(workers)
     return [attempts[place] for place in range(len(problems))]
 
 
