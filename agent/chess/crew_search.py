@@ -14,6 +14,7 @@ import chess
 
 from agent.chess.endgame import Endgame
 from agent.chess.evaluators import ChessEvaluator, make_evaluator
+from agent.chess.network_format import Network
 from agent.chess.rules import KernelBoard
 from agent.compiled.bits import U64
 from agent.compiled.crew import NO_LIMIT, Crew
@@ -77,6 +78,11 @@ class CrewSearch(ABC):
         self._crew.first.forget()
         # New ones have forgotten too, and sooner.
         self._crew.renew()
+
+    @property
+    def network(self) -> Network | None:
+        """The network that evaluates, if one does."""
+        return self._evaluator.network
 
     # From any thread.
 

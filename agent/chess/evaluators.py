@@ -57,12 +57,12 @@ class ChessEvaluator:
     def __init__(self, evaluator: Evaluator, network: Network | None = None) -> None:
         self.address = evaluator.address
         self._evaluator = evaluator
-        self._network = network
+        self.network = network
 
     def lend(self, game: KernelBoard) -> None:
         """Let a worker evaluate by it; what the worker keeps of another network is forgotten."""
         game.worker.evaluate = U64(self.address)
-        game.use_network(self._network)
+        game.use_network(self.network)
 
     def evaluate(self, game: KernelBoard) -> int:
         """Return what it says of the root position; see `take_error`."""

@@ -40,13 +40,19 @@ def accumulate(network: Network, board: chess.Board, view: chess.Color) -> npt.N
 
 def evaluate(network: Network, board: chess.Board) -> int:
     """Return the network's score of a position: centipawns for the side to move."""
+    pieces = chess.popcount(board.occupied)
+    return bucket_scores(network, board)[bucket(pieces, network.buckets)]
+
+
+def bucket_scores(network: Network, board: chess.Board) -> list[int]:
+    """Return what each output says of a position, of which `evaluate` takes one."""
     weights = network.weights[0]
     views = [accumulate(network, board, view) for view in (board.turn, not board.turn)]
     active = np.clip(np.stack(views), 0, NEURON_ONE)
-    chosen = bucket(chess.popcount(board.occupied), network.buckets)
-    total = int((active**2 * weights["outputs"][chosen].astype(np.int64)).sum())
-    value = total // NEURON_ONE + int(weights["output_biases"][chosen])
-    return value * SCORE_ONE // (NEURON_ONE * WEIGHT_ONE)
+    totals = (active**2 * weights["outputs"].astype(np.int64)).sum(axis=(1, 2))
+    values = totals // NEURON_ONE + weights["output_biases"]
+    scores: list[int] = (values * SCORE_ONE // (NEURON_ONE * WEIGHT_ONE)).tolist()
+    return scores
 
 
 def evaluate_many(
