@@ -189,7 +189,7 @@ def _copy(path: str | os.PathLike[str]) -> memoryview:
     content = read_bytes(path, _LARGEST)
     memory = aligned(np.dtype(np.uint8), len(content))
     memory[:] = np.frombuffer(content, np.uint8)
-    return memoryview(memory)
+    return memory.data
 
 
 def _network(path: str, content: memoryview) -> Network:
