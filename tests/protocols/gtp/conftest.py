@@ -30,7 +30,9 @@ class Conversation:
         of_the_game = {name: options.pop(name) for name in ("size", "komi") if name in options}
         names = {"threads", "megabytes", "playouts", "seed"} & options.keys()
         means = Means(**{"seed": 1} | {name: options.pop(name) for name in names})
-        settings = Settings(options=of_the_game, means=means, **{"seconds": 0.05, **options})
+        # Playouts that are counted end a search, however slow the machine is.
+        seconds = 0.05 if means.playouts is None else 30.0
+        settings = Settings(options=of_the_game, means=means, **{"seconds": seconds, **options})
         self.gtp = Gtp("Kempelen", "1.0", self.sent.put, self.reports.append, settings)
         self._heard = []
 
