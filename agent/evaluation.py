@@ -25,6 +25,22 @@ wrapped: `U64(1)`. It must not write. It returns a number, whose fraction is dro
 infinity end the search with a message, as every exception does. Values beyond 29,000 centipawns
 count as that, in plain functions too, which return whole numbers.
 
+A function decorated with `@batched` judges many positions at once, as networks do best:
+
+    from agent.evaluation import batched
+
+    @batched(size=64)
+    def evaluate(batch):
+        return values              # or (values, priors)
+
+`batch` has up to `size` positions, as NumPy arrays: in chess a `ChessBatch`, in Go a `GoBatch`
+(agent.games.chess_batch, agent.games.go_batch), in every other game a `GameBatch`
+(agent.games.batches). `values` is an array of one number for each of them, for whoever is to move
+there: centipawns in chess, any scale elsewhere. `priors`, of the shape (len(batch), batch.width),
+has a number from 0 for each legal move, in the order of `batch.moves`: how promising it is beside
+the others, whatever their sum; what stands beyond a position's moves does not count. Monte Carlo
+tree search asks for whole batches; every other search asks for one position at a time.
+
 In another compiled game, as `agent.connect_four`, a plain function takes the plain game and a
 compiled one reads that game's records (`from agent.connect_four.records import position_at`); both
 return a number on any scale.
@@ -44,8 +60,11 @@ from typing import Any
 
 from agent.border import user_code
 
-# Of a `chess.Board`, in centipawns; of any other game, of the game, on any scale.
+# Of a `chess.Board`, in centipawns; of any other game, of the game, on any scale; or of a batch.
 PlainFunction = Callable[[Any], Any]
+
+# More would wait longer for each other than any network gains by them.
+LARGEST_BATCH = 4096
 
 # What a compiled evaluator may use, and where it lives.
 _LENT = {
@@ -78,13 +97,15 @@ class EvaluationError(Exception):
 class Evaluation:
     """One evaluation: a plain Python function, one to compile, a network, or the built-in one.
 
-    network: what the game's own loader has read of it.
+    network: what the game's own loader has read of it. batch: how many positions the plain
+    function judges at once at most; 0 if it takes one position, and no batch.
     """
 
     name: str
     python: PlainFunction | None = None
     jitted: Callable[[Any, Any], Any] | None = None
     network: Any = None
+    batch: int = 0
 
 
 class JittedEvaluator:
@@ -99,6 +120,29 @@ class JittedEvaluator:
 def evaluator(function: Callable[[Any, Any], Any]) -> JittedEvaluator:
     """Mark `function(worker, ply)` to be compiled into the search kernel."""
     return JittedEvaluator(function)
+
+
+class BatchedEvaluator:
+    """What `@batched` makes of a function: a mark that it judges many positions at once."""
+
+    def __init__(self, function: PlainFunction, size: int) -> None:
+        self.function = function
+        self.size = size
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+
+    def __call__(self, batch: Any) -> Any:
+        """Call the function, as its author may wish to."""
+        return self.function(batch)
+
+
+def batched(size: int = 64) -> Callable[[PlainFunction], BatchedEvaluator]:
+    """Mark `function(batch)` to be asked about up to `size` positions at once."""
+    if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST_BATCH:
+        raise ValueError(
+            f"a batch has 1 to {LARGEST_BATCH} positions, not {size!r}: write @batched(size=64)"
+        )
+    return lambda function: BatchedEvaluator(function, size)
 
 
 HANDCRAFTED = Evaluation("handcrafted")
@@ -123,6 +167,9 @@ def load(spec: str) -> Evaluation:
     if isinstance(function, JittedEvaluator):
         _require_call(spec, function.function, "worker", "ply")
         return Evaluation(spec, jitted=function.function)
+    if isinstance(function, BatchedEvaluator):
+        _require_call(spec, function.function, "batch")
+        return Evaluation(spec, python=function.function, batch=function.size)
     if not callable(function):
         known = ", ".join(_functions(module)) or "none"
         raise EvaluationError(f"{place} has no function {name!r}; it has: {known}")
@@ -183,7 +230,7 @@ def _functions(module: ModuleType) -> list[str]:
     return [
         name
         for name, value in vars(module).items()
-        if isinstance(value, JittedEvaluator)
+        if isinstance(value, JittedEvaluator | BatchedEvaluator)
         or (callable(value) and getattr(value, "__module__", None) == module.__name__)
     ]
 

@@ -6,15 +6,16 @@ object is one mutable position with its history. A game whose states are cheap t
 a stack of them behind `play` and `undo`.
 
 `Game` is enough for every search. `Rated`, `Classed`, `Patterned`, `Bounded`, `Continued`,
-`Symmetric` and `Simulated` are what a game may offer besides: hints for the order of moves, bounds
-of a position, the moves on which a leaf is continued, positions that are alike, and playouts of
-its own. `Valued` says what its ends are worth. A game that people see and play is `Written` too.
+`Symmetric`, `Featured` and `Simulated` are what a game may offer besides: hints for the order of
+moves, bounds of a position, the moves on which a leaf is continued, positions that are alike,
+positions as numbers, and playouts of its own. `Valued` says what its ends are worth. A game that
+people see and play is `Written` too.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
 from enum import IntEnum
 from random import Random
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 Move = TypeVar("Move")
 SomeMove = TypeVar("SomeMove", covariant=True)
@@ -145,6 +146,14 @@ class Passing(Protocol):
 
     def pass_turn(self) -> None:
         """Let the mover pass; `undo` takes it back."""
+
+
+@runtime_checkable
+class Featured(Protocol):
+    """A game that can show its position as numbers, to networks."""
+
+    def features(self) -> Any:
+        """Return the position as a NumPy array of its own, of the same shape for every position."""
 
 
 @runtime_checkable

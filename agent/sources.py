@@ -55,12 +55,19 @@ def source_for(
 
     def make(evaluate: Evaluate) -> GameSearcher[Any]:
         game = position()
-        text = algorithm or default_algorithm(game)
+        if batched is not None and evaluate is not kind.evaluate:
+            evaluate = batched.through(evaluate)
+        text = algorithm or default_algorithm(game, batched is not None)
         return GameSearcher(make_search(text, game, evaluate, means.seed, means.playouts))
 
-    compiled = None if algorithm else _compiled(kind, position())
-    chosen, users = load(evaluation), None
-    if chosen.python is not None or (chosen.jitted is not None and compiled is None):
+    chosen = load(evaluation)
+    users: tuple[str, Callable[..., Any]] | None = None
+    # The compiled searches ask about one position after the other.
+    compiled = None if algorithm or chosen.batch else _compiled(kind, position())
+    batched = kind.batched(chosen) if chosen.batch else None
+    if batched is not None:
+        users = chosen.name, batched.answer
+    elif chosen.python is not None or (chosen.jitted is not None and compiled is None):
         function = kind.adapted(chosen)
         chosen, users = replace(chosen, python=function), (chosen.name, function)
     plain = GameSource(make, kind.evaluate, users, report)

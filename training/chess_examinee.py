@@ -13,6 +13,7 @@ from agent.chess.search import KernelSearch
 from agent.chess.timing import calls_a_second
 from agent.compiled.scores import MAX_EVALUATION
 from agent.evaluation import Evaluation, whole
+from agent.games.chess_batch import judge_boards
 
 
 def varied_positions() -> list[chess.Board]:
@@ -46,8 +47,10 @@ class ChessExaminee:
         """Return the value for the side to move, as the function returns it where it is plain."""
         if self._search is not None:
             return self._search.evaluate(position)
-        assert self._evaluation.python is not None
-        value = self._evaluation.python(position.copy(stack=False))
+        evaluation = self._evaluation
+        assert evaluation.python is not None
+        evaluate = judge_boards(evaluation) if evaluation.batch else evaluation.python
+        value = evaluate(position.copy(stack=False))
         whole(self.name, value)
         return value
 

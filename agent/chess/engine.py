@@ -430,8 +430,17 @@ class Engine:
         if self._fallback is None:
             from agent.chess.plain_search import PlainSearch
 
-            self._fallback = PlainSearch(self._evaluation.python)
+            self._fallback = PlainSearch(_of_one_board(self._evaluation))
         return self._fallback
+
+
+def _of_one_board(evaluation: Evaluation) -> Callable[[chess.Board], int] | None:
+    """Return a plain function of a board, if the evaluation is plain."""
+    if not evaluation.batch:
+        return evaluation.python
+    from agent.games.chess_batch import judge_boards
+
+    return judge_boards(evaluation)
 
 
 def _load(spec: str) -> Evaluation:

@@ -83,6 +83,10 @@ def make_evaluator(
     """
     if evaluation.python is not None:
         function = evaluation.python
+        if evaluation.batch:
+            from agent.games.chess_batch import judge_boards  # no kernel depends on it
+
+            function = judge_boards(evaluation)
 
         def evaluate(worker: int, ply: int) -> int:
             value = whole(evaluation.name, function(board_at(worker, ply, chess960)))

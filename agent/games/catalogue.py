@@ -30,6 +30,8 @@ from agent.game import Game, Written
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    from agent.games.batch_evaluation import BatchEvaluation
+
 ENTRY_POINTS = "kempelen.games"
 # What a class must have to be a game.
 NEEDED = ("turn", "moves", "play", "undo", "outcome", "key", "text")
@@ -46,7 +48,8 @@ class Kind:
     """A kind of game.
 
     name: as it was asked for. game: its class. evaluate: its own evaluation. adapt: makes an
-    evaluation of the game from a function of the user's. solved: the exact value of every
+    evaluation of the game from a function of the user's; adapt_batched: from one that judges
+    batches, where these are not `GameBatch`es. solved: the exact value of every
     position for its mover, where it is known.
     """
 
@@ -54,6 +57,7 @@ class Kind:
     game: type[Any]
     evaluate: GameEvaluation
     adapt: Callable[[Callable[[Any], float]], GameEvaluation]
+    adapt_batched: "Callable[[Evaluation], BatchEvaluation] | None" = None
     solved: GameEvaluation | None = None
 
     def evaluation(self, own: str = "handcrafted") -> GameEvaluation:
@@ -75,7 +79,17 @@ class Kind:
             )
         if evaluation.python is None:
             return self.evaluate
+        if evaluation.batch:
+            return self.batched(evaluation)
         return self.adapt(_checked(evaluation.name, evaluation.python))
+
+    def batched(self, evaluation: Evaluation) -> "BatchEvaluation":
+        """Return a user's batched evaluation, which Monte Carlo tree search asks for batches."""
+        if self.adapt_batched is not None:
+            return self.adapt_batched(evaluation)
+        from agent.games.batches import of_games  # it brings in NumPy
+
+        return of_games(evaluation)
 
     def new(self, **options: Any) -> Written[Any]:
         """Return a game at its start. The options are those of its class.
@@ -184,7 +198,8 @@ def _kind(name: str, module: ModuleType, attribute: str) -> Kind:
     evaluations = [place.evaluate for place in places if hasattr(place, "evaluate")]
     evaluate = next(iter(evaluations), _nothing)
     adapt = getattr(module, "adapt", _as_it_is)
-    return Kind(name, game, evaluate, adapt, getattr(module, "solved", None))
+    adapt_batched = getattr(module, "adapt_batched", None)
+    return Kind(name, game, evaluate, adapt, adapt_batched, getattr(module, "solved", None))
 
 
 def _classes(module: ModuleType) -> list[str]:

@@ -5,13 +5,17 @@ pawn's move, and where nobody can mate. Player 0 is White; moves are written as 
 """
 
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import chess
 
+from agent.evaluation import Evaluation
 from agent.game import MoveClass
 from agent.games.plain_chess import PlainGame
 from agent.games.plain_chess import evaluate as evaluate_board
+
+if TYPE_CHECKING:
+    from agent.games.batch_evaluation import BatchEvaluation
 
 # The clock is part of a position's key only where a search can reach its end.
 KEPT_PLIES = 60
@@ -109,6 +113,13 @@ def adapt(function: Callable[[Any], float]) -> Callable[[Chess], float]:
         return max(-MOST, min(MOST, function(game.board))) / MOST
 
     return value
+
+
+def adapt_batched(evaluation: Evaluation) -> "BatchEvaluation":
+    """Make an evaluation of one that judges batches of boards, in centipawns, as in the engine."""
+    from agent.games.chess_batch import of_chess  # it brings in NumPy
+
+    return of_chess(evaluation, MOST)
 
 
 GAME = Chess

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Set
 from dataclasses import dataclass, replace
 from random import Random
+from typing import TYPE_CHECKING
 
 from agent.games.stones import (
     BLACK,
@@ -22,6 +23,10 @@ from agent.games.stones import (
     Stones,
     members,
 )
+
+if TYPE_CHECKING:
+    from agent.evaluation import Evaluation
+    from agent.games.batch_evaluation import BatchEvaluation
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 LARGEST = 19
@@ -346,6 +351,13 @@ def _key(state: State) -> Hashable:
 
 def _position(stones: Stones) -> tuple[int, int]:
     return stones.sets[BLACK], stones.sets[WHITE]
+
+
+def adapt_batched(evaluation: Evaluation) -> BatchEvaluation:
+    """Make an evaluation of one that judges `GoBatch`es."""
+    from agent.games.go_batch import of_go  # it brings in NumPy
+
+    return of_go(evaluation)
 
 
 GAME = Go

@@ -14,8 +14,10 @@ from random import Random
 from typing import Any, Generic, Literal, TypeVar
 
 from agent.game import Game, Simulated
+from agent.games.batch_evaluation import BatchEvaluation
 from agent.limits import Info
 from agent.search.counts import SearchStopped
+from agent.search.ending import MOST
 from agent.search.search import Found, Search, SearchOptions, in_cents
 
 Move = TypeVar("Move")
@@ -25,6 +27,8 @@ FinalChoice = Literal["visits", "mean", "ucb"]
 ENDLESS = 10**9  # plies, playouts
 # Iterations end after FIRST_PLAYOUTS, times 2 for every so many PARTS.
 FIRST_PLAYOUTS, PARTS = 16, 4
+# Playouts that may be under way for each leaf of a batch: some come to the same leaf.
+TRIES = 2
 
 
 @dataclass(slots=True)
@@ -32,7 +36,8 @@ class Node(Generic[Move]):
     """A position in the tree. Its rewards, from -1 to 1, are those of whoever moved to it.
 
     proven: the reward that it is worth for certain, once the solver knows. rave_visits,
-    rave_total: of playouts in which the move came later, not just here.
+    rave_total: of playouts in which the move came later, not just here. prior: how promising the
+    move looks beside the others, where an evaluation has said so.
     """
 
     move: Move
@@ -42,6 +47,7 @@ class Node(Generic[Move]):
     rave_visits: int = 0
     rave_total: float = 0
     proven: float | None = None
+    prior: float | None = None
     children: "list[Node[Move]]" = field(default_factory=list)
 
     def mean(self) -> float:
@@ -82,7 +88,10 @@ class UCT(Search[Move]):
     A search makes its playouts, fewer if it is stopped or at its node limit: then it answers with
     what it has, and raises SearchStopped only if it has nothing. They go on to the end of the
     game, or to `depth`, where the evaluation takes over; no evaluation counts more than half of a
-    win.
+    win. But a batched evaluation judges every new leaf, in place of a playout: leaves are gathered
+    by virtual loss (G. Chaslot, M. Winands and J. van den Herik, 'Parallel Monte-Carlo tree
+    search', 2008), and where it tells priors, moves are chosen by PUCT (C. Rosin, 'Multi-armed
+    bandits with episode context', 2011, in the form of AlphaZero).
 
     `counts.leaves` are the playouts, `counts.peak_open` the nodes of the tree.
     """
@@ -106,6 +115,7 @@ class UCT(Search[Move]):
         self.urgency = options.urgency
         self._policy = options.policy
         self._random = Random(options.seed)
+        self._batch = batch_of(evaluate)
         # The tree of the last search, or of the one that is going on, for whoever looks on.
         self.tree: Node[Any] | None = None
         self._simulated: Simulated[Move] | None = None
@@ -185,11 +195,14 @@ class UCT(Search[Move]):
     def _make(self, game: Game[Move], depth: int, playouts: int) -> bool:
         """Make playouts, until the root is proven; return False if it was stopped before."""
         root = self._planted()
+        made = 0
         try:
-            for _ in range(playouts):
-                self._playout(game, root, depth)
-                if root.proven is not None:
-                    break
+            while made < playouts and root.proven is None:
+                if self._batch is None:
+                    self._playout(game, root, depth)
+                    made += 1
+                else:
+                    made += self._judge_leaves(game, root, depth, playouts - made, self._batch)
         except SearchStopped:
             return False
         return True
@@ -281,16 +294,115 @@ class UCT(Search[Move]):
                         child.rave_total += _for_first(child.player, reward)
                 later.add((node.player, node.move))
 
+    def _judge_leaves(
+        self,
+        game: Game[Move],
+        root: Node[Move],
+        depth: int,
+        most: int,
+        batch: BatchEvaluation,
+    ) -> int:
+        """Gather up to `most` leaves, or a batch, and judge them; return the playouts made.
+
+        What is on its way counts as a loss, so that the next playouts go elsewhere; those that come
+        to a leaf that waits already are taken back in the end.
+        """
+        waiting: dict[int, _Waiting[Move]] = {}
+        made, stopped = 0, False
+        ways: list[list[Node[Move]]] = []
+        tries = min(most, TRIES * batch.size)
+        try:
+            while made + len(ways) < tries and len(waiting) < batch.size:
+                path = self._select(game, root) if root.visits else [root]
+                ply = len(path) - 1
+                try:
+                    self._visit(game, ply)
+                except SearchStopped:  # the game is back at the root
+                    stopped = True
+                    break
+                try:
+                    reward = self._known_reward(game, path[-1], ply)
+                    if reward is None and id(path[-1]) not in waiting:
+                        legal = list(game.moves())
+                        children = self._children(game, ply) if ply < depth else []
+                        waiting[id(path[-1])] = _Waiting(
+                            path, children, game.turn, legal, batch.take(game, legal)
+                        )
+                finally:
+                    self._take_back(game, ply)
+                if reward is None:
+                    ways.append(path)
+                    _count(path, 1)
+                    if ply == 0:  # it has no priors yet
+                        break
+                else:
+                    self._backpropagate(path, reward, [])
+                    made += 1
+            if waiting and not self.stopped:
+                answer = batch.answer([each.taken for each in waiting.values()])
+            else:
+                answer = None
+        finally:
+            for path in ways:
+                _count(path, -1)
+        if answer is not None:
+            self._learn(list(waiting.values()), *answer)
+            made += len(waiting)
+        if stopped or self.stopped:
+            raise SearchStopped
+        return made
+
+    def _known_reward(self, game: Game[Move], leaf: Node[Move], ply: int) -> float | None:
+        """Return player 0's reward of a leaf that is proven or ends the game, None of others."""
+        if leaf.proven is not None:
+            return _for_first(leaf.player, leaf.proven)
+        outcome = game.outcome()
+        if outcome is None:
+            return None
+        self.counts.leaves += 1
+        value = self._ending.value(-outcome if game.turn else outcome, ply)
+        reward = _for_first(game.turn, self._reward(value))
+        if self.solver:
+            leaf.proven = _for_first(leaf.player, reward)
+        return reward
+
+    def _learn(self, waiting: "list[_Waiting[Move]]", values: Any, priors: Any | None) -> None:
+        """Give leaves their values, and their moves as children.
+
+        values: an array, by leaf; priors: one by leaf and move, or None.
+        """
+        for number, each in enumerate(waiting):
+            self.counts.leaves += 1
+            leaf = each.path[-1]
+            if not leaf.children:
+                self._open(leaf, each.children)
+            if priors is not None:
+                known = dict(zip(each.legal, map(float, priors[number]), strict=False))
+                for child in leaf.children:
+                    child.prior = known[child.move]
+            value = max(-MOST, min(MOST, float(values[number])))
+            reward = _for_first(each.turn, self._reward(value))
+            self._backpropagate(each.path, reward, [])
+
+    def _open(self, leaf: Node[Move], children: "list[Node[Move]]") -> None:
+        """Give a leaf its children."""
+        leaf.children = children
+        self.counts.peak_open += len(children)
+
     def _grow(self, game: Game[Move], node: Node[Move], ply: int) -> None:
-        """Give a node its children, in random order if no other is asked for."""
+        """Give a node its children."""
+        node.children = self._children(game, ply)
+        self.counts.peak_open += len(node.children)
+
+    def _children(self, game: Game[Move], ply: int) -> "list[Node[Move]]":
+        """Return a node for each move to try, in random order if no other is asked for."""
         moves = self._moves(game, ply)
         if self._simulated is not None:
             sensible = set(self._simulated.sensible())
             moves = [move for move in moves if move in sensible] or moves
         if self.ordering is None:
             self._random.shuffle(moves)
-        node.children = [Node(move, game.turn) for move in moves]
-        self.counts.peak_open += len(moves)
+        return [Node(move, game.turn) for move in moves]
 
     def _go_on(self, game: Game[Move], path: list[Node[Move]]) -> None:
         """Play the move of the child with the greatest upper bound."""
@@ -300,9 +412,16 @@ class UCT(Search[Move]):
         path.append(child)
 
     def _upper_bound(self, parent: Node[Move], child: Node[Move]) -> float:
-        """Return UCB1's bound of a child's mean reward: `urgency` until it has been tried."""
+        """Return UCB1's bound of a child's mean reward: `urgency` until it has been tried.
+
+        With a prior it is PUCT's, in which a move that was not tried counts as its parent does.
+        """
         if child.proven is not None:
             return child.proven if child.proven >= 0 else -inf
+        if child.prior is not None:
+            mean = child.mean() if child.visits else _for_other(child.player, parent)
+            spread = self.exploration * child.prior * sqrt(parent.visits)
+            return mean + spread / (1 + child.visits)
         if not child.visits:
             return self.urgency + (child.rave_total / child.rave_visits if child.rave_visits else 0)
         mean = child.mean()
@@ -343,6 +462,41 @@ class UCB1(UCT[Move]):
 
     def _expand(self, game: Game[Move], path: list[Node[Move]], depth: int) -> None:
         """Leave the tree as it is."""
+
+    def _open(self, leaf: Node[Move], children: "list[Node[Move]]") -> None:
+        """Leave the tree as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting(Generic[Move]):
+    """A leaf that waits to be judged.
+
+    path: from the root to it. children: what it will have. turn: who is to move there. legal: the
+    moves that may be made. taken: what the evaluation has taken of the position.
+    """
+
+    path: list[Node[Move]]
+    children: list[Node[Move]]
+    turn: int
+    legal: list[Move]
+    taken: Any
+
+
+def batch_of(evaluate: Callable[[Any], float]) -> BatchEvaluation | None:
+    """Return an evaluation that judges batches as what it is, None for any other."""
+    return evaluate if isinstance(evaluate, BatchEvaluation) else None
+
+
+def _count(path: list[Node[Any]], losses: int) -> None:
+    """Let all nodes on a way have more visits that are losses, or fewer."""
+    for node in path:
+        node.visits += losses
+        node.total -= losses
+
+
+def _for_other(player: int, node: Node[Any]) -> float:
+    """Return a node's mean reward, such as it is for a player."""
+    return node.mean() if node.player == player else -node.mean()
 
 
 def _for_first(player: int, reward: float) -> float:

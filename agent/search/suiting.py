@@ -9,7 +9,7 @@ from agent.games.tree import Tree
 from agent.search import configuration
 from agent.search.configuration import Configuration
 from agent.search.ending import OUTRANKING, Ending
-from agent.search.mcts import ENDLESS, UCT
+from agent.search.mcts import ENDLESS, UCT, batch_of
 from agent.search.search import Search
 
 MCTS = "mcts"
@@ -40,25 +40,33 @@ def make_search(
     """
     written = configuration.read(text)
     scale = game.greatest() or 1 if isinstance(game, Tree) else WHOLE_WIN
-    return _suited(written, game, playouts).new(
+    return _suited(written, game, playouts, bool(batch_of(evaluate))).new(
         game, evaluate, scale=scale, ending=QUICKEST, seed=seed
     )
 
 
-def _suited(written: Configuration, game: Game[Any], playouts: int | None) -> Configuration:
-    """Return the algorithm with settings that suit a game."""
+def _suited(
+    written: Configuration, game: Game[Any], playouts: int | None, judged: bool
+) -> Configuration:
+    """Return the algorithm with settings that suit a game.
+
+    judged: a batched evaluation judges what else would be played out.
+    """
     if not issubclass(written.kind, UCT):
         suits = {} if written.options else written.among(TECHNIQUES)
     else:
         if playouts is not None:
             written = replace(written, options=written.options | {"playouts": playouts})
-        own = isinstance(game, Simulated)
+        own = isinstance(game, Simulated) and not judged
         suits = {"playouts": ENDLESS, **(WITH_OWN_PLAYOUTS if own else {"solver": True})}
     return replace(written, options=suits | written.options)
 
 
-def default_algorithm(game: Game[Any]) -> str:
-    """Return the name of the algorithm that suits a game best."""
+def default_algorithm(game: Game[Any], judged: bool = False) -> str:
+    """Return the name of the algorithm that suits a game best.
+
+    judged: a batched evaluation judges its positions.
+    """
     if isinstance(game, Chance):
         return "expectiminimax"
-    return MCTS if isinstance(game, Simulated) else "alpha-beta"
+    return MCTS if judged or isinstance(game, Simulated) else "alpha-beta"

@@ -1,0 +1,224 @@
+"""What batched evaluations are given, and what of their answers is refused."""
+
+from collections.abc import Callable
+from typing import Any
+
+import chess
+import numpy as np
+import pytest
+
+from agent.evaluation import LARGEST_BATCH, Evaluation, EvaluationError, batched, load
+from agent.game import find_move
+from agent.games import catalogue
+from agent.games.batches import GameBatch, judge
+from agent.games.chess_batch import NO_MOVE, NO_SQUARE, ChessBatch, judge_boards, of_boards
+from agent.games.go import Go
+from agent.games.go_batch import GoBatch, of_positions
+from agent.games.stones import PASS
+from agent.games.tic_tac_toe import TicTacToe
+
+CASTLING = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
+CAPTURE = "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1"
+PROMOTION = "8/P6k/8/8/8/8/8/K7 w - - 7 40"
+
+
+def evaluation(function: Callable[[Any], Any], size: int = 8) -> Evaluation:
+    return Evaluation("mine.py:evaluate", python=function, batch=size)
+
+
+def pieces_of(batch: ChessBatch, number: int) -> dict[int, str]:
+    """The pieces of a position by square, the mover's in capitals."""
+    return {
+        square: letter
+        for letter, bitboard in zip("PNBRQKpnbrqk", batch.pieces[number], strict=True)
+        for square in chess.scan_forward(int(bitboard))
+    }
+
+
+def seen(board: chess.Board) -> dict[int, str]:
+    """The pieces as the side to move sees them, by python-chess."""
+    upright = board if board.turn else board.mirror()
+    return {square: piece.symbol() for square, piece in upright.piece_map().items()}
+
+
+@pytest.mark.parametrize("fen", [chess.STARTING_FEN, CASTLING, CAPTURE, PROMOTION])
+def test_a_board_and_its_mirror_image_are_alike(fen: str) -> None:
+    board = chess.Board(fen)
+    batch = of_boards([board, board.mirror()])
+    assert list(batch.turns) == [not board.turn, board.turn]
+    assert pieces_of(batch, 0) == pieces_of(batch, 1) == seen(board)
+    for array in (batch.castling, batch.en_passant, batch.halfmoves, batch.counts):
+        assert array[0] == array[1]
+    assert set(batch.moves[0]) == set(batch.moves[1])
+
+
+def test_moves_have_squares_and_promotions() -> None:
+    batch = of_boards([chess.Board(PROMOTION), chess.Board(CASTLING), chess.Board(CAPTURE)])
+    assert batch.width == max(batch.counts)
+    a7, a8 = chess.A7, chess.A8
+    promotions = {a7 + 64 * a8 + 4096 * kind for kind in range(chess.KNIGHT, chess.KING)}
+    assert promotions <= set(batch.moves[0].tolist())
+    assert {chess.E1 + 64 * chess.H1, chess.E1 + 64 * chess.A1} <= set(batch.moves[1].tolist())
+    # Black's capture of e3 in passing, seen from his side.
+    assert chess.D5 + 64 * chess.E6 in batch.moves[2]
+    assert list(batch.en_passant) == [NO_SQUARE, NO_SQUARE, chess.E6]
+    for count, moves in zip(batch.counts, batch.moves, strict=True):
+        assert (moves[:count] != NO_MOVE).all()
+        assert (moves[count:] == NO_MOVE).all()
+
+
+def test_castling_of_chess960_is_told_alike() -> None:
+    board = chess.Board(CASTLING)
+    other = chess.Board(CASTLING, chess960=True)
+    assert set(of_boards([board]).moves[0]) == set(of_boards([other]).moves[0])
+
+
+def test_planes_have_a_one_for_each_piece() -> None:
+    board = chess.Board(CAPTURE)
+    planes = of_boards([board]).planes()
+    assert planes.shape == (1, 12, 64)
+    assert planes.dtype == np.float32
+    kinds, squares = np.nonzero(planes[0])
+    found = {int(s): "PNBRQKpnbrqk"[k] for k, s in zip(kinds, squares, strict=True)}
+    assert found == seen(board)
+
+
+def test_one_board_is_judged_in_whole_centipawns() -> None:
+    value = judge_boards(evaluation(lambda batch: np.full(len(batch), 12.6)))(chess.Board())
+    assert value == 13
+    assert isinstance(value, int)
+
+
+def test_go_is_seen_by_the_mover() -> None:
+    game = Go(5, 6.5)
+    for move in ("b1", "c1", "a2", "d2", "b3", "c3", "c2", "b2"):
+        game.play(find_move(game, move))
+    batch = of_positions([game])
+    stones = batch.stones[0]
+    assert stones[0].tolist() == [0, 1, -1, 0, 0]  # Black, who is to move, has b1
+    assert stones[1].tolist() == [1, -1, 0, -1, 0]  # c2 was taken
+    assert batch.ko[0] == 1 * 5 + 2
+    assert batch.last[0] == 1 * 5 + 1
+    assert batch.komi[0] == 6.5
+    legal = {25 if move == PASS else stone_point(game, move) for move in game.moves()}
+    assert set(batch.moves[0, : batch.counts[0]].tolist()) == legal
+    game.play(PASS)
+    after = of_positions([game])
+    assert after.turns[0] == 1
+    assert (after.stones[0] == -stones).all()
+    assert after.last[0] == 25
+
+
+def stone_point(game: Go, move: int) -> int:
+    column, row = game.stones.shape.place(move)
+    return row * game.size + column
+
+
+class Shown(TicTacToe):
+    """A game with features."""
+
+    def features(self) -> Any:
+        return np.array([len(list(self.moves())), self.turn])
+
+
+@pytest.mark.parametrize("game", [TicTacToe(), Shown()])
+def test_any_game_is_given_whole_or_as_its_features(game: TicTacToe) -> None:
+    given: list[GameBatch] = []
+
+    def evaluate(batch: GameBatch) -> Any:
+        given.append(batch)
+        return np.arange(len(batch))
+
+    found = catalogue.find("tic-tac-toe").batched(evaluation(evaluate))
+    taken = []
+    for move in ("b2", "a1"):
+        taken.append(found.take(game, list(game.moves())))
+        game.play(find_move(game, move))
+    values, priors = found.answer(taken)
+    game.undo()
+    game.undo()
+    assert list(values) == [0, 1]
+    assert priors is None
+    (batch,) = given
+    assert list(batch.counts) == [9, 8]
+    assert list(batch.turns) == [0, 1]
+    assert batch.width == 9
+    if batch.features is not None:
+        assert batch.features.tolist() == [[9, 0], [8, 1]]
+        assert batch.games == []
+    else:
+        assert [len(list(each.moves())) for each in batch.games] == [9, 8]
+    assert (batch.features is None) == (type(game) is TicTacToe)
+
+
+def test_priors_are_of_the_legal_moves_alone() -> None:
+    def evaluate(batch: ChessBatch) -> Any:
+        return np.zeros(len(batch)), np.full((len(batch), batch.width), 7)
+
+    batch = of_boards([chess.Board(), chess.Board(PROMOTION)])
+    _, priors = judge(evaluation(evaluate), batch)
+    assert priors is not None
+    for row, count in zip(priors, batch.counts, strict=True):
+        assert row[:count] == pytest.approx(1 / count)
+        assert not row[count:].any()
+
+
+WRONG = {
+    "raises": (lambda batch: 1 // 0, "evaluate failed: ZeroDivisionError"),
+    "exits": (lambda batch: exit(), "evaluate failed: SystemExit"),
+    "too few": (lambda batch: np.zeros(1), r"values of the shape \(1,\), where \(2,\) is needed"),
+    "a column": (lambda batch: np.zeros((2, 1)), r"values of the shape \(2, 1\)"),
+    "one number": (lambda batch: 5, r"values of the shape \(\)"),
+    "text": (lambda batch: ["a", "b"], "values of the type <U1: real numbers are needed"),
+    "complex": (lambda batch: np.zeros(2) * 1j, "values of the type complex128"),
+    "truths": (lambda batch: np.zeros(2, bool), "values of the type bool"),
+    "nothing": (lambda batch: None, "values of the type object"),
+    "nan": (lambda batch: np.array([0, np.nan]), "returned nan among its values"),
+    "infinite": (lambda batch: np.array([0, -np.inf]), "returned -inf among its values"),
+    "three": (lambda batch: (np.zeros(2), 1, 2), "returned 3 things"),
+    "narrow": (lambda batch: (np.zeros(2), np.ones((2, 3))), r"priors of the shape \(2, 3\)"),
+    "negative": (lambda batch: (np.zeros(2), -priors_of(batch)), "priors below 0"),
+    "none likely": (lambda batch: (np.zeros(2), 0 * priors_of(batch)), "that are all 0"),
+    "no prior": (lambda batch: (np.zeros(2), np.nan * priors_of(batch)), "nan among its priors"),
+}
+
+
+def priors_of(batch: ChessBatch) -> Any:
+    return np.ones((len(batch), batch.width))
+
+
+@pytest.mark.parametrize(("function", "message"), WRONG.values(), ids=WRONG)
+def test_a_wrong_answer_is_named(function: Callable[[Any], Any], message: str) -> None:
+    batch = of_boards([chess.Board(), chess.Board(PROMOTION)])
+    with pytest.raises(EvaluationError, match=message) as raised:
+        judge(evaluation(function), batch)
+    assert "mine.py:evaluate" in str(raised.value)
+
+
+@pytest.mark.parametrize("size", [0, -1, LARGEST_BATCH + 1, True, 2.0, print])
+def test_a_batch_has_a_size(size: Any) -> None:
+    with pytest.raises(ValueError, match=r"write @batched\(size=64\)"):
+        batched(size)
+
+
+def test_a_marked_function_is_found_by_its_name(tmp_path: Any) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from agent.evaluation import batched\n"
+        "@batched(size=3)\ndef evaluate(batch):\n    return batch\n"
+        "@batched()\ndef without():\n    return 0\n"
+    )
+    found = load(f"{path}:evaluate")
+    assert found.batch == 3
+    assert found.python is not None
+    assert found.python(5) == 5
+    with pytest.raises(EvaluationError, match=r"called with \(batch\), and takes \(\)"):
+        load(f"{path}:without")
+    with pytest.raises(EvaluationError, match="it has: evaluate, without"):
+        load(f"{path}:another")
+
+
+def test_a_go_batch_has_no_more_than_its_moves() -> None:
+    batch: GoBatch = of_positions([Go(3), Go(3)])
+    assert len(batch) == 2
+    assert batch.width == 10
