@@ -113,6 +113,7 @@ class Engine:
         self._own_tables: OwnTables | None = None
         self._settings = Settings()
         self._evaluation = HANDCRAFTED  # in use: the one that is set, unless it rests
+        self._told_of: Evaluation | None = None  # the batched one that was said to be slow
         self._given: ChessSearcher | None = None  # to whoever searches now
         self._left = LeftBehind()  # in the evaluation that is set
         kernel = Loading(
@@ -153,8 +154,10 @@ class Engine:
         level = self._settings.level
         if level is None:
             self._given = self._strongest((self._settings.search, ALPHABETA), clock, stop)
+            self._tell_batches()
             return self._given
         self._given = self._strongest((ALPHABETA,), clock, stop)
+        self._tell_batches()
         return WeakSearch(self._given, level, self._seed)
 
     def give_up(self, thread: threading.Thread) -> str | None:
@@ -175,6 +178,20 @@ class Engine:
         }
         self._fallback = None
         return f"evaluation {evaluation.name} did not return in time; it is given up for this move"
+
+    def _tell_batches(self) -> None:
+        """Tell, once, that a batched evaluation is asked about one position after the other."""
+        evaluation = self._evaluation
+        settings = self._settings
+        if not evaluation.batch or (settings.search == MCTS and settings.level is None):
+            return
+        if self._told_of is not evaluation:
+            self._told_of = evaluation
+            self._report(
+                f"evaluation {evaluation.name} judges {evaluation.batch} positions at once, but "
+                f"this search asks for one at a time, which is slow: set Search to {MCTS}"
+                + (", and no level" if settings.level else "")
+            )
 
     def _is_stuck(self, searcher: ChessSearcher) -> bool:
         """Tell whether a search that was stopped goes on because of the user's evaluation."""

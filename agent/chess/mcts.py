@@ -78,7 +78,7 @@ from agent.compiled.tree import (
 )
 
 DEEPEST = MAX_PLY // 2  # plies from the root that the tree reaches; quiescence needs the rest
-ABANDONED = 2.0  # no value
+UNJUDGED = 2.0  # no value
 UNIT = 200.0  # centipawns: so far ahead, the value is that of winning e of e + 1 games
 
 # The logarithm, in thousandths, of how much more promising a move is than an ordinary one.
@@ -120,19 +120,20 @@ def _promise(position: Position, move: int) -> int:
 
 
 @kernel
-def _weigh(worker: Worker, ply: int) -> float:
+def weigh(worker: Worker, ply: int) -> float:
     """Generate the moves at `ply` and score them; return the sum of their weights."""
     position, frame = position_at(worker, ply), frame_at(worker, ply)
     frame.count = generate(position, frame, 0, ALL, EVERYWHERE, False)
     total = 0.0
     for i in range(frame.count):
         frame.scores[i] = _promise(position, frame.moves[i])
-        total += _weight(frame.scores[i])
+        total += weight(frame.scores[i])
     return total
 
 
 @kernel
-def _weight(promise: int) -> float:
+def weight(promise: int) -> float:
+    """Return what a promise counts beside others, as a factor."""
     return math.exp(promise / 1000.0)
 
 
@@ -152,7 +153,7 @@ def _take_out_children(worker: Worker, tree: NodeTree, node: int, ply: int) -> N
 @kernel
 def _add_most_promising(worker: Worker, tree: NodeTree, node: int, ply: int) -> int:
     """Add a child for the untried move of the greatest prior; return it, NO_NODE without room."""
-    total = _weigh(worker, ply)
+    total = weigh(worker, ply)
     _take_out_children(worker, tree, node, ply)
     frame = frame_at(worker, ply)
     best, second, best_move = _TAKEN, _TAKEN, NO_MOVE
@@ -163,8 +164,8 @@ def _add_most_promising(worker: Worker, tree: NodeTree, node: int, ply: int) -> 
             best, best_move = promise, frame.moves[i]
         elif promise > second:
             second = promise
-    untried = EXHAUSTED if second == _TAKEN else _weight(second) / total
-    return add_child(tree, node, best_move, _weight(best) / total, untried)
+    untried = EXHAUSTED if second == _TAKEN else weight(second) / total
+    return add_child(tree, node, best_move, weight(best) / total, untried)
 
 
 @kernel
@@ -205,7 +206,7 @@ def _best_child(tree: NodeTree, node: int) -> int:
 
 
 @kernel
-def _select(worker: Worker, tree: NodeTree, path: npt.NDArray[np.int64]) -> int:
+def select(worker: Worker, tree: NodeTree, path: npt.NDArray[np.int64]) -> int:
     """Phase 1: go down by upper confidence bounds; return the ply of the node where that ends.
 
     path[ply] is the node at `ply`. All on the path have their visit counted, and a virtual loss.
@@ -269,12 +270,11 @@ def _value_of_proof(proof: int) -> float:
 
 
 @kernel
-def _simulate(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
-    """Phase 3: return the value for the side to move at `ply`, by quiescence search.
+def known_value(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
+    """Return what the node at `ply` is worth to whoever is to move, where nothing need be judged.
 
-    ABANDONED says that the search was stopped before there was one. A mate that is found is proven:
-    quiescence search tries every answer to a check, and whoever is not in check need not capture;
-    or it is in an endgame table, as a draw may be.
+    That is where it is proven, drawn by the rules, or drawn in an endgame table; UNJUDGED anywhere
+    else.
     """
     proof = proof_of(tree, node)
     if proof != UNKNOWN:
@@ -285,26 +285,66 @@ def _simulate(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
     if not position.checkers and not has_moves(worker, ply):
         set_proof(tree, node, DRAWN)
         return 0.0
-    score = int64(NO_SCORE)
-    if ply > 0 and worker.tables and is_small(position):
-        score = table_score(worker, ply, position)
-        if score == 0:
-            set_proof(tree, node, DRAWN)
-            return 0.0
-    if score == NO_SCORE:
-        score = quiescence(worker, ply, -INFINITE, INFINITE)
-        if worker.stop:
-            return ABANDONED
-    if ply > 0:
-        if score >= MATE_BOUND:
-            set_proof(tree, node, score + ply)
-        elif score <= -MATE_BOUND:
-            set_proof(tree, node, score - ply)
+    return UNJUDGED
+
+
+@kernel
+def table_proof(worker: Worker, tree: NodeTree, node: int, ply: int) -> int:
+    """Return the score that an endgame table has of the node at `ply`, and note it as proven.
+
+    NO_SCORE says that there is none.
+    """
+    position = position_at(worker, ply)
+    if ply == 0 or not worker.tables or not is_small(position):
+        return NO_SCORE
+    score = table_score(worker, ply, position)
+    if score == 0:
+        set_proof(tree, node, DRAWN)
+    elif score != NO_SCORE:
+        _note_mate(tree, node, score, ply)
+    return score
+
+
+@kernel
+def _note_mate(tree: NodeTree, node: int, score: int, ply: int) -> None:
+    """Note that the node at `ply` is proven, if its score, counted from the root, is a mate's."""
+    if score >= MATE_BOUND:
+        set_proof(tree, node, score + ply)
+    elif score <= -MATE_BOUND:
+        set_proof(tree, node, score - ply)
+
+
+@kernel
+def value_of_score(score: float) -> float:
+    """Return the value, from -1 to 1, of a score in centipawns."""
     return 2.0 / (1.0 + math.exp(-score / UNIT)) - 1.0
 
 
 @kernel
-def _backpropagate(tree: NodeTree, path: npt.NDArray[np.int64], ply: int, value: float) -> None:
+def _simulate(worker: Worker, tree: NodeTree, node: int, ply: int) -> float:
+    """Phase 3: return the value for the side to move at `ply`, by quiescence search.
+
+    UNJUDGED says that the search was stopped before there was one. A mate that is found is proven:
+    quiescence search tries every answer to a check, and whoever is not in check need not capture;
+    or it is in an endgame table, as a draw may be.
+    """
+    value = known_value(worker, tree, node, ply)
+    if value != UNJUDGED:
+        return value
+    score = int64(table_proof(worker, tree, node, ply))
+    if score == 0:
+        return 0.0
+    if score == NO_SCORE:
+        score = quiescence(worker, ply, -INFINITE, INFINITE)
+        if worker.stop:
+            return UNJUDGED
+        if ply > 0:
+            _note_mate(tree, node, score, ply)
+    return value_of_score(score)
+
+
+@kernel
+def backpropagate(tree: NodeTree, path: npt.NDArray[np.int64], ply: int, value: float) -> None:
     """Phase 4: give the value of the node at `ply` to all nodes on the path, and what it proves."""
     node = path[ply]
     leave(tree, node, -value)
@@ -331,16 +371,16 @@ def play_out(worker: Worker, tree: NodeTree, path: npt.NDArray[np.int64]) -> Non
         if count_playouts(tree, 1) >= tree.goal:
             count_playouts(tree, -1)
             return
-        ply = _expand(worker, tree, path, _select(worker, tree, path))
-        value = ABANDONED
+        ply = _expand(worker, tree, path, select(worker, tree, path))
+        value = UNJUDGED
         if tree.state == GROWING:
             value = _simulate(worker, tree, path[ply], ply)
-        if value == ABANDONED:
+        if value == UNJUDGED:
             for i in range(ply + 1):
                 cancel(tree, path[i])
             count_playouts(tree, -1)
         else:
-            _backpropagate(tree, path, ply, value)
+            backpropagate(tree, path, ply, value)
             if tree.content and proof_of(tree, int64(ROOT)) != UNKNOWN:
                 tree.state = SOLVED
 
@@ -350,7 +390,7 @@ def open_root(worker: Worker, tree: NodeTree) -> None:
     """Make every root move a child of the root, where it is not, and give the root a value."""
     ply = 0
     root = int64(ROOT)
-    total = _weigh(worker, ply)
+    total = weigh(worker, ply)
     frame = frame_at(worker, ply)
     _take_out_children(worker, tree, root, ply)
     for i in range(frame.count):
@@ -358,10 +398,12 @@ def open_root(worker: Worker, tree: NodeTree) -> None:
             continue
         for j in range(worker.root_count):
             if worker.root_moves[j] == frame.moves[i]:
-                prior = _weight(frame.scores[i]) / total
+                prior = weight(frame.scores[i]) / total
                 add_child(tree, root, frame.moves[i], prior, EXHAUSTED)
     if visits_of(tree, root) == 0:
         enter(tree, root)
-        value = _simulate(worker, tree, root, ply)
-        leave(tree, root, 0.0 if value == ABANDONED else -value)
+        value = UNJUDGED
+        if not worker.stop:
+            value = _simulate(worker, tree, root, ply)
+        leave(tree, root, 0.0 if value == UNJUDGED else -value)
     prove(tree, root)

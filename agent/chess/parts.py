@@ -13,7 +13,7 @@ PARTS = {
         "agent.chess.aspiration",
         "agent.chess.handcrafted",
     ),
-    MCTS: ("agent.compiled.tree", "agent.chess.mcts"),
+    MCTS: ("agent.compiled.tree", "agent.chess.mcts", "agent.chess.batched_mcts"),
     SELFPLAY: ("agent.chess.selfplay",),
     TRACING: ("agent.chess.tracing",),
     TIMING: ("agent.chess.timing",),

@@ -14,6 +14,7 @@ import chess
 import numpy as np
 
 from agent.chess.crew_search import MAX_DEPTH, CrewSearch
+from agent.chess.leaf_batch import LeafBatch
 from agent.chess.mcts import DEEPEST, UNIT, open_root, play_out
 from agent.chess.rules import KernelBoard
 from agent.compiled.growth import MOST_VISITS, goals, grow
@@ -36,7 +37,8 @@ class TreeSearch(CrewSearch):
 
     megabytes: the tree's. choice: whether the move with the most visits is played, that of the
     greatest mean value, or that of the greatest upper bound; a proven win comes before all, a
-    proven loss after all. Implements the player's Searcher.
+    proven loss after all. A batched evaluation judges the leaves, in place of quiescence search,
+    and makes one thread search. Implements the player's Searcher.
     """
 
     def __init__(
@@ -51,6 +53,16 @@ class TreeSearch(CrewSearch):
         self._pool = self._make_pool(megabytes)
         self._board: chess.Board | None = None  # at the root of the tree, if that is of use
         self._restricted = False
+        self._batch = self._make_batch()
+        self._batch_error: EvaluationError | None = None
+
+    def _make_batch(self) -> LeafBatch | None:
+        return LeafBatch(self._evaluation) if self._evaluation.batch else None
+
+    def set_evaluation(self, evaluation: Evaluation) -> None:
+        """Evaluate with another function; see `CrewSearch`."""
+        super().set_evaluation(evaluation)
+        self._batch = self._make_batch()
 
     @staticmethod
     def _make_pool(megabytes: int) -> NodePool:
@@ -113,13 +125,16 @@ class TreeSearch(CrewSearch):
         """Make more and more playouts; report after each level or part of one, and after a stop."""
         started = time.perf_counter()
         self._take_root(board, limits)
-        self._crew.employ(len(self._crew))
+        self._crew.employ(len(self._crew) if self._batch is None else 1)
         worker, pool = self._crew.first.worker, self._pool
         pool.tree.content = lines == 1 and not limits.mate
-        open_root(worker, pool.tree)
+        if self._batch is None:
+            open_root(worker, pool.tree)
         most = MOST_VISITS - pool.visits(ROOT)
         for depth, goal in goals(limits.depth or MAX_DEPTH, min(limits.nodes or most, most)):
             grow(pool, self._crew, goal, self._play_out)
+            if not pool.children(ROOT):  # stopped before its moves were judged
+                open_root(worker, pool.tree)
             level = self._lines(depth, started, lines)
             if worker.stop:
                 yield replace(level[0], complete=False)
@@ -129,8 +144,17 @@ class TreeSearch(CrewSearch):
                 return
 
     def _play_out(self, game: KernelBoard, number: int = 0) -> None:
+        if self._batch is not None:
+            self._batch_error = self._batch.play_out(game, self._pool.tree)
+            if self._batch_error is not None:
+                self.stop()
+            return
         play_out(game.worker, self._pool.tree, np.zeros(DEEPEST + 2, np.int64))
         self._heed(game)
+
+    def _take_error(self) -> EvaluationError | None:
+        error, self._batch_error = self._batch_error, None
+        return error or super()._take_error()
 
     def _lines(self, depth: int, started: float, lines: int) -> list[Info[chess.Move]]:
         """Report the best moves of the root, as they stand."""

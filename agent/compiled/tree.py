@@ -199,6 +199,7 @@ def add_child(tree: NodeTree, parent: int, move: int, prior: float, untried: flo
 def drop_children(tree: NodeTree, parent: int) -> None:
     """Take all children from a locked parent; who is on the way through one goes on there."""
     _exchange_int32(tree.firsts, parent, NO_NODE)
+    _write_float32(tree.untried, parent, NEW)
 
 
 @kernel

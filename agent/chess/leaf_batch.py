@@ -1,0 +1,92 @@
+"""The leaves of a tree that wait to be judged together, and who judges them."""
+
+import numpy as np
+
+from agent.chess.batched_mcts import (
+    BITBOARDS,
+    CASTLING,
+    KINDS,
+    LEAF,
+    NUMBERS,
+    PLAYOUT,
+    SIDES,
+    gather,
+    settle,
+)
+from agent.chess.mcts import DEEPEST
+from agent.chess.records import MAX_MOVES
+from agent.chess.rules import KernelBoard
+from agent.compiled.scores import MAX_EVALUATION
+from agent.compiled.tree import NodeTree
+from agent.evaluation import Evaluation, EvaluationError
+from agent.games.batches import judge
+from agent.games.chess_batch import turned
+
+# Playouts that may be under way for each leaf that is judged: some come to the same leaf.
+_TRIES = 2
+
+
+class LeafBatch:
+    """Memory for the leaves that a batched evaluation judges at once."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        size = evaluation.batch
+        self._evaluation = evaluation
+        self._paths = np.zeros((_TRIES * size, DEEPEST + 2), np.int64)
+        self._playouts = np.zeros((_TRIES * size, PLAYOUT), np.int64)
+        self._bitboards = np.zeros((size, BITBOARDS), np.uint64)
+        self._numbers = np.zeros((size, NUMBERS), np.int64)
+        self._moves = np.zeros((size, MAX_MOVES), np.int32)
+        self._shown = np.zeros((size, MAX_MOVES), np.int32)
+        self._priors = np.zeros((size, MAX_MOVES), np.float32)
+
+    def play_out(self, game: KernelBoard, tree: NodeTree) -> EvaluationError | None:
+        """Make playouts, batch after batch, until the tree's goal, or until it can grow no more.
+
+        Returns what the evaluation failed with, after which the tree has none of its batch.
+        """
+        while made := gather(
+            game.worker,
+            tree,
+            self._paths,
+            self._playouts,
+            self._bitboards,
+            self._numbers,
+            self._moves,
+            self._shown,
+            self._priors,
+        ):
+            error, scores = None, np.zeros(0)
+            try:
+                scores = self._judge(int(self._playouts[:made, LEAF].max()) + 1)
+            except EvaluationError as failed:
+                error = failed
+            settle(
+                game.worker,
+                tree,
+                self._paths,
+                self._playouts[:made],
+                self._numbers,
+                self._moves,
+                self._priors,
+                scores,
+            )
+            game.worker.nodes += made
+            if error is not None:
+                return error
+        return None
+
+    def _judge(self, leaves: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+        """Return the scores of the first leaves, and take their priors, if they are judged too."""
+        bitboards, numbers = self._bitboards[:leaves], self._numbers[:leaves]
+        batch = turned(
+            bitboards[:, KINDS:SIDES],
+            bitboards[:, SIDES:CASTLING],
+            bitboards[:, CASTLING],
+            numbers,
+            self._shown[:leaves],
+        )
+        scores, priors = judge(self._evaluation, batch)
+        if priors is not None:
+            self._priors[:leaves, : priors.shape[1]] = priors
+        return np.clip(scores, -MAX_EVALUATION, MAX_EVALUATION)

@@ -1,0 +1,252 @@
+"""Monte Carlo tree search of chess with an evaluation in Python that judges many leaves at once."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import chess
+import numpy as np
+import pytest
+
+from agent.chess.search import KernelSearch
+from agent.chess.tree_search import TreeSearch
+from agent.compiled.tree import ROOT
+from agent.evaluation import Evaluation, EvaluationError
+from agent.games.chess_batch import ChessBatch, of_boards
+from agent.limits import Info, Limits, Mate
+from tests.agent.chess.test_tree_search import KIWIPETE, check_tree, last_info, pool_of
+
+WORTH = np.array([100, 300, 310, 500, 900, 0])
+SIGNED = np.concatenate([WORTH, -WORTH])
+CAPTURE = "rnbqkb1r/pppp1ppp/8/4p3/4n3/2N2N2/PPPP1PPP/R1BQKB1R w KQkq - 0 5"
+
+
+def material(batch: ChessBatch) -> Any:
+    return batch.planes().sum(2) @ SIGNED
+
+
+def with_priors(batch: ChessBatch) -> Any:
+    return material(batch), np.ones((len(batch), batch.width))
+
+
+def search_by(function: Callable[[Any], Any], size: int, megabytes: int = 16) -> TreeSearch:
+    return TreeSearch(megabytes, evaluation=Evaluation("mine", python=function, batch=size))
+
+
+def check_nothing_is_under_way(search: TreeSearch) -> None:
+    """All visits of nodes come from below or were their first, and no leaf is reserved."""
+    pool = pool_of(search)
+    assert not pool.columns["marks"].any()
+    total = abs(pool.columns["totals"])
+    assert (total <= pool.columns["visits"].astype(np.int64) << 20).all()
+
+
+@pytest.mark.parametrize("function", [material, with_priors])
+@pytest.mark.parametrize(
+    ("fen", "size"), [(chess.STARTING_FEN, 1), (KIWIPETE, 16), (KIWIPETE, 256)]
+)
+def test_the_tree_is_one_of_legal_moves_and_its_visits_add_up(
+    fen: str, size: int, function: Callable[[Any], Any]
+) -> None:
+    search = search_by(function, size)
+    info = last_info(search, chess.Board(fen), Limits(nodes=600))
+    pool = pool_of(search)
+    assert info.nodes == 600
+    assert pool.visits(ROOT) == 600
+    assert sum(pool.visits(child) for child in pool.children(ROOT)) == 599
+    check_tree(search, chess.Board(fen))
+    check_nothing_is_under_way(search)
+
+
+@pytest.mark.parametrize("size", [1, 64])
+def test_each_leaf_is_given_as_it_is(size: int) -> None:
+    """What is judged are the positions that python-chess reaches, with their moves."""
+    wanted: dict[bytes, tuple[Any, ...]] = {}
+
+    def judge(batch: ChessBatch) -> Any:
+        assert len(batch) <= size
+        for row in range(len(batch)):
+            key = batch.pieces[row].tobytes() + bytes([int(batch.turns[row])])
+            moves = frozenset(batch.moves[row, : batch.counts[row]].tolist())
+            rest = (batch.castling[row], batch.en_passant[row], batch.halfmoves[row], moves)
+            wanted[key + batch.castling[row].tobytes()] = rest
+        return np.zeros(len(batch))
+
+    for fen in (KIWIPETE, "8/P6k/8/8/1p6/8/2P5/K7 w - - 3 40"):
+        board = chess.Board(fen)
+        wanted.clear()
+        last_info(search_by(judge, size), board, Limits(nodes=400))
+        compared = 0
+        for first in [None, *board.legal_moves]:
+            if first is not None:
+                board.push(first)
+            exact = of_boards([board])
+            key = exact.pieces[0].tobytes() + bytes([int(exact.turns[0])])
+            found = wanted.get(key + exact.castling[0].tobytes())
+            if found is not None:
+                moves = frozenset(exact.moves[0].tolist())
+                assert found == (
+                    exact.castling[0], exact.en_passant[0], exact.halfmoves[0], moves
+                )  # fmt: skip
+                compared += 1
+            if first is not None:
+                board.pop()
+        assert compared > 3
+
+
+@pytest.mark.parametrize(
+    ("fen", "moves"),
+    [
+        ("6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1", 1),
+        ("8/8/8/8/8/5k2/7q/5K2 w - - 0 1", -1),
+    ],
+)
+def test_mates_are_proven(fen: str, moves: int) -> None:
+    info = last_info(search_by(with_priors, 32), chess.Board(fen), Limits(nodes=100_000))
+    assert info.score == Mate(moves)
+    assert info.nodes < 100_000, "a proven root ends the search"
+
+
+def test_what_hangs_is_taken() -> None:
+    for function in (material, with_priors):
+        info = last_info(search_by(function, 64), chess.Board(CAPTURE), Limits(nodes=5000))
+        assert info.pv[0] == chess.Move.from_uci("c3e4")
+
+
+def test_moves_of_great_prior_are_tried_first() -> None:
+    def judge(batch: ChessBatch) -> Any:
+        priors = np.full((len(batch), batch.width), 0.01)
+        priors[batch.moves == chess.A2 + 64 * chess.A3] = 1
+        return np.zeros(len(batch)), priors
+
+    search = search_by(judge, 16)
+    info = last_info(search, chess.Board(), Limits(nodes=500))
+    assert info.pv[0] == chess.Move.from_uci("a2a3")
+    pool = pool_of(search)
+    (favourite,) = (child for child in pool.children(ROOT) if pool.prior(child) > 0.5)
+    assert pool.prior(favourite) == pytest.approx(1 / 1.19)
+    assert pool.visits(favourite) > 250
+
+
+def test_only_the_moves_asked_for_are_searched() -> None:
+    moves = (chess.Move.from_uci("a2a3"), chess.Move.from_uci("h2h3"))
+    search = search_by(with_priors, 16)
+    info = last_info(search, chess.Board(), Limits(nodes=300, search_moves=moves))
+    assert info.pv[0] in moves
+    assert len(pool_of(search).children(ROOT)) == 2
+
+
+def test_the_tree_is_kept_and_made_room_in() -> None:
+    search = search_by(material, 64, megabytes=1)
+    board = chess.Board()
+    for move in ("e2e4", "e7e5", "g1f3"):
+        info = last_info(search, board, Limits(nodes=4000))
+        assert info.nodes == 4000
+        check_nothing_is_under_way(search)
+        board.push_uci(move)
+    search._take_root(board, Limits())
+    assert pool_of(search).visits(ROOT) > 0
+
+
+def test_games_of_chess960_castle() -> None:
+    board = chess.Board("4k3/8/8/8/8/8/8/RK5R w AH - 0 1", chess960=True)
+    castling = [move for move in board.legal_moves if board.is_castling(move)]
+    assert castling
+    info = last_info(search_by(material, 8), board, Limits(nodes=200, search_moves=(castling[0],)))
+    assert info.pv[0] == castling[0]
+
+
+WRONG = {
+    "raises": (lambda batch: 1 // 0, "ZeroDivisionError"),
+    "shape": (lambda batch: np.zeros((len(batch), 1)), "of the shape"),
+    "nan": (lambda batch: np.full(len(batch), np.nan), "nan among its values"),
+    "type": (lambda batch: ["much"] * len(batch), "real numbers are needed"),
+}
+
+
+@pytest.mark.parametrize(("function", "message"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("after", [0, 5])
+def test_a_wrong_answer_ends_the_search_with_a_move(
+    function: Callable[[Any], Any], message: str, after: int
+) -> None:
+    calls = []
+
+    def judge(batch: ChessBatch) -> Any:
+        calls.append(len(batch))
+        return function(batch) if len(calls) > after else material(batch)
+
+    search = search_by(judge, 16)
+    search.arm()
+    infos: list[Info[chess.Move]] = []
+    with pytest.raises(EvaluationError, match=message):
+        infos.extend(search.deepen(chess.Board(), Limits(nodes=5000)))
+    for info in search_again(search, judge, calls):
+        assert info.pv[0] in chess.Board().legal_moves
+    assert len(calls) > after
+
+
+def search_again(
+    search: TreeSearch, judge: Callable[[Any], Any], calls: list[int]
+) -> list[Info[chess.Move]]:
+    """After a failure the next search begins anew, and its evaluation is asked again."""
+    search.set_evaluation(Evaluation("sound", python=material, batch=16))
+    search.arm()
+    infos = list(search.deepen(chess.Board(), Limits(nodes=200)))
+    assert infos[-1].nodes == 200
+    check_nothing_is_under_way(search)
+    return infos
+
+
+def test_something_is_told_before_a_first_failure() -> None:
+    search = search_by(lambda batch: 1 // 0, 16)
+    search.arm()
+    told = search.deepen(chess.Board(), Limits(nodes=500))
+    info = next(told)
+    assert info.pv[0] in chess.Board().legal_moves
+    assert not info.complete
+    with pytest.raises(EvaluationError, match="ZeroDivisionError"):
+        next(told)
+
+
+def test_a_stop_ends_it() -> None:
+    calls = []
+
+    def judge(batch: ChessBatch) -> Any:
+        calls.append(len(batch))
+        if len(calls) == 20:
+            search.stop()
+        return material(batch)
+
+    search = search_by(judge, 16)
+    info = last_info(search, chess.Board(), Limits())
+    assert not info.complete
+    assert len(calls) == 20
+    check_nothing_is_under_way(search)
+
+
+def test_alpha_beta_asks_for_one_position_at_a_time() -> None:
+    sizes = set()
+
+    def judge(batch: ChessBatch) -> Any:
+        sizes.add(len(batch))
+        return material(batch) + 0.4
+
+    search = KernelSearch(1, evaluation=Evaluation("mine", python=judge, batch=64))
+    search.arm()
+    info = list(search.deepen(chess.Board(CAPTURE), Limits(depth=3)))[-1]
+    assert info.pv[0] == chess.Move.from_uci("c3e4")
+    assert sizes == {1}
+    assert search.evaluate(chess.Board("4k3/8/8/8/8/8/8/R3K3 b - - 0 1")) == -500
+
+
+def test_batches_are_full_once_the_tree_is_large(tmp_path: Path) -> None:
+    sizes = []
+
+    def judge(batch: ChessBatch) -> Any:
+        sizes.append(len(batch))
+        return material(batch)
+
+    last_info(search_by(judge, 64), chess.Board(), Limits(nodes=8000))
+    assert sizes[0] == 1
+    assert np.median(sizes) == 64
+    assert sum(sizes) <= 8000
