@@ -158,6 +158,53 @@ def test_a_users_evaluation_is_used_and_may_fail(talk, tmp_path):
     check_answer(heard, chess.Board())
 
 
+BATCHED = """
+import time
+import numpy as np
+from agent.evaluation import batched
+
+@batched(size=16)
+def corner(batch):
+    return 500 * (batch.pieces[:, 0] >> np.uint64(16) & np.uint64(1)).astype(int) - 500 * (
+        batch.pieces[:, 6] >> np.uint64(40) & np.uint64(1)
+    ).astype(int)
+
+@batched(size=16)
+def column(batch):
+    return np.zeros((len(batch), 1))
+
+@batched(size=16)
+def sleeps(batch):
+    time.sleep(100 if len(batch) > 1 else 0)
+    return np.zeros(len(batch))
+"""
+
+
+def test_a_batched_evaluation_is_used_and_may_fail(make_conversation, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(BATCHED)
+    talk = make_conversation(Engine)
+    talk.say("setoption name OwnBook value false")
+    talk.say(f"setoption name Evaluation value {path}:corner")
+    heard = talk.ask("position startpos", "go depth 2")
+    assert any("set Search to mcts" in line for line in heard)
+    assert check_answer(heard, chess.Board()) in ("a2a3", "b1a3")
+    heard = talk.ask("go depth 2")
+    assert not any("set Search to mcts" in line for line in heard), "it is said once"
+    heard = talk.ask("setoption name Search value mcts", "go nodes 500")
+    assert check_answer(heard, chess.Board()) == "a2a3"
+    heard = talk.ask("eval")
+    assert heard[-1] == "info string evaluation +0.00 (white's view)"
+    heard = talk.ask(f"setoption name Evaluation value {path}:column", "go nodes 300")
+    assert any("mine.py:column returned values of the shape (1, 1)" in line for line in heard)
+    assert heard[-1].startswith("bestmove ")
+    heard = talk.ask(f"setoption name Evaluation value {path}:sleeps", "go movetime 300")
+    assert any("sleeps did not return in time" in line for line in heard)
+    assert heard[-1].startswith("bestmove ")
+    heard = talk.ask("setoption name Evaluation value handcrafted", "go nodes 300")
+    check_answer(heard, chess.Board())
+
+
 def test_a_network_is_used_shown_and_refused(talk, tmp_path):
     network, file = random_network(32), tmp_path / "mine.nnue"
     network.write(file)
