@@ -121,6 +121,7 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
     "python benchmarks/leaf_counts.py": {".py": ".py --trees 2"},
     "python benchmarks/connect_four.py": {".py": ".py --depth 3 --positions 1 --no-cold"},
+    "python benchmarks/batches.py": {".py": ".py --sizes 1,4 --neurons 4 --playouts 20"},
     "python benchmarks/overhead.py": {".py": ".py --games 2 --nodes 10"},
 }
 
@@ -163,6 +164,7 @@ TOO_LONG = [
 IMAGE = "tests/docker/test_image.py"
 COMPOSED = "tests/tournament/test_compose.py::test_the_composed_match"
 EXTRAS = "pyproject.toml"
+NETWORK = "tests/docs/test_extending.py::test_a_network_is_trained_and_plays"
 
 # Run elsewhere: by a test, by .ci/run or by make; the extras that pip installs are there.
 ELSEWHERE = {
@@ -187,6 +189,12 @@ ELSEWHERE = {
         f"{IMAGE}::test_a_game_is_played_by_its_user"
     ),
     "docker compose up --build --exit-code-from runner": f"{IMAGE}::test_the_composed_match",
+    "python train.py": NETWORK,
+    "kempelen selfplay positions.bin --positions 20000 --nodes 400": NETWORK,
+    "kempelen gtp --game NAME --evaluation FILE.py:function": (
+        "tests/agent/search/test_batched_mcts.py::"
+        "test_a_player_searches_in_batches_whatever_suits_the_game"
+    ),
     "pip install 'kempelen[gtp]'": EXTRAS,
     "pip install 'kempelen[mqtt]'": EXTRAS,
     "pip install 'kempelen[cluster]'": EXTRAS,

@@ -1,7 +1,9 @@
 """What the pages on writing things of one's own have their reader write, does what they say."""
 
+import re
 import runpy
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,9 +13,10 @@ import pytest
 from agent.evaluation import load
 from protocols.gtp import protocol as gtp_protocol
 from protocols.uci import protocol as uci_protocol
+from tests import in_process
 from tests.agent.games import test_all_games
 from tests.agent.search import test_all_algorithms
-from tests.docs.test_examples import KEMPELEN
+from tests.docs.test_examples import KEMPELEN, pattern, talk
 from tests.pages import ROOT, Page
 from tests.protocols.gtp.conftest import Conversation as GtpConversation
 from tests.protocols.uci.conftest import Conversation as UciConversation
@@ -23,6 +26,7 @@ EVALUATION = Page("docs/extend/evaluation.md")
 GAME = Page("docs/extend/game.md")
 ALGORITHM = Page("docs/extend/algorithm.md")
 COMMAND = Page("docs/extend/command.md")
+NETWORK = Page("docs/extend/network.md")
 FolderOf = Callable[[Page], Path]
 
 # Level; a bishop more; two bishops against two knights, for either side.
@@ -49,6 +53,31 @@ def test_both_evaluations_say_what_the_page_means(folder_of: FolderOf) -> None:
     shown = [line.split()[3] for line in said.splitlines() if "string evaluation" in line]
     whites = [value if " w " in fen else -value for fen, value in POSITIONS.items()]
     assert [round(100 * float(value)) for value in shown] == whites
+
+
+def test_a_network_is_trained_and_plays(
+    folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With fewer positions than the page has, and fewer steps; what it learned is of use."""
+    folder = folder_of(NETWORK)
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    played = ("selfplay", "positions.bin", "--positions", 1000, "--nodes", 50, "--processes", 1)
+    assert in_process.run(*played).returncode == 0
+    script = folder / "train.py"
+    script.write_text(script.read_text().replace("range(1500)", "range(300)"))
+    run = subprocess.run(
+        [sys.executable, "train.py"], capture_output=True, text=True, cwd=folder, timeout=120
+    )
+    assert run.returncode == 0, run.stderr
+    numbers = re.fullmatch(r"mean error (\S+) without it (\S+)\n", run.stdout)
+    assert numbers
+    assert float(numbers[1]) < 0.9 * float(numbers[2])
+    (session,) = NETWORK.having("session")
+    lines = session.text.splitlines()
+    typed = [line[2:] for line in lines if line.startswith("> ")]
+    said = talk(folder, ["setoption name OwnBook value false", *typed], "bestmove")
+    assert "failed" not in said
+    assert pattern([line for line in lines if not line.startswith("> ")]).search(said), said
 
 
 def test_the_game_is_the_one_that_the_tests_play() -> None:
