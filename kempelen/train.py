@@ -82,7 +82,6 @@ def _train(settings: TrainingSettings, arguments: Namespace) -> int:
     trainer = _compiled(settings, data)
     made, seconds, steps = _run(settings, trainer, arguments.json)
     network = trainer.export(made, f"{COMMAND} {__version__}")
-    judgement = trainer.judge(network, made)
     network.write(settings.output)
     if arguments.plot is not None:
         _draw(made, arguments.plot)
@@ -96,8 +95,6 @@ def _train(settings: TrainingSettings, arguments: Namespace) -> int:
         "epoch": made.best_epoch,
         "loss": learned,
         "validation_loss": judged,
-        "rounded_validation_loss": judgement.loss,
-        "rounding": {"mean": judgement.mean, "largest": judgement.largest},
         "seconds": round(seconds, 1),
         "positions_a_second": round(steps * settings.batch / seconds) if steps else 0,
     }
@@ -105,9 +102,8 @@ def _train(settings: TrainingSettings, arguments: Namespace) -> int:
         print(json.dumps(found))
         return 0
     print(
-        f"{settings.output}: {network.shape}, of epoch {made.best_epoch}; rounding moves scores by "
-        f"{judgement.mean:.1f} centipawns on average, {judgement.largest:.0f} at most, and the "
-        f"loss of the validation games to {judgement.loss:.6f}"
+        f"{settings.output}: {network.shape}, of epoch {made.best_epoch} with a validation loss of "
+        f"{judged:.6f}"
     )
     return 0
 

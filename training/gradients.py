@@ -21,7 +21,13 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from agent.chess.network_format import INPUTS, SCORE_ONE, aligned
+from agent.chess.network_format import (
+    INPUTS,
+    NEURON_ONE,
+    SCORE_ONE,
+    WEIGHT_ONE,
+    aligned,
+)
 from agent.chess.packed import BLACK_PIECE, BLACK_TO_MOVE, CASTLING_ROOK, PackedPosition
 from agent.chess.packing import packed_type
 from agent.chess.records import KING, ROOK
@@ -82,6 +88,15 @@ class NetworkShape:
     def size(self) -> int:
         """How many numbers are learned."""
         return self.output_biases + self.buckets
+
+    @property
+    def scales(self) -> tuple[tuple[int, int, int], ...]:
+        """Of each stretch of a row: where it begins and ends, and what 1.0 is in a file."""
+        return (
+            (0, self.outputs, NEURON_ONE),
+            (self.outputs, self.output_biases, WEIGHT_ONE),
+            (self.output_biases, self.size, NEURON_ONE * WEIGHT_ONE),
+        )
 
     @property
     def padded(self) -> int:
@@ -400,7 +415,7 @@ def _add_gradients(
     return loss
 
 
-@entry(numba.void(_row, _row, _row, _rows, *[int64] * 4, *[_number] * 3))
+@entry(numba.void(_row, _row, _row, _rows, int64, int64, int64, *[_number] * 3))
 def _step(
     parameters: Floats,
     means: Floats,
@@ -408,7 +423,6 @@ def _step(
     gradients: Floats,
     begin: int,
     end: int,
-    clipped: int,
     number: int,
     rate: float,
     decay: float,
@@ -431,10 +445,15 @@ def _step(
         mean[j] = fade * mean[j] + (one - fade) * gradient
         square[j] = fade_square * square[j] + (one - fade_square) * gradient * gradient
         root = np.sqrt(square[j] * correction) + least
-        value[j] = value[j] * kept - size * mean[j] / root
+        value[j] = min(max(value[j] * kept - size * mean[j] / root, -top), top)
     total[:] = _float(0.0)
-    for j in range(min(end, clipped) - begin):
-        value[j] = min(max(value[j], -top), top)
+
+
+@entry(numba.void(_row, _row, int64, int64, _number))
+def _round(parameters: Floats, rounded: Floats, begin: int, end: int, one: float) -> None:
+    value, target = parameters[begin:end], rounded[begin:end]
+    for j in range(end - begin):
+        target[j] = np.rint(value[j] * one) / one
 
 
 class Learner:
@@ -474,18 +493,22 @@ class Learner:
 
 @dataclass(frozen=True)
 class Optimizer:
-    """AdamW: a step along the gradients of all slices (Loshchilov and Hutter, 2019).
+    """AdamW: a step along the gradients of all slices.
 
     Kingma and Ba, 'Adam: a method for stochastic optimization' (2015), with the decay of the
-    weights apart from their gradients: 'Decoupled weight decay regularization'.
+    weights apart from their gradients: Loshchilov and Hutter, 'Decoupled weight decay
+    regularization' (2019).
+
+    limit: of what is learned; rounded: the same as it is in the file of a network.
     """
 
     shape: NetworkShape
     parameters: Floats
+    rounded: Floats
     means: Floats
     squares: Floats
     decay: float
-    limit: float  # of all parameters but the outputs' biases
+    limit: float
 
     def step(self, gradients: Floats, number: int, rate: float, begin: int, end: int) -> None:
         """Make the step of this number, from 1, with some of the parameters.
@@ -493,9 +516,17 @@ class Optimizer:
         gradients: (slices, shape.padded), which are summed in their order, and set to zero.
         """
         _step(
-            *(self.parameters, self.means, self.squares, gradients, begin, end),
-            *(self.shape.output_biases, number, rate, self.decay, self.limit),
+            *(self.parameters, self.means, self.squares, gradients, begin, end, number, rate),
+            *(self.decay, self.limit),
         )
+        self.round(begin, end)
+
+    def round(self, begin: int, end: int) -> None:
+        """Round some of the parameters."""
+        for first, last, one in self.shape.scales:
+            if max(begin, first) < min(end, last):
+                low, high = max(begin, first), min(end, last)
+                _round(self.parameters, self.rounded, low, high, float(one))
 
 
 def aligned_rows(rows: int, size: int) -> Floats:

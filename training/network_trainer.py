@@ -5,6 +5,10 @@ score, as an expected score, in their shares. What is minimised is the mean of (
 least where p is the mean of the targets, which no other power than the second has, and never steep,
 so that single positions, misjudged by far, do not decide.
 
+Outputs and gradients are those of the network as a file has it, rounded, while the steps are made
+with what it was rounded from (Courbariaux, Bengio and David, 'BinaryConnect', 2015): so the steps
+make up for the rounding, and the loss is that of the network which plays.
+
 The gradients of each batch are summed in SLICES parts, and these in their order, so that a run
 makes the same network, byte for byte, on however many threads, and however often it was interrupted
 (on one machine: another's exponential function may differ in the last bit).
@@ -16,7 +20,6 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +29,6 @@ from agent.border.locking import lock
 from agent.chess.network_format import (
     INPUTS,
     LARGEST_WEIGHT,
-    NEURON_ONE,
     SCORE_ONE,
     WEIGHT_ONE,
     Network,
@@ -45,18 +47,6 @@ LARGEST = LARGEST_WEIGHT / WEIGHT_ONE
 LICENCE = "GPL-3.0-or-later"
 
 _START, _ORDER = range(2)  # what random numbers are for
-
-
-@dataclass(frozen=True)
-class Rounding:
-    """What a network foretells of validation positions, beside what it is rounded from.
-
-    loss: the mean squared error; mean, largest: how many centipawns rounding moves a score.
-    """
-
-    loss: float
-    mean: float
-    largest: float
 
 
 def shape_of(settings: TrainingSettings) -> NetworkShape:
@@ -114,6 +104,7 @@ class NetworkTrainer:
         self._threads = min(threads, SLICES)
         self._learners = [Learner(self._shape) for _ in range(SLICES)]
         self._gradients = aligned_rows(SLICES, self._shape.padded)
+        (self._rounded,) = aligned_rows(1, self._shape.padded)
         self._stream = Stream(data.training, settings.batch, settings.seed)
         wanted = settings.positions or len(data.training)
         self.epoch_steps = max(round(wanted / settings.batch), 1)
@@ -147,7 +138,7 @@ class NetworkTrainer:
             while len(made.losses) < self._settings.epochs:
                 self._learn(made, pool, report)
                 if made.best_epoch == len(made.losses):
-                    made.best[:] = made.parameters
+                    made.best[:] = self._rounded
                 made.write(path)
                 yield made
 
@@ -156,13 +147,14 @@ class NetworkTrainer:
     ) -> None:
         """Make the steps of one epoch, and note its losses."""
         optimizer = Optimizer(
-            *(self._shape, made.parameters, made.means, made.squares),
+            *(self._shape, made.parameters, self._rounded, made.means, made.squares),
             *(self._settings.decay, LARGEST),
         )
+        optimizer.round(0, self._shape.padded)
         first = len(made.losses) * self.epoch_steps
         loss = 0.0
         for step in range(first, first + self.epoch_steps):
-            loss += self._add_gradients(self._stream[step], made.parameters, pool)
+            loss += self._add_gradients(self._stream[step], pool)
             rate = self._rate(step)
             parts = _bounds(self._shape.padded, self._threads, TILE)
             moves = [
@@ -172,7 +164,7 @@ class NetworkTrainer:
             for move in moves:
                 move.result()
             report(step + 1)
-        judged = self._validation_loss(made.parameters, pool)
+        judged = self._validation_loss(pool)
         if not math.isfinite(loss + judged):
             raise TrainingError(
                 f"the loss of epoch {len(made.losses) + 1} is no number any more: lower the rate"
@@ -187,13 +179,13 @@ class NetworkTrainer:
             final + (1 - final) * 0.5 * (1 + math.cos(math.pi * progress))
         )
 
-    def _add_gradients(self, batch: Packed, parameters: Floats, pool: ThreadPoolExecutor) -> float:
+    def _add_gradients(self, batch: Packed, pool: ThreadPoolExecutor) -> float:
         """Set the slices' gradients to those of a batch; return its mean loss."""
         share, weight = self._settings.result_share, 1 / len(batch)
         bounds = _bounds(len(batch), SLICES)
         sums = [
             pool.submit(
-                learner.add_gradients, batch[begin:end], parameters, gradients, share, weight
+                learner.add_gradients, batch[begin:end], self._rounded, gradients, share, weight
             )
             for learner, gradients, (begin, end) in zip(
                 self._learners, self._gradients, bounds, strict=True
@@ -201,37 +193,18 @@ class NetworkTrainer:
         ]
         return sum(each.result() for each in sums) * weight
 
-    def outputs(self, positions: Packed, parameters: Floats, pool: ThreadPoolExecutor) -> Floats:
-        """Return the network's output for each position."""
-        found = np.zeros(len(positions), np.float32)
+    def _validation_loss(self, pool: ThreadPoolExecutor) -> float:
+        positions = self._data.validation
+        outputs = np.zeros(len(positions), np.float32)
         parts = [
-            pool.submit(learner.evaluate, positions[begin:end], parameters, found[begin:end])
+            pool.submit(learner.evaluate, positions[begin:end], self._rounded, outputs[begin:end])
             for learner, (begin, end) in zip(
                 self._learners, _bounds(len(positions), SLICES), strict=True
             )
         ]
         for part in parts:
             part.result()
-        return found
-
-    def _validation_loss(self, parameters: Floats, pool: ThreadPoolExecutor) -> float:
-        outputs = self.outputs(self._data.validation, parameters, pool)
-        return squared_error(outputs, self._data.validation, self._settings.result_share)
-
-    def judge(self, network: Network, made: Checkpoint) -> Rounding:
-        """Tell what rounding does to the network that is exported."""
-        rounded = unrounded_parameters(network, self._shape)
-        with ThreadPoolExecutor(self._threads) as pool:
-            outputs, before = (
-                self.outputs(self._data.validation, parameters, pool)
-                for parameters in (rounded, made.best)
-            )
-        moved = np.abs(outputs.astype(np.float64) - before) * SCORE_ONE
-        return Rounding(
-            squared_error(outputs, self._data.validation, self._settings.result_share),
-            float(moved.mean()),
-            float(moved.max()),
-        )
+        return squared_error(outputs, positions, self._settings.result_share)
 
     def export(self, made: Checkpoint, engine: str) -> Network:
         """Round what was learned after the best epoch. engine: who trains, with its version.
@@ -271,22 +244,6 @@ def squared_error(outputs: Floats, positions: Packed, result_share: float) -> fl
     results = (positions["result"].astype(np.float64) + 1) / 2
     targets = result_share * results + (1 - result_share) * searched
     return float(np.mean((expected - targets) ** 2))
-
-
-def unrounded_parameters(network: Network, shape: NetworkShape) -> Floats:
-    """Return a network's numbers with their natural scales, as they are learned."""
-    (parameters,) = aligned_rows(1, shape.padded)
-    weights = network.weights[0]
-    parameters[: shape.size] = np.concatenate(
-        [
-            weights["inputs"].ravel() / NEURON_ONE,
-            weights["biases"] / NEURON_ONE,
-            weights["outputs"].ravel() / WEIGHT_ONE,
-            weights["output_biases"] / (NEURON_ONE * WEIGHT_ONE),
-        ]
-    )
-    found: Floats = parameters
-    return found
 
 
 def source(data: NetworkData, result_share: float) -> str:
