@@ -18,7 +18,7 @@ import contextlib
 import itertools
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -118,7 +118,9 @@ class NetworkTrainer:
         }
         return self._settings.decisive() | files
 
-    def run(self, report: Callable[[int], None] = lambda step: None) -> Iterator[Checkpoint]:
+    def run(
+        self, report: Callable[[int], None] = lambda step: None
+    ) -> Generator[Checkpoint, None, None]:
         """Train; yield the run as it is when it begins or goes on, and after each epoch.
 
         report: called after each step with its number. Raises TrainingError if the checkpoint
