@@ -78,8 +78,15 @@ def settings_from(file: str) -> TrainingSettings:
 def _train(settings: TrainingSettings, arguments: Namespace) -> int:
     from training import network_data
 
-    data = network_data.load(settings.data, settings.filter)
-    trainer = _compiled(settings, data)
+    with progress("reading the positions", None):
+        data = network_data.load(settings.data, settings.filter)
+    for file in data.files:
+        if file.damaged:
+            complain(
+                f"{file.name}: {file.damaged} bytes are damaged; its other games are used", COMMAND
+            )
+    with progress("loading the trainer, or compiling it, once", None):
+        trainer = _compiled(settings, data)
     made, seconds, steps = _run(settings, trainer, arguments.json)
     network = trainer.export(made, f"{COMMAND} {__version__}")
     network.write(settings.output)

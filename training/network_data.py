@@ -19,13 +19,17 @@ _LOWEST_BITS = np.uint64(0x1111_1111_1111_1111)
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file of positions: its name, what it says of itself, and what tells it from others."""
+    """One file of positions: its name, what it says of itself, and what tells it from others.
+
+    damaged: bytes that are not used.
+    """
 
     name: str
     manifest: dict[str, Any]
     positions: int
     games: int
     digest: str
+    damaged: int
 
     @property
     def identity(self) -> str:
@@ -72,6 +76,7 @@ def _describe(path: str, contents: Contents) -> DataFile:
         positions=sum(block.positions for block in contents.blocks),
         games=sum(block.games for block in contents.blocks),
         digest=digest.hexdigest()[:16],
+        damaged=sum(damage.length for damage in contents.damages),
     )
 
 

@@ -460,6 +460,24 @@ def test_data_without_games_to_learn_from_or_to_judge_by(positions: Packed, tmp_
             network_data.load([str(path)], EVERYTHING)
 
 
+def test_what_is_sound_of_a_damaged_file_is_used(
+    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "cut.bin"
+    path.write_bytes(played.read_bytes()[:-100])
+    assert main(["train", str(config(tmp_path, data=[str(path)], epochs=1))]) == 0
+    assert "cut.bin: " in (said := capsys.readouterr().err)
+    assert "bytes are damaged; its other games are used" in said
+
+
+def test_a_rate_that_is_far_too_high_does_no_harm_but_to_the_network(
+    played: Path, tmp_path: Path
+) -> None:
+    file = config(tmp_path, data=[str(played)], rate=1, neurons=512, positions=512)
+    assert main(["train", str(file)]) == 0
+    assert network_format.read(tmp_path / "made.nnue").manifest["losses"][0][1] > 0.02
+
+
 @pytest.mark.parametrize("field", ["occupied", "pieces"])
 def test_positions_that_are_none_are_refused(
     field: str, played: Path, monkeypatch: pytest.MonkeyPatch
