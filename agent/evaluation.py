@@ -1,6 +1,7 @@
-"""The evaluation a user names: the hand-made one, a compiled one of their own, or plain Python.
+"""The evaluation a user names: the hand-made one, a network, or a function of their own.
 
     handcrafted          the built-in evaluation
+    nnue:FILE            a network, of chess (agent.chess.evaluations)
     module:function      a function of an importable module
     FILE.py:function     a function of a file
 
@@ -75,11 +76,15 @@ class EvaluationError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """One evaluation: a plain Python function, a function to compile, or the built-in one."""
+    """One evaluation: a plain Python function, one to compile, a network, or the built-in one.
+
+    network: what the game's own loader has read of it.
+    """
 
     name: str
     python: PlainFunction | None = None
     jitted: Callable[[Any, Any], Any] | None = None
+    network: Any = None
 
 
 class JittedEvaluator:
@@ -107,6 +112,8 @@ def load(spec: str) -> Evaluation:
     spec = spec.strip()
     if _is_built_in(spec):
         return HANDCRAFTED
+    if network_file(spec) is not None:
+        raise EvaluationError(f"evaluation {spec}: only chess is evaluated by networks")
     place, name = _split(spec)
     try:
         module = user_code.load_module(place, "evaluation")
@@ -125,12 +132,18 @@ def load(spec: str) -> Evaluation:
 
 def check(spec: str) -> None:
     """Raise EvaluationError for a spec that cannot be right, without running any code of it."""
-    if not _is_built_in(spec):
+    if not _is_built_in(spec) and network_file(spec) is None:
         place, _ = _split(spec)
         try:
             user_code.check(place, "evaluation")
         except user_code.UserCodeError as error:
             raise EvaluationError(str(error)) from None
+
+
+def network_file(spec: str) -> str | None:
+    """Return the file of the network that a spec names, None if it names something else."""
+    kind, colon, file = spec.strip().partition(":")
+    return file if colon and kind.lower() == "nnue" else None
 
 
 def _require_call(spec: str, function: Callable[..., Any], *arguments: str) -> None:
@@ -160,7 +173,8 @@ def _split(spec: str) -> tuple[str, str]:
         return user_code.split(spec, "evaluation")
     except user_code.UserCodeError:
         raise EvaluationError(
-            f"evaluation {spec!r} is not 'handcrafted', 'module:function' or 'FILE.py:function'"
+            f"evaluation {spec!r} is not 'handcrafted', 'nnue:FILE', 'module:function' or "
+            "'FILE.py:function'"
         ) from None
 
 

@@ -103,8 +103,8 @@ def _count(text: str) -> int:
 
 
 def _plan(arguments: Namespace) -> SelfPlayPlan:
+    from agent.chess.evaluations import load
     from agent.chess.selfplay_rules import Rules
-    from agent.evaluation import load
     from tournament import openings
     from tournament.settings import OpeningSettings
     from training.selfplay import SelfPlayPlan

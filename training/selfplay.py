@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import chess
 
+from agent.chess.evaluations import load
 from agent.chess.selfplay_rules import OpeningsError, Rules
 from agent.compiled.sources import sources_digest
-from agent.evaluation import EvaluationError, load
+from agent.evaluation import EvaluationError, network_file
 from training.positions import Damage, Writer
 from training.workers import games
 
@@ -60,7 +61,11 @@ class SelfPlayProgress:
 def _digest(evaluation: str) -> str:
     """Hash the file of an evaluation that is in a file."""
     place = Path(evaluation.rpartition(":")[0])
-    if place.suffix != ".py" or not place.is_file():
+    if (network := network_file(evaluation)) is not None:
+        place = Path(network)
+    elif place.suffix != ".py":
+        return ""
+    if not place.is_file():
         return ""
     return hashlib.sha256(place.read_bytes()).hexdigest()[:16]
 

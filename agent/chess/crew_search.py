@@ -13,11 +13,11 @@ from functools import partial
 import chess
 
 from agent.chess.endgame import Endgame
-from agent.chess.evaluators import make_evaluator
+from agent.chess.evaluators import ChessEvaluator, make_evaluator
+from agent.chess.network_format import Network
 from agent.chess.rules import KernelBoard
 from agent.compiled.bits import U64
 from agent.compiled.crew import NO_LIMIT, Crew
-from agent.compiled.evaluators import Evaluator, call
 from agent.compiled.scores import MAX_PLY
 from agent.compiled.table_memory import TableMemory
 from agent.evaluation import Evaluation, EvaluationError
@@ -39,7 +39,7 @@ class CrewSearch(ABC):
         self._crew = Crew(KernelBoard, threads)
         self._table = TableMemory(megabytes)
         self._evaluation = evaluation
-        self._evaluator: Evaluator = make_evaluator(evaluation, False, self.stop)
+        self._evaluator: ChessEvaluator = make_evaluator(evaluation, False, self.stop)
         self._chess960 = False
         self._selective = selective
         self._endgame = Endgame()
@@ -79,6 +79,11 @@ class CrewSearch(ABC):
         # New ones have forgotten too, and sooner.
         self._crew.renew()
 
+    @property
+    def network(self) -> Network | None:
+        """The network that evaluates, if one does."""
+        return self._evaluator.network
+
     # From any thread.
 
     def arm(self) -> None:
@@ -109,7 +114,7 @@ class CrewSearch(ABC):
         self._follow_notation(board)
         game = self._crew.first
         game.load(board)
-        value = call(self._evaluator, game.address)
+        value = self._evaluator.evaluate(game)
         error = self._take_error()
         if error is not None:
             raise error
@@ -170,7 +175,7 @@ class CrewSearch(ABC):
         worker.best_move = worker.best_score = 0
         worker.node_limit = self._most_nodes(limits)
         worker.selective = self._selective
-        worker.evaluate = U64(self._evaluator.address)
+        self._evaluator.lend(game)
         self._table.lend(worker)
         worker.tables = U64(self._endgame.own.tables.address if self._endgame.own else 0)
         worker.table_hits = 0
@@ -192,4 +197,4 @@ class CrewSearch(ABC):
 
     def _take_error(self) -> EvaluationError | None:
         """Return what the user's evaluation has raised, if anything, and forget it."""
-        return self._evaluator.take_error(game.worker for game in self._crew)
+        return self._evaluator.take_error(self._crew)

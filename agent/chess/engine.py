@@ -13,12 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from agent.chess.evaluations import load
 from agent.chess.levels import FULL, LEAST_ELO, Level, WeakSearch, skill_of
 from agent.chess.parts import ALPHABETA, MCTS
 from agent.chess.reader import ChessSearcher
 from agent.clock import Clock
 from agent.compiled.loading import Loading
-from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, load
+from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.limits import Limits
 from agent.machine import usable_cores
 from agent.player import PlayerError, describe

@@ -1,18 +1,22 @@
 """Evaluations of chess as the kernel calls them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import chess
 import numpy as np
 
 from agent.chess.handcrafted import handcrafted_function
+from agent.chess.network import network_function
+from agent.chess.network_format import Network
 from agent.chess.records import NO_SQUARE, Position, Worker
-from agent.compiled.evaluators import CompiledEvaluator, Evaluator, PythonEvaluator
+from agent.chess.rules import KernelBoard
+from agent.compiled.evaluators import CompiledEvaluator, Evaluator, PythonEvaluator, call
+from agent.compiled.native import U64
 from agent.compiled.record import dtype_of, offset_of
 from agent.compiled.scores import MAX_EVALUATION
 from agent.compiled.user_evaluation import compile_evaluation, whole_score
-from agent.evaluation import Evaluation, whole
+from agent.evaluation import Evaluation, EvaluationError, whole
 
 _POSITIONS = offset_of(Worker, "positions")
 _PositionStruct: Any = np.ctypeslib.as_ctypes_type(dtype_of(Position))  # type: ignore[arg-type]
@@ -43,10 +47,37 @@ def board_at(worker: int, ply: int, chess960: bool = False) -> chess.Board:
     return board
 
 
+class ChessEvaluator:
+    """An evaluation that is ready to be lent to workers.
+
+    evaluator: its C function. network: what that evaluates with, if it is the function of networks.
+    address: the function's.
+    """
+
+    def __init__(self, evaluator: Evaluator, network: Network | None = None) -> None:
+        self.address = evaluator.address
+        self._evaluator = evaluator
+        self.network = network
+
+    def lend(self, game: KernelBoard) -> None:
+        """Let a worker evaluate by it; what the worker keeps of another network is forgotten."""
+        game.worker.evaluate = U64(self.address)
+        game.use_network(self.network)
+
+    def evaluate(self, game: KernelBoard) -> int:
+        """Return what it says of the root position; see `take_error`."""
+        self.lend(game)
+        return call(self._evaluator, game.address)
+
+    def take_error(self, games: Iterable[KernelBoard]) -> EvaluationError | None:
+        """Return the exception that stopped the search of these, if any, and forget it."""
+        return self._evaluator.take_error(game.worker for game in games)
+
+
 def make_evaluator(
     evaluation: Evaluation, chess960: bool, on_error: Callable[[], None]
-) -> Evaluator:
-    """Make the C function of an evaluation, compiling it if need be.
+) -> ChessEvaluator:
+    """Make an evaluation ready, compiling it if need be.
 
     Raises EvaluationError if it cannot be compiled.
     """
@@ -57,8 +88,12 @@ def make_evaluator(
             value = whole(evaluation.name, function(board_at(worker, ply, chess960)))
             return min(max(value, -MAX_EVALUATION), MAX_EVALUATION)
 
-        return PythonEvaluator(evaluation.name, evaluate, on_error)
-    if evaluation.jitted is None:
-        return CompiledEvaluator(evaluation.name, handcrafted_function)
-    compiled = compile_evaluation(evaluation.name, evaluation.jitted, Worker, whole_score)
-    return CompiledEvaluator(evaluation.name, compiled)
+        return ChessEvaluator(PythonEvaluator(evaluation.name, evaluate, on_error))
+    network: Network | None = evaluation.network
+    if evaluation.jitted is not None:  # which may ask the network
+        compiled = compile_evaluation(evaluation.name, evaluation.jitted, Worker, whole_score)
+    elif network is not None:
+        compiled = network_function(network.neurons)
+    else:
+        compiled = handcrafted_function
+    return ChessEvaluator(CompiledEvaluator(evaluation.name, compiled), network)

@@ -14,8 +14,7 @@ All numbers are whole: a neuron's 1.0 is NEURON_ONE, an output weight's WEIGHT_O
 
 The file is little-endian: `_HEAD`, the manifest (JSON: data, settings, licence), zeros up to a
 multiple of ALIGNMENT, then the weights as they lie in memory (`weights_dtype`). The checksum is
-of all that follows it. Processes that map one file share its memory. Neither this module nor its
-readers need Numba.
+of all that follows it. Neither this module nor its readers need Numba.
 """
 
 import hashlib
@@ -30,7 +29,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from agent.border.files import open_file
+from agent.border.files import open_file, read_bytes
 
 INPUTS = 768
 NEURON_ONE = 255
@@ -47,6 +46,7 @@ _VERSION = 1
 _HEAD = struct.Struct("<8s32s7I")
 _CHECKED_FROM = 8 + 32
 _LARGEST_MANIFEST = 1 << 20
+_LARGEST = 1 << 26  # of a file, in bytes: that of the largest network is half as long
 _MOST_PIECES = 32
 
 Weights = npt.NDArray[np.int16]
@@ -164,20 +164,43 @@ class Network:
             unfinished.unlink(missing_ok=True)
 
 
-def read(path: str | os.PathLike[str]) -> Network:
-    """Map a network's file; raises NetworkError if it is none, damaged, or of another kind."""
+def read(path: str | os.PathLike[str], mapped: bool = False) -> Network:
+    """Read a network's file; raises NetworkError if it is none, damaged, or of another kind.
+
+    mapped: its memory is shared with all processes that map it. Who writes into a mapped file
+    changes the network while it plays, and who truncates it ends the process: only files that
+    nobody writes to may be mapped.
+    """
     try:
-        with open_file(path) as file:
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        content = _map(path) if mapped else _copy(path)
     except OSError as error:
         raise NetworkError(f"{path}: {error.strerror}") from None
     except ValueError:  # nothing to map
         raise NetworkError(f"{path} is empty") from None
-    if mapped[: len(_MAGIC)] != _MAGIC:
+    return _network(str(path), content)
+
+
+def _map(path: str | os.PathLike[str]) -> memoryview:
+    with open_file(path) as file:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def _copy(path: str | os.PathLike[str]) -> memoryview:
+    content = read_bytes(path, _LARGEST)
+    memory = aligned(np.dtype(np.uint8), len(content))
+    memory[:] = np.frombuffer(content, np.uint8)
+    return memory.data
+
+
+def _network(path: str, content: memoryview) -> Network:
+    """Make a network of a file's content, which begins at a multiple of ALIGNMENT."""
+    if not content:
+        raise NetworkError(f"{path} is empty")
+    if content[: len(_MAGIC)] != _MAGIC:
         raise NetworkError(f"{path} is not a network of ours")
-    if len(mapped) < _HEAD.size:
+    if len(content) < _HEAD.size:
         raise NetworkError(f"{path} is truncated")
-    _, checksum, version, neurons, buckets, *scales, length = _HEAD.unpack_from(mapped)
+    _, checksum, version, neurons, buckets, *scales, length = _HEAD.unpack_from(content)
     if version != _VERSION or scales != [NEURON_ONE, WEIGHT_ONE, SCORE_ONE]:
         raise NetworkError(
             f"{path} is of version {version} with the scales {'/'.join(map(str, scales))}; "
@@ -188,21 +211,21 @@ def read(path: str | os.PathLike[str]) -> Network:
     except NetworkError as error:
         raise NetworkError(f"{path}: {error}") from None
     dtype, start = weights_dtype(neurons, buckets), _weights_start(length)
-    if length > _LARGEST_MANIFEST or len(mapped) != start + dtype.itemsize:
+    if length > _LARGEST_MANIFEST or len(content) != start + dtype.itemsize:
         raise NetworkError(
-            f"{path} is truncated or damaged: it has {len(mapped)} bytes, not the "
+            f"{path} is truncated or damaged: it has {len(content)} bytes, not the "
             f"{start + dtype.itemsize} that its head speaks of"
         )
-    if hashlib.sha256(memoryview(mapped)[_CHECKED_FROM:]).digest() != checksum:
+    if hashlib.sha256(content[_CHECKED_FROM:]).digest() != checksum:
         raise NetworkError(f"{path} is damaged: its checksum does not fit; fetch or train it anew")
     try:
-        manifest = json.loads(mapped[_HEAD.size : _HEAD.size + length])
+        manifest = json.loads(bytes(content[_HEAD.size : _HEAD.size + length]))
     except ValueError:
         raise NetworkError(f"{path}: its manifest is not JSON") from None
     if not isinstance(manifest, dict):
         raise NetworkError(f"{path}: its manifest is not a JSON object")
-    network = Network(np.frombuffer(mapped, dtype, 1, start), manifest, checksum.hex())
-    network.require_sound(str(path))
+    network = Network(np.frombuffer(content, dtype, 1, start), manifest, checksum.hex())
+    network.require_sound(path)
     return network
 
 

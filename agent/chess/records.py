@@ -100,6 +100,9 @@ class Worker:
     seldepth: int
     selective: int  # 0 switches off all pruning, reductions, extensions and the table
     evaluate: Bits  # address of int32 evaluate(worker*, int64 ply)
+    network: Bits  # address of the weights that it evaluates with, 0 without
+    network_buckets: int  # how many outputs they have
+    accumulators: Bits  # address of what is kept of their sums
     failure: Bits  # the exception that a compiled evaluation raised, 0 for none
     table: Bits  # address of the transposition table
     table_clusters: Bits

@@ -5,7 +5,9 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from agent.chess.accumulators import empty_accumulators
 from agent.chess.moves import ALL, generate
+from agent.chess.network_format import Network
 from agent.chess.position import advance, encode, is_insufficient, is_repetition, make, refresh
 from agent.chess.records import (
     CASTLING,
@@ -85,6 +87,8 @@ class KernelBoard:
     def __init__(self) -> None:
         self.worker, self.address = allocate(Worker)
         self.chess960 = False
+        self._network: Network | None = None
+        self._accumulators: npt.NDArray[np.uint8] | None = None
 
     def forget(self) -> None:
         """Forget what searches have learned."""
@@ -92,6 +96,21 @@ class KernelBoard:
         worker.history[:] = worker.captures[:] = worker.continuations[:] = 0
         worker.pawn_corrections[:] = worker.piece_corrections[:] = worker.line_corrections[:] = 0
         worker.evaluations[:] = 0
+
+    def use_network(self, network: Network | None) -> None:
+        """Lend the worker a network's weights, and memory for their sums; None for no network."""
+        if network is self._network:
+            return
+        self._network = network
+        worker = self.worker
+        if network is None:
+            self._accumulators = None
+            worker.network = worker.accumulators = U64(0)
+            return
+        self._accumulators = empty_accumulators(network)
+        worker.network = U64(network.address)
+        worker.network_buckets = network.buckets
+        worker.accumulators = U64(self._accumulators.ctypes.data)
 
     def load(self, board: chess.Board) -> None:
         """Set the root position, and the game before it as far as repetition needs it.

@@ -201,7 +201,7 @@ class SelfPlay:
             self._play.random = U64(generator.getrandbits(64))
             self._prepare(opening)
             count = _play(self._game.worker, self._play, self._kept)
-            error = self._evaluator.take_error([self._game.worker])
+            error = self._evaluator.take_error([self._game])
             if error is not None:
                 raise error
             if count != _REJECTED:
@@ -218,5 +218,5 @@ class SelfPlay:
         self._game.load(opening)
         worker = self._game.worker
         worker.selective = 1
-        worker.evaluate = U64(self._evaluator.address)
+        self._evaluator.lend(self._game)
         self._table.lend(worker)

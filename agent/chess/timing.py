@@ -13,7 +13,7 @@ from agent.chess.evaluators import make_evaluator
 from agent.chess.records import Worker
 from agent.chess.rules import KernelBoard
 from agent.compiled.kernel import entry
-from agent.compiled.native import U64, call_evaluator
+from agent.compiled.native import call_evaluator
 from agent.evaluation import Evaluation
 
 # As many calls in a row as take so long, in seconds: what surrounds them counts for nothing then.
@@ -44,7 +44,7 @@ def calls_a_second(evaluation: Evaluation, boards: Sequence[chess.Board], second
         game.worker.stop = 1
 
     evaluator = make_evaluator(evaluation, False, stop)
-    game.worker.evaluate = U64(evaluator.address)
+    evaluator.lend(game)
     calls, batch, spent, turn = 0, 1, 0.0, 0
     while spent < seconds:
         game.load(boards[turn % len(boards)])
@@ -52,7 +52,7 @@ def calls_a_second(evaluation: Evaluation, boards: Sequence[chess.Board], second
         began = time.perf_counter()
         _call(game.worker, batch)
         took = time.perf_counter() - began
-        if error := evaluator.take_error([game.worker]):
+        if error := evaluator.take_error([game]):
             raise error
         calls, spent = calls + batch, spent + took
         if took < _BATCH:

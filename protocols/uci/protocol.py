@@ -18,13 +18,13 @@ from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO
 from agent.chess.reader import BoardReader
 from agent.clock import allot
 from agent.evaluation import check
-from agent.limits import Info, Limits, Progress, Result, SideClock
+from agent.limits import Cp, Info, Limits, Progress, Result, SideClock
 from agent.player import Player, PlayerError, describe
 from agent.threads.task_thread import Job
 from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
 from protocols.uci.options import Option, find
 from protocols.uci.position import CurrentPosition, read_move
-from protocols.uci.text import info_line, progress_line, result_line, say, score_text, speed
+from protocols.uci.text import info_line, progress_line, result_line, say, score_text, speed, wdl
 from protocols.uci.values import (
     GoCommand,
     PositionCommand,
@@ -43,6 +43,7 @@ from protocols.uci.values import (
 if TYPE_CHECKING:
     import chess
 
+    from agent.chess.network_format import Network
     from agent.chess.own_tables import OwnTables
 
 Replies = Iterator[str]
@@ -242,7 +243,18 @@ class Uci:
     def _tell_evaluation(self, job: Job, board: chess.Board) -> None:
         kernel = self.engine.kernel(job.stop)
         value = self.player.apart(job, lambda: kernel.evaluate(board))
+        if kernel.network is not None:
+            self._tell_network(kernel.network, board, value)
         self._send(say(f"evaluation {(value if board.turn else -value) / 100:+.2f} (white's view)"))
+
+    def _tell_network(self, network: Network, board: chess.Board, value: int) -> None:
+        """Show what a network sees, and what the score means for the game."""
+        from agent.chess.network_view import describe
+
+        for line in describe(network, board):
+            self._send(line)
+        wins, draws, losses = wdl(Cp(value if board.turn else -value))
+        self._send(say(f"wdl {wins} {draws} {losses} (white's view, permille)"))
 
     def _bench(self, depth: int | None) -> Replies:
         self.player.do(lambda job: self._run_bench(job, depth), lengthy=True)

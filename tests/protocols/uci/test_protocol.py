@@ -53,7 +53,7 @@ def test_options_set_during_a_search_wait_for_its_end(conversation):
     ("spec", "message"),
     [
         ("nowhere.py:evaluate", "nowhere.py does not exist"),
-        ("garbage", "'garbage' is not 'handcrafted', 'module:function' or 'FILE.py:function'"),
+        ("garbage", "'garbage' is not 'handcrafted', 'nnue:FILE', 'module:function' or"),
         ("x" * 900 + ".py:f", "File name too long"),
     ],
 )

@@ -6,6 +6,8 @@ import chess
 import pytest
 
 from agent.chess.engine import SEARCHES, Engine
+from agent.chess.network_model import evaluate
+from benchmarks.random_network import random_network
 
 MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R5K w - - 0 1"
 CHECKMATE = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
@@ -154,6 +156,24 @@ def test_a_users_evaluation_is_used_and_may_fail(talk, tmp_path):
     assert heard[-1].startswith("bestmove ")
     heard = talk.ask("setoption name Evaluation value handcrafted", "go nodes 300")
     check_answer(heard, chess.Board())
+
+
+def test_a_network_is_used_shown_and_refused(talk, tmp_path):
+    network, file = random_network(32), tmp_path / "mine.nnue"
+    network.write(file)
+    talk.say(f"setoption name Evaluation value nnue:{file}")
+    heard = talk.ask("position startpos moves e2e4", "go nodes 300")
+    board = chess.Board()
+    board.push_uci("e2e4")
+    check_answer(heard, board)
+    score = -evaluate(network, board) / 100
+    heard = talk.ask("eval")
+    assert heard[-1] == f"info string evaluation {score:+.2f} (white's view)"
+    assert any(network.shape in line for line in heard)
+    file.write_bytes(file.read_bytes()[:-1])
+    (refused,) = talk.ask(f"setoption name Evaluation value nnue:{file}")
+    assert "mine.nnue is truncated or damaged" in refused
+    assert talk.ask("eval")[-1] == heard[-1], "what was there goes on"
 
 
 def test_a_limited_strength_answers_within_its_nodes(talk):

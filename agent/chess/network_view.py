@@ -1,0 +1,65 @@
+"""What a network sees in a position, for people: the worth of each piece, and of each output."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import chess
+
+from agent.chess.network_format import Network
+from agent.chess.network_model import bucket, bucket_scores, evaluate
+
+
+@dataclass(frozen=True)
+class NetworkView:
+    """Centipawns, from White's point of view.
+
+    score: of the position. worth: of each piece but the kings, by square: what the score loses
+    without it. outputs: what each output would say; chosen: the index of the one that is asked.
+    """
+
+    score: int
+    worth: dict[chess.Square, int]
+    outputs: tuple[int, ...]
+    chosen: int
+
+
+def look(network: Network, board: chess.Board) -> NetworkView:
+    """Look at a position by a network alone, without what is known of endings besides."""
+    sign = 1 if board.turn else -1
+    score = sign * evaluate(network, board)
+    worth = {}
+    for square, piece in board.piece_map().items():
+        if piece.piece_type == chess.KING:
+            continue
+        without = board.copy(stack=False)
+        without.remove_piece_at(square)
+        worth[square] = score - sign * evaluate(network, without)
+    outputs = tuple(sign * value for value in bucket_scores(network, board))
+    chosen = bucket(chess.popcount(board.occupied), network.buckets)
+    return NetworkView(score, worth, outputs, chosen)
+
+
+def describe(network: Network, board: chess.Board) -> list[str]:
+    """Draw the board with the worth of each piece, in pawns, below it; then tell of the outputs."""
+    view = look(network, board)
+    edge = "+" + "-------+" * 8
+    lines = [edge]
+    for rank in reversed(range(8)):
+        squares = [chess.square(file, rank) for file in range(8)]
+        pieces = (board.piece_at(square) for square in squares)
+        lines.append(_row(piece.symbol() if piece else "" for piece in pieces))
+        lines.append(_row(_pawns(view.worth[s]) if s in view.worth else "" for s in squares))
+        lines.append(edge)
+    outputs = [_pawns(score) for score in view.outputs]
+    outputs[view.chosen] = f"[{outputs[view.chosen]}]"
+    lines.append(f"Network: {network.shape}")
+    lines.append(f"Outputs, the most pieces last: {' '.join(outputs)}")
+    return lines
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "|" + "".join(f"{cell:^7}|" for cell in cells)
+
+
+def _pawns(centipawns: int) -> str:
+    return f"{centipawns / 100:+.2f}"

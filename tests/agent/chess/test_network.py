@@ -1,0 +1,146 @@
+"""Networks in the kernel: equal to plain NumPy, whatever was evaluated before."""
+
+import random
+
+import chess
+import pytest
+
+from agent.chess.evaluations import load
+from agent.chess.evaluators import make_evaluator
+from agent.chess.network_model import bucket, evaluate, inputs
+from agent.chess.network_view import describe, look
+from agent.chess.rules import KernelBoard
+from agent.chess.search import KernelSearch
+from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
+from agent.limits import Limits
+from benchmarks.random_network import random_network
+
+PROMOTING = "8/PPP1k3/8/8/8/8/3K1ppp/8 w - - 0 1"
+
+
+@pytest.fixture(scope="module")
+def network():
+    return random_network(32)
+
+
+def walk(start: chess.Board, seed: int, plies: int):
+    generator = random.Random(seed)
+    board = start.copy()
+    for _ in range(plies):
+        moves = list(board.legal_moves)
+        if not moves:
+            return
+        board.push(generator.choice(moves))
+        yield board
+
+
+def games():
+    for seed in range(12):
+        yield chess.Board.from_chess960_pos(seed * 80), seed
+        yield chess.Board(), seed
+        yield chess.Board(PROMOTING), seed
+
+
+def test_views_are_turned_and_mirrored():
+    board = chess.Board("8/8/8/2k5/8/8/P7/6K1 w - - 0 1")
+    # White's king on g1 mirrors its view; Black's on c5 turns the ranks alone.
+    assert inputs(board, chess.WHITE) == sorted(
+        [0 * 64 + 8 + 7, 5 * 64 + 1, (6 + 5) * 64 + chess.F5]
+    )
+    assert inputs(board, chess.BLACK) == sorted(
+        [6 * 64 + chess.A7, (6 + 5) * 64 + chess.G8, 5 * 64 + chess.C4]
+    )
+
+
+def test_both_sides_see_the_same_from_their_own():
+    for start, seed in games():
+        for board in walk(start, seed, 30):
+            assert inputs(board, chess.WHITE) == inputs(board.mirror(), chess.BLACK)
+
+
+def test_outputs_share_the_numbers_of_pieces_evenly():
+    assert [bucket(pieces, 8) for pieces in (2, 4, 5, 8, 9, 28, 29, 32)] == [0, 0, 1, 1, 2, 6, 7, 7]
+    assert {bucket(pieces, 1) for pieces in range(2, 33)} == {0}
+    assert bucket(40, 8) == 7  # made-up positions have more
+
+
+def test_the_kernel_evaluates_as_numpy_does(network):
+    evaluator = make_evaluator(Evaluation("mine", network=network), False, lambda: None)
+    game = KernelBoard()
+    seen = set()
+    for start, seed in games():
+        for board in walk(start, seed, 60):
+            if is_ending(board):
+                continue
+            game.load(board)
+            value = evaluator.evaluate(game)
+            assert value == evaluate(network, board), board.fen()
+            seen.add(value)
+    assert len(seen) > 300
+
+
+def is_ending(board):
+    """Tell whether more than the network might be asked."""
+    return chess.popcount(board.occupied) < 12
+
+
+def test_known_endings_are_judged_without_the_network(network):
+    search = KernelSearch(1, evaluation=Evaluation("mine", network=network))
+    by_hand = KernelSearch(1)
+    won = chess.Board("8/8/8/3k4/8/8/8/3QK3 b - - 0 1")
+    assert search.evaluate(won) == by_hand.evaluate(won) < -500
+    drawn = chess.Board("8/8/8/3k4/8/8/4N3/3NK3 w - - 0 1")
+    assert abs(search.evaluate(drawn)) < abs(evaluate(network, drawn))
+
+
+def test_another_network_takes_effect_at_once(tmp_path):
+    board = chess.Board()
+    search = KernelSearch(1)
+    by_hand = search.evaluate(board)
+    for seed in (1, 2, 3):
+        network = random_network(32, 1, seed)
+        file = tmp_path / f"{seed}.nnue"
+        network.write(file)
+        search.set_evaluation(load(f"nnue:{file}"))
+        assert search.evaluate(board) == evaluate(network, board) != by_hand
+    search.set_evaluation(HANDCRAFTED)
+    assert search.evaluate(board) == by_hand
+    assert search.network is None
+
+
+def test_searches_of_one_network_are_alike(network):
+    """What was kept of sums must not show: a fresh search and a used one find the same."""
+    used = KernelSearch(1, evaluation=Evaluation("mine", network=network))
+    for start, _ in [*games()][:6]:
+        *_, first = used.deepen(start, Limits(nodes=3000))
+        used.new_game()
+        fresh = KernelSearch(1, evaluation=Evaluation("mine", network=network))
+        *_, second = used.deepen(start, Limits(nodes=3000))
+        *_, third = fresh.deepen(start, Limits(nodes=3000))
+        assert (first.score, first.pv, first.nodes) == (second.score, second.pv, second.nodes)
+        assert (first.score, first.pv, first.nodes) == (third.score, third.pv, third.nodes)
+        used.new_game()
+
+
+def test_a_network_that_cannot_be_read_is_named(tmp_path):
+    for spec, message in (
+        ("nnue:", "names no file"),
+        (f"nnue:{tmp_path}/none.nnue", "none.nnue: No such file"),
+        (f"NNUE:{__file__}", "not a network of ours"),
+    ):
+        with pytest.raises(EvaluationError, match=message):
+            load(spec)
+
+
+def test_the_view_tells_what_pieces_are_worth(network):
+    board = chess.Board("r1bqkb1r/pppp1ppp/2n2n2/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 4 4")
+    view = look(network, board)
+    assert view.score == -evaluate(network, board) == view.outputs[view.chosen]
+    assert view.worth.keys() == {*board.piece_map()} - {chess.E1, chess.E8}
+    without = board.copy()
+    without.remove_piece_at(chess.C4)
+    assert view.worth[chess.C4] == view.score + evaluate(network, without)
+    drawn = "\n".join(describe(network, board))
+    assert f"[{view.score / 100:+.2f}]" in drawn
+    assert f"{view.worth[chess.C4] / 100:+.2f}" in drawn
+    assert drawn.count("|   p   ") == 8

@@ -1,0 +1,162 @@
+"""Files of networks: what is written is read, and whatever is wrong with one is named."""
+
+import struct
+
+import numpy as np
+import pytest
+
+from agent.chess import network_format
+from agent.chess.network_format import ALIGNMENT, Network, NetworkError, read
+from benchmarks.random_network import random_network
+
+HEAD = 68  # bytes before the manifest
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "mine.nnue"
+
+
+@pytest.mark.parametrize(("neurons", "buckets"), [(32, 1), (96, 8), (256, 4)])
+def test_a_network_is_read_as_it_was_written(path, neurons, buckets):
+    written = random_network(neurons, buckets, manifest={"games": 7, "source": "ähnlich"})
+    written.write(path)
+    found = read(path)
+    assert (found.neurons, found.buckets) == (neurons, buckets)
+    assert found.weights.tobytes() == written.weights.tobytes()
+    assert found.manifest == {"games": 7, "source": "ähnlich"}
+    assert found.address % ALIGNMENT == 0 == written.address % ALIGNMENT
+    assert f"{neurons})x2" in found.shape
+    assert [*path.parent.iterdir()] == [path], "nothing half written stays"
+
+
+def test_a_file_that_is_written_over_changes_nothing_that_was_read(path):
+    random_network(32).write(path)
+    found = read(path)
+    before = found.weights.tobytes()
+    path.write_bytes(bytes(path.stat().st_size))
+    path.write_bytes(b"")
+    assert found.weights.tobytes() == before
+
+
+def test_a_mapped_file_is_read_alike(path):
+    random_network(64, 2).write(path)
+    copied, mapped = read(path), read(path, mapped=True)
+    assert mapped.weights.tobytes() == copied.weights.tobytes()
+    assert mapped.address % ALIGNMENT == 0
+    empty = path.with_name("empty.nnue")
+    empty.write_bytes(b"")
+    for is_mapped in (False, True):
+        with pytest.raises(NetworkError, match="is empty"):
+            read(empty, mapped=is_mapped)
+
+
+def test_one_network_makes_one_file(path):
+    random_network(32).write(path)
+    content = path.read_bytes()
+    random_network(32).write(path)
+    assert path.read_bytes() == content
+    random_network(seed=2).write(path)
+    assert path.read_bytes() != content
+
+
+def test_every_damaged_byte_is_found(path):
+    random_network(32, 1).write(path)
+    content = path.read_bytes()
+    generator = np.random.default_rng(1)
+    places = [*range(HEAD + 40), *generator.integers(0, len(content), 200)]
+    for place in places:
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << generator.integers(8)
+        path.write_bytes(damaged)
+        with pytest.raises(NetworkError, match=r"mine\.nnue"):
+            read(path)
+
+
+def test_every_truncation_is_found(path):
+    random_network(32, 1).write(path)
+    content = path.read_bytes()
+    for length in (1, 7, 8, 39, HEAD - 1, HEAD, HEAD + 9, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:length])
+        with pytest.raises(NetworkError, match=r"mine\.nnue.*(truncated|not a network)"):
+            read(path)
+    path.write_bytes(content + b"\0")
+    with pytest.raises(NetworkError, match="damaged"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        (0, 2, "version 2"),
+        (1, 33, "33 neurons"),
+        (1, 0, "0 neurons"),
+        (1, 1 << 31, "neurons"),
+        (2, 3, "3 outputs"),
+        (3, 256, "256/64/400"),
+    ],
+)
+def test_another_architecture_is_refused_by_name(path, field, value, message):
+    random_network(32, 1).write(path)
+    content = bytearray(path.read_bytes())
+    struct.pack_into("<I", content, 40 + 4 * field, value)
+    path.write_bytes(content)
+    with pytest.raises(NetworkError, match=message):
+        read(path)
+
+
+def test_what_is_no_network_is_refused(path, tmp_path):
+    path.write_bytes(b"")
+    with pytest.raises(NetworkError, match="is empty"):
+        read(path)
+    path.write_text("not at all, and long enough to hold the head of a network, were it one")
+    with pytest.raises(NetworkError, match="not a network of ours"):
+        read(path)
+    with pytest.raises(NetworkError, match="No such file"):
+        read(tmp_path / "none.nnue")
+    with pytest.raises(NetworkError, match=r"directory|regular"):
+        read(tmp_path)
+
+
+def parts(neurons=32):
+    return {
+        "inputs": np.zeros((768, neurons)),
+        "biases": np.zeros(neurons),
+        "outputs": np.zeros((1, 2 * neurons)),
+        "output_biases": np.zeros(1),
+        "manifest": {},
+    }
+
+
+def test_numbers_are_rounded_to_their_scales():
+    given = parts()
+    given["inputs"][5, 3], given["biases"][2] = 1.0, -0.5
+    given["outputs"][0, 40], given["output_biases"][0] = 1.25, 0.001
+    (weights,) = Network.of(**given).weights
+    assert weights["inputs"][5, 3] == 255
+    assert weights["biases"][2] == -128
+    assert weights["outputs"][0, 1, 8] == 80
+    assert weights["output_biases"][0] == round(0.001 * 255 * 64)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("inputs", 200.0, "inputs of the network do not fit"),
+        ("biases", float("nan"), "biases of the network do not fit"),
+        ("outputs", 2.0, "an output weight is beyond 1.98"),
+        ("inputs", 5.0, "sum of a neuron's weights"),
+        ("biases", 128.6, "biases of the network do not fit"),
+    ],
+)
+def test_numbers_that_would_overflow_are_refused(name, value, message):
+    given = parts()
+    given[name][...] = value
+    with pytest.raises(NetworkError, match=message):
+        Network.of(**given)
+
+
+def test_shapes_that_no_kernel_evaluates_are_refused():
+    with pytest.raises(NetworkError, match="33 neurons"):
+        Network.of(**parts(33))
+    assert network_format.NEURON_COUNTS[0] == 32
