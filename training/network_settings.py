@@ -48,7 +48,7 @@ class TrainingSettings:
     checkpoint: str | None = None
     neurons: int = 128
     buckets: int = 8
-    epochs: int = 20
+    epochs: int = 10
     positions: int | None = None
     batch: int = 16384
     rate: float = 0.001
