@@ -18,6 +18,7 @@ import chess.engine
 import pytest
 import yaml
 
+from benchmarks.random_network import random_network
 from kempelen.cli import main
 from kempelen.tournament import settings_from
 from protocols.uci.values import SetOption, parse_set_option
@@ -85,6 +86,11 @@ HERE: dict[str, dict[str, str]] = {
         "1+0.01": "0.2+0.01",
         "games 300": "games 2 --maxmoves 5",
     },
+    "kempelen match --engine cmd=kempelen,name=net,option.Evaluation=nnue:mine.nnue --engine "
+    "cmd=kempelen,name=hand --each option.OwnBook=false --tc 10+0.1 --games 400": {
+        "10+0.1": "0.2+0.01",
+        "games 400": "games 2 --maxmoves 5",
+    },
     "kempelen match --engine cmd=kempelen,args=uci,name=A --engine cmd=kempelen,args=uci,name=B "
     "--tc 1+0.01 --games 200 --concurrency 2 --seed 11": {
         "1+0.01": "0.2+0.01",
@@ -120,6 +126,8 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/move_time.py": {".py": ".py --moves 3 --margin 5000"},
     "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
     "python benchmarks/leaf_counts.py": {".py": ".py --trees 2"},
+    "python benchmarks/network_exactness.py": {".py": ".py --evaluations 20000"},
+    "python benchmarks/network_speed.py": {".py": ".py --seconds 0.1 --turns 1"},
     "python benchmarks/connect_four.py": {".py": ".py --depth 3 --positions 1 --no-cold"},
     "python benchmarks/overhead.py": {".py": ".py --games 2 --nodes 10"},
     "python benchmarks/train_speed.py": {".py": ".py --seconds 0.1"},
@@ -138,7 +146,7 @@ TOO_LONG = [
     "python benchmarks/exactness.py",
     "python benchmarks/game_counts.py",
     "python benchmarks/go_duel.py nakade=0 --games 400 --ledger duels.jsonl",
-    "python benchmarks/go_matches.py --games 20 --seconds 0.8 --threads 2 --ledger go.jsonl",
+    "python benchmarks/go_matches.py --games 100 --seconds 0.8 --threads 2 --ledger go.jsonl",
     "python benchmarks/go_matches.py --against plain --games 20 --seconds 0.3",
     "python benchmarks/go_matches.py --against self --games 20 --playouts 10000 "
     "--their-playouts 1000",
@@ -320,6 +328,7 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "games.pgn").write_text(
         "".join(game.format(r) + f"1. e4 e5 2. Nf3 Nc6 {r}\n\n" for r in results)
     )
+    random_network(32).write(folder / "mine.nnue")
     built = ["book", "build", f"{folder}/repertoire.yaml", "-o", f"{folder}/my.bin"]
     assert main(built) == 0
     return folder
