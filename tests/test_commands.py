@@ -25,6 +25,8 @@ from tests.pages import GUIDES, MEASUREMENTS, ROOT, Page, cases
 from tests.support import program
 from tournament import runner
 
+pytestmark = pytest.mark.early
+
 QUOTED = [each for page in GUIDES for each in page.quoted()]
 KEMPELEN = Path(sys.executable).with_name("kempelen")
 
@@ -48,7 +50,7 @@ HERE: dict[str, dict[str, str]] = {
     "kempelen tables check": {},
     "kempelen tables stats": {"stats": "stats KBNK"},
     "kempelen selfplay FILE": {"FILE": "new.bin --positions 200 --nodes 20 --processes 1"},
-    "kempelen selfplay --nodes 400": {"400": "20 new.bin --positions 200"},
+    "kempelen selfplay --nodes 400": {"400": "20 new.bin --positions 200 --processes 1"},
     "kempelen epd FILE... --movetime 1": {"FILE...": "mates.epd", "movetime 1": "movetime 0.1"},
     "kempelen regress FILE...": {"FILE...": "one.tst -- --playouts 20"},
     'kempelen regress FILE... --engine "gnugo --mode gtp"': {
