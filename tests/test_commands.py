@@ -90,7 +90,7 @@ HERE: dict[str, dict[str, str]] = {
     "kempelen match --engine cmd=kempelen,args=uci,name=A --engine cmd=kempelen,args=uci,name=B "
     "--tc 1+0.01 --games 200 --concurrency 2 --seed 11": {
         "1+0.01": "0.2+0.01",
-        "games 200": "games 2 --maxmoves 5",
+        "games 200 --concurrency 2": "games 2 --concurrency 1 --maxmoves 5",
     },
     "kempelen match --engine cmd=kempelen,args=uci,name=T64,option.Threads=64 --engine "
     "cmd=kempelen,args=uci,name=T1 --tc 1+0.1 --games 100 --concurrency 1 --oversubscribe "
@@ -110,6 +110,7 @@ HERE: dict[str, dict[str, str]] = {
     'margin=30 --engine cmd="kempelen gtp",proto=gtp': {
         "games 20": "games 2 --maxmoves 4",
         "movetime 1 --margin 1": "movetime 0.05 --margin 30",
+        "positional-superko": "positional-superko --level 0",
     },
     "kempelen match --game go --size 9 --games 10 --engine "
     '"cmd=gnugo --mode gtp --chinese-rules --level 1,proto=gtp,movetime=10,margin=30" --engine '
