@@ -26,6 +26,8 @@ from tests.pages import GUIDES, MEASUREMENTS, ROOT, Page, cases
 from tests.support import program
 from tournament import runner
 
+pytestmark = pytest.mark.early
+
 QUOTED = [each for page in GUIDES for each in page.quoted()]
 KEMPELEN = Path(sys.executable).with_name("kempelen")
 
@@ -49,7 +51,7 @@ HERE: dict[str, dict[str, str]] = {
     "kempelen tables check": {},
     "kempelen tables stats": {"stats": "stats KBNK"},
     "kempelen selfplay FILE": {"FILE": "new.bin --positions 200 --nodes 20 --processes 1"},
-    "kempelen selfplay --nodes 400": {"400": "20 new.bin --positions 200"},
+    "kempelen selfplay --nodes 400": {"400": "20 new.bin --positions 200 --processes 1"},
     "kempelen epd FILE... --movetime 1": {"FILE...": "mates.epd", "movetime 1": "movetime 0.1"},
     "kempelen regress FILE...": {"FILE...": "one.tst -- --playouts 20"},
     'kempelen regress FILE... --engine "gnugo --mode gtp"': {
@@ -94,7 +96,7 @@ HERE: dict[str, dict[str, str]] = {
     "kempelen match --engine cmd=kempelen,args=uci,name=A --engine cmd=kempelen,args=uci,name=B "
     "--tc 1+0.01 --games 200 --concurrency 2 --seed 11": {
         "1+0.01": "0.2+0.01",
-        "games 200": "games 2 --maxmoves 5",
+        "games 200 --concurrency 2": "games 2 --concurrency 1 --maxmoves 5",
     },
     "kempelen match --engine cmd=kempelen,args=uci,name=T64,option.Threads=64 --engine "
     "cmd=kempelen,args=uci,name=T1 --tc 1+0.1 --games 100 --concurrency 1 --oversubscribe "
@@ -114,6 +116,7 @@ HERE: dict[str, dict[str, str]] = {
     'margin=30 --engine cmd="kempelen gtp",proto=gtp': {
         "games 20": "games 2 --maxmoves 4",
         "movetime 1 --margin 1": "movetime 0.05 --margin 30",
+        "positional-superko": "positional-superko --level 0",
     },
     "kempelen match --game go --size 9 --games 10 --engine "
     '"cmd=gnugo --mode gtp --chinese-rules --level 1,proto=gtp,movetime=10,margin=30" --engine '

@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from agent.chess import bench
 from benchmarks.random_network import random_network
 from kempelen import match
 from tests import in_process
 from tests.pages import GUIDES, MEASUREMENTS, ROOT, Block, Page, cases, label
+
+pytestmark = pytest.mark.early
 
 KEMPELEN = Path(sys.executable).with_name("kempelen")
 MATCHES = [
@@ -85,7 +88,11 @@ def test_gtp_and_analysis(page: Page, block: Block, folder_of: FolderOf) -> None
 
 
 @pytest.mark.parametrize(("page", "block"), cases("console"), ids=label)
-def test_console(page: Page, block: Block, folder_of: FolderOf) -> None:
+def test_console(
+    page: Page, block: Block, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As deep as it is, tests/kempelen/test_bench.py makes the search of `kempelen bench`.
+    monkeypatch.setattr(bench, "POSITIONS", bench.POSITIONS[:2])
     folder_of(page)
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, *shown = part.splitlines()
