@@ -34,6 +34,7 @@ from agent.chess.records import KING, ROOK
 from agent.compiled.kernel import entry, kernel
 from agent.compiled.native import U64, Bits, Emitted, count, first_square, int64, operation
 from agent.compiled.record import Many
+from training.network_settings import Target
 
 Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int64]
@@ -383,7 +384,7 @@ def _add_gradients(
     places: Integers,
     views: Floats,
     result_share: float,
-    one: float,
+    scale: float,
     weight: float,
 ) -> float:
     row = neurons * _FLOAT_BYTES
@@ -393,7 +394,7 @@ def _add_gradients(
     bias = INPUTS * neurons + neurons + 2 * neurons * buckets
     at, own = U64(places.ctypes.data), U64(views.ctypes.data)
     other = own + U64(row)
-    loss = 0.0
+    loss, steepness = 0.0, SCORE_ONE / scale
     for i in range(len(positions)):
         position = positions[i]
         rows = _find_places(position, places, row)
@@ -401,12 +402,12 @@ def _add_gradients(
         chosen = U64(2 * row * bucket)
         sum_rows(own, other, table, start, at, rows, neurons)
         total = activate(own, other, weights + chosen, neurons)
-        expected = _sigmoid(total + parameters[bias + bucket])
-        searched = _sigmoid(position.score / one)
+        expected = _sigmoid(steepness * (total + parameters[bias + bucket]))
+        searched = _sigmoid(position.score / scale)
         target = result_share * 0.5 * (position.result + 1) + (1.0 - result_share) * searched
         error = expected - target
         loss += error * error
-        gradient = _float(2.0 * weight * error * expected * (1.0 - expected))
+        gradient = _float(2.0 * weight * steepness * error * expected * (1.0 - expected))
         gradients[bias + bucket] += gradient
         spread(
             *(own, other, weights + chosen, gradient, of_weights + chosen, of_start, of_table),
@@ -476,17 +477,16 @@ class Learner:
         positions: Packed,
         parameters: Floats,
         gradients: Floats,
-        result_share: float,
+        target: Target,
         weight: float,
     ) -> float:
         """Add the gradients of the positions' squared errors; return the sum of the errors.
 
-        result_share: of the game's result in the target; the rest is the score's.
         weight: of each position in the gradients.
         """
         loss: float = _add_gradients(
             *(positions, parameters, gradients, self._shape.neurons, self._shape.buckets),
-            *(self._places, self._views, result_share, float(SCORE_ONE), weight),
+            *(self._places, self._views, float(target.result_share), float(target.scale), weight),
         )
         return loss
 

@@ -33,6 +33,18 @@ class PositionFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class Target:
+    """What is learned: the chance to win by the game's result and by the search's score.
+
+    result_share: of the result; the rest is the score's. scale: the centipawns at which a score
+    means a chance of 1 / (1 + 1 / e), or 73%; the network's own are read by it too.
+    """
+
+    result_share: float
+    scale: float
+
+
+@dataclass(frozen=True, slots=True)
 class TrainingSettings:
     """A whole training run.
 
@@ -40,7 +52,7 @@ class TrainingSettings:
     epochs, beside the output if it is not said. positions: of an epoch; as many as there are, if
     that is not said. rate: of the first step, final_rate: the last one's share of it, the others
     along a cosine; decay: of the weights, by AdamW. result_share: of the game's result in what is
-    learned, the rest being the score's. threads: as many as there are cores, if that is not said.
+    learned, and scale: see Target. threads: as many as there are cores, if that is not said.
     """
 
     data: tuple[str, ...]
@@ -55,6 +67,7 @@ class TrainingSettings:
     final_rate: float = 0.01
     decay: float = 0.01
     result_share: float = 0.3
+    scale: float = 400
     seed: int = 1
     threads: int | None = None
     filter: PositionFilter = field(default_factory=PositionFilter)
@@ -79,11 +92,17 @@ class TrainingSettings:
         _require("final_rate", self.final_rate, 0, 1)
         _require("decay", self.decay, 0, 1)
         _require("result_share", self.result_share, 0, 1)
+        _require("scale", self.scale, 1, LARGEST_SCORE)
         _require("seed", self.seed, 0, LARGEST_SEED)
         if self.threads is not None:
             _require("threads", self.threads, 1, MOST_THREADS)
         if not 0 < self.rate <= 1:
             raise TrainingError(f"rate: a number above 0, at most 1, is expected, not {self.rate}")
+
+    @property
+    def target(self) -> Target:
+        """What is learned."""
+        return Target(self.result_share, self.scale)
 
     @property
     def checkpoint_path(self) -> str:

@@ -1,7 +1,7 @@
 """Training a network of chess: positions in random order, small steps along their gradients.
 
-An output p = sigmoid(score / SCORE_ONE) foretells a target: the game's result and the search's
-score, as an expected score, in their shares. What is minimised is the mean of (p - target) ** 2:
+An output p = sigmoid(score / scale) foretells a target: the game's result and the search's score,
+as an expected score, in their shares. What is minimised is the mean of (p - target) ** 2:
 least where p is the mean of the targets, which no other power than the second has, and never steep,
 so that single positions, misjudged by far, do not decide.
 
@@ -37,7 +37,7 @@ from training import checkpoint
 from training.checkpoint import Checkpoint
 from training.gradients import TILE, Floats, Learner, NetworkShape, Optimizer, aligned_rows
 from training.network_data import DataFile, NetworkData
-from training.network_settings import TrainingError, TrainingSettings
+from training.network_settings import Target, TrainingError, TrainingSettings
 from training.positions import Packed
 
 # Of a batch: the most threads that can learn at a time.
@@ -178,11 +178,11 @@ class NetworkTrainer:
 
     def _add_gradients(self, batch: Packed, pool: ThreadPoolExecutor) -> float:
         """Set the slices' gradients to those of a batch; return its mean loss."""
-        share, weight = self._settings.result_share, 1 / len(batch)
+        target, weight = self._settings.target, 1 / len(batch)
         bounds = _bounds(len(batch), SLICES)
         sums = [
             pool.submit(
-                learner.add_gradients, batch[begin:end], self._rounded, gradients, share, weight
+                learner.add_gradients, batch[begin:end], self._rounded, gradients, target, weight
             )
             for learner, gradients, (begin, end) in zip(
                 self._learners, self._gradients, bounds, strict=True
@@ -201,7 +201,7 @@ class NetworkTrainer:
         ]
         for part in parts:
             part.result()
-        return squared_error(outputs, positions, self._settings.result_share)
+        return squared_error(outputs, positions, self._settings.target)
 
     def export(self, made: Checkpoint, engine: str) -> Network:
         """Return the network as it was after the best epoch. engine: who trains, in which version.
@@ -232,14 +232,14 @@ class NetworkTrainer:
         )
 
 
-def squared_error(outputs: Floats, positions: Packed, result_share: float) -> float:
+def squared_error(outputs: Floats, positions: Packed, target: Target) -> float:
     """Return the mean squared error of what a network foretells."""
     expected, searched = (
-        0.5 + 0.5 * np.tanh(values.astype(np.float64) / 2)  # which is 1 / (1 + exp(-values))
-        for values in (outputs, positions["score"] / SCORE_ONE)
+        0.5 + 0.5 * np.tanh(centipawns / target.scale / 2)  # which is 1 / (1 + exp(-x))
+        for centipawns in (outputs.astype(np.float64) * SCORE_ONE, positions["score"])
     )
     results = (positions["result"].astype(np.float64) + 1) / 2
-    targets = result_share * results + (1 - result_share) * searched
+    targets = target.result_share * results + (1 - target.result_share) * searched
     return float(np.mean((expected - targets) ** 2))
 
 

@@ -43,7 +43,7 @@ from training.gradients import (
     inputs_of,
 )
 from training.network_data import NetworkData
-from training.network_settings import PositionFilter, TrainingError, TrainingSettings
+from training.network_settings import PositionFilter, Target, TrainingError, TrainingSettings
 from training.network_trainer import (
     LARGEST,
     NetworkTrainer,
@@ -136,19 +136,19 @@ def outputs_of(shape: NetworkShape, parameters: Floats, positions: Packed) -> Fl
     return outputs
 
 
-@pytest.mark.parametrize(("neurons", "buckets"), [(32, 1), (96, 8)])
+@pytest.mark.parametrize(("neurons", "buckets", "scale"), [(32, 1, 400), (96, 8, 250)])
 def test_gradients_are_the_slopes_of_the_loss(
-    positions: Packed, neurons: int, buckets: int
+    positions: Packed, neurons: int, buckets: int, scale: float
 ) -> None:
     chosen = np.random.default_rng(1).permutation(positions)[:60]
-    shape, share = NetworkShape(neurons, buckets), 0.4
+    shape, target = NetworkShape(neurons, buckets), Target(0.4, scale)
     start = initial_parameters(shape, seed=2)
     start[shape.biases : shape.outputs] = 0.1
     (gradients,) = aligned_rows(1, shape.padded)
-    total = Learner(shape).add_gradients(chosen, start, gradients, share, weight=1.0)
+    total = Learner(shape).add_gradients(chosen, start, gradients, target, weight=1.0)
 
     def loss(parameters: Floats) -> float:
-        return squared_error(outputs_of(shape, parameters, chosen), chosen, share) * len(chosen)
+        return squared_error(outputs_of(shape, parameters, chosen), chosen, target) * len(chosen)
 
     assert total == pytest.approx(loss(start), rel=1e-5)
     generator = np.random.default_rng(3)
@@ -256,7 +256,7 @@ def test_the_best_epoch_is_exported(played: Path, positions: Packed, tmp_path: P
     assert all((best == bests[0]).all() for best in bests)
     assert (last.best != last.parameters).any()
     outputs = outputs_of(NetworkShape(32, 8), last.best, contrary)
-    assert squared_error(outputs, contrary, 0.3) == last.losses[0][1]
+    assert squared_error(outputs, contrary, settings.target) == last.losses[0][1]
 
 
 def test_positions_are_those_that_the_filter_lets_pass(played: Path) -> None:
@@ -393,6 +393,7 @@ def test_scores_of_another_engine_are_called_so(played: Path, tmp_path: Path) ->
         ({"rate": 1.5}, "rate: a number above 0"),
         ({"final_rate": 2}, "final_rate: a number from 0 to 1 is expected, not 2"),
         ({"decay": -1}, "decay: a number from 0 to 1"),
+        ({"scale": 0}, "scale: a number from 1 to 32767 is expected, not 0"),
         ({"result_share": 1.1}, "result_share: a number from 0 to 1 is expected, not 1.1"),
         ({"seed": -1}, "seed: a number from 0"),
         ({"threads": 0}, "threads: a number from 1"),
