@@ -121,6 +121,9 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
     "python benchmarks/leaf_counts.py": {".py": ".py --trees 2"},
     "python benchmarks/connect_four.py": {".py": ".py --depth 3 --positions 1 --no-cold"},
+    "python benchmarks/rescoring.py": {
+        ".py": f".py --positions 50 --nodes 5 --engine '{KEMPELEN} uci'"
+    },
     "python benchmarks/overhead.py": {".py": ".py --games 2 --nodes 10"},
 }
 
@@ -178,7 +181,6 @@ ELSEWHERE = {
     "scripts/draw-house": "tests/docs/test_architecture_page.py",
     "scripts/draw-picture": "tests/docs/test_picture.py",
     "scripts/record-playthrough NAME": "tests/agent/games/test_playthroughs.py",
-    "scripts/rescore_positions.py": "tests/training/test_rescoring.py",
     "python3 -m venv kempelen-env": IMAGE,
     "kempelen-env/bin/pip install .": IMAGE,
     "kempelen-env/bin/kempelen warmup": IMAGE,
@@ -236,8 +238,11 @@ ELSEWHERE = {
     "kempelen tune evaluation positions.bin -o weights.py": (
         "tests/training/test_texel.py::test_the_command_writes_other_weights"
     ),
-    "python scripts/rescore_positions.py positions.bin -o rescored.bin --engine stockfish "
-    "--nodes 400": "tests/training/test_rescoring.py",
+    "kempelen data": "tests/kempelen/test_data.py",
+    "kempelen data rescore": "tests/training/test_rescoring.py",
+    "kempelen data rescore positions.bin -o rescored.bin --engine stockfish --nodes 400": (
+        "tests/training/test_rescoring.py"
+    ),
 }
 
 # Entries of tournament files, and of other programs' files, that stand in the text.
