@@ -195,6 +195,17 @@ class Written(Game[Move], Protocol[Move]):
         """Write a legal move in the game's notation: one word, different for every move."""
 
 
+def write_line(game: Written[Move], line: Iterable[Move]) -> list[str]:
+    """Write the moves of a line that begins at the position, which stays as it is."""
+    texts = []
+    for move in line:
+        texts.append(game.text(move))
+        game.play(move)
+    for _ in texts:
+        game.undo()
+    return texts
+
+
 def find_move(game: Written[Move], text: str) -> Move:
     """Return the legal move that is written so; capitals do not matter.
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import chess
 import numpy as np
+from random_network import random_network
 
 from agent.chess.network import network_judge
 from agent.chess.network_format import Network, read
@@ -31,7 +32,6 @@ from agent.evaluation import Evaluation
 from agent.limits import Limits
 
 NODES = 20_000  # of each search
-NEURONS, BUCKETS = 128, 8
 PROMOTING = "8/PPP1k3/8/8/8/8/3K1ppp/8 w - - 0 1"
 
 # Where the next record goes, how many there is room for, and how many there are.
@@ -41,18 +41,6 @@ _count_place = np.array([_PLACES.ctypes.data + 16], np.uint64)
 _count_at = outside_table("kempelen_recorded_count", _count_place)
 _add = adder(INT64)
 _record_at = at_address(packed_type)
-
-
-def random_network(seed: int) -> Network:
-    """Make a network of random weights, of about the size that trained ones have."""
-    generator = np.random.default_rng(seed)
-    return Network.of(
-        generator.normal(0, 0.1, (768, NEURONS)),
-        generator.normal(0.3, 0.2, NEURONS),
-        generator.normal(0, 0.2, (BUCKETS, 2 * NEURONS)),
-        generator.normal(0, 0.1, BUCKETS),
-        {"source": "random numbers"},
-    )
 
 
 def recorded(network: Network) -> Evaluation:
@@ -121,7 +109,7 @@ def main() -> None:
     parser.add_argument("--network", type=Path, help="default: random weights")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    network = read(arguments.network) if arguments.network else random_network(1)
+    network = read(arguments.network) if arguments.network else random_network()
     found = compare(network, arguments.evaluations)
     if arguments.json:
         print(json.dumps(found))

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.compiled.source import USUAL_MEANS, Means
 from agent.machine import usable_cores
-from kempelen import __version__
+from kempelen import __version__, means_arguments
 from kempelen.console import complain
 from protocols import pipes
 from protocols.analysis.fields import QueryError
@@ -31,12 +30,10 @@ def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     from kempelen.numbers import positive
 
-    parser.add_argument(
-        "--threads",
-        type=positive,
-        default=USUAL_MEANS.threads,
-        metavar="N",
-        help="of a compiled search, for each position (default: %(default)d)",
+    means_arguments.configure(
+        parser,
+        threads="of a compiled search, for each position",
+        memory="for what all compiled searches remember",
     )
     parser.add_argument(
         *("--analysis-threads", "-analysis-threads"),
@@ -44,13 +41,6 @@ def configure(parser: ArgumentParser) -> None:
         default=1,
         metavar="N",
         help="positions at once, no more than there are cores (default: %(default)d)",
-    )
-    parser.add_argument(
-        "--memory",
-        type=positive,
-        default=USUAL_MEANS.megabytes,
-        metavar="MB",
-        help="for what all compiled searches remember (default: %(default)d)",
     )
     parser.add_argument(
         "--visits",
@@ -70,7 +60,6 @@ def configure(parser: ArgumentParser) -> None:
         default="black",
         help="whose winning and points are told: side is whoever is to move (default: %(default)s)",
     )
-    parser.add_argument("--seed", type=int, help="make all that is random the same every time")
     parser.add_argument(
         *("--quit-without-waiting", "-quit-without-waiting"),
         action="store_true",
@@ -114,10 +103,9 @@ def _settings(arguments: Namespace) -> Settings:
     cores = usable_cores()
     if arguments.analysis_threads > cores:
         complain(f"{cores} positions are analysed at once, as there are {cores} cores", COMMAND)
-    means = Means(threads=arguments.threads, megabytes=arguments.memory, seed=arguments.seed)
     return Settings(
         usual=_usual(arguments),
-        searching=Searching(arguments.algorithm, means),
+        searching=Searching(arguments.algorithm, means_arguments.means(arguments)),
         analysts=min(arguments.analysis_threads, cores),
         wait=not arguments.quit_without_waiting,
     )

@@ -29,6 +29,7 @@ COMMANDS = {
     "try": "try an evaluation of your own: errors, symmetry, speed, and a match",
     "match": "play engines against each other, with everything on the command line",
     "tournament": "play the tournament that a YAML file describes",
+    "train": "train the network that evaluates chess, as a YAML file describes",
     "tune": "find better constants of the search, or weights of the evaluation",
     "ratings": "rate the players of PGN files",
     "sprt": "judge a match by its counts: Elo, likelihood of superiority, SPRT",

@@ -17,7 +17,7 @@ from agent.machine import usable_cores
 from kempelen.console import complain, progress, warm_up
 from kempelen.match import ENGINE_HELP, engine_entries, parse_entries
 from kempelen.numbers import positive
-from kempelen.plain_table import PlainTable
+from kempelen.plain_table import PlainTable, Total, table_of_totals
 from tournament import suite
 from tournament.engine_protocols import check_engine, kind_of
 from tournament.engine_settings import EngineSettings
@@ -26,6 +26,8 @@ from tournament.values import SettingsError, decode, encode
 
 # What a search may take beyond its limit, in seconds, before the engine counts as hung.
 PATIENCE = 600.0
+# Of the table of totals, after the files.
+HEADINGS = ("solved", "of", "", "failed", "nodes", "seconds")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -141,25 +143,18 @@ def _print(files: list[dict[str, Any]], attempts: list[suite.Attempt]) -> None:
                 _text(attempt.score),
             )
         console.print(table)
-    table = PlainTable(box=None)
-    for heading in ("file", "solved", "of", "", "failed", "nodes", "seconds"):
-        table.add_column(heading, justify="left" if heading == "file" else "right")
-    for total in files if len(files) == 1 else [*files, _sum(files)]:
-        table.add_row(
-            total["file"],
-            str(total["solved"]),
-            str(total["positions"]),
-            f"{total['solved'] / total['positions']:.1%}",
-            str(total["failed"]),
-            f"{total['nodes']:,}",
-            f"{total['seconds']:.1f}",
-        )
-    console.print(table)
+    console.print(table_of_totals(HEADINGS, files, _cells))
 
 
-def _sum(files: list[dict[str, Any]]) -> dict[str, Any]:
-    counts = ("positions", "solved", "failed", "nodes", "seconds")
-    return {"file": "all"} | {name: sum(total[name] for total in files) for name in counts}
+def _cells(total: Total) -> tuple[str, ...]:
+    return (
+        str(total["solved"]),
+        str(total["positions"]),
+        f"{total['solved'] / total['positions']:.1%}",
+        str(total["failed"]),
+        f"{total['nodes']:,}",
+        f"{total['seconds']:.1f}",
+    )
 
 
 def _asked(problem: suite.Problem) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
-from agent.compiled.source import USUAL_MEANS, Means
-from kempelen import __version__
+from kempelen import __version__, means_arguments
 from kempelen.console import complain
 from protocols import pipes
 from protocols.gtp.play import Settings
@@ -50,20 +49,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--depth", type=positive, metavar="N", help="search at most N plies deep")
     parser.add_argument("--playouts", type=positive, metavar="N", help="of mcts, at most N a move")
     parser.add_argument("--nodes", type=positive, metavar="N", help="at most N nodes a move")
-    parser.add_argument(
-        "--threads",
-        type=positive,
-        default=USUAL_MEANS.threads,
-        metavar="N",
-        help="of a compiled search (default: %(default)d)",
-    )
-    parser.add_argument(
-        "--memory",
-        type=positive,
-        default=USUAL_MEANS.megabytes,
-        metavar="MB",
-        help="for what a compiled search remembers (default: %(default)d)",
-    )
+    means_arguments.configure(parser)
     parser.add_argument(
         "--set",
         dest="settings",
@@ -86,7 +72,6 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--ponder", dest="ponders", action="store_true", help="think on the other's time too"
     )
-    parser.add_argument("--seed", type=int, help="make all that is random the same every time")
 
 
 def run(arguments: Namespace) -> int:
@@ -136,13 +121,7 @@ def _settings(arguments: Namespace) -> Settings:
         resigns=arguments.resigns,
         resign_rate=ResignRate(below=arguments.resign),
         ponders=arguments.ponders,
-        means=Means(
-            threads=arguments.threads,
-            megabytes=arguments.memory,
-            playouts=arguments.playouts,
-            seed=arguments.seed,
-            settings=_numbers(arguments, kind),
-        ),
+        means=means_arguments.means(arguments, arguments.playouts, _numbers(arguments, kind)),
     )
 
 

@@ -1,12 +1,16 @@
 """A table of rich whose text is shown as it is: no markup, no emoji, no control characters."""
 
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from rich import table
 from rich.console import RenderableType
 from rich.text import Text
 
 from agent.border.plain_text import plain
+
+# What a run found of one file, under names: its "file", and numbers that can be added up.
+Total: TypeAlias = Mapping[str, Any]
 
 
 class PlainTable(table.Table):
@@ -19,6 +23,27 @@ class PlainTable(table.Table):
     def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
         """Add a row."""
         super().add_row(*map(_shown, cells), **options)
+
+
+def table_of_totals(
+    headings: Sequence[str], totals: Sequence[Total], cells: Callable[[Total], Sequence[str]]
+) -> PlainTable:
+    """Return a table with a row for each file, and for several one more for all together.
+
+    headings: of the columns after that of the files. cells: returns what stands in those columns.
+    """
+    shown = PlainTable(box=None)
+    shown.add_column("file")
+    for heading in headings:
+        shown.add_column(heading, justify="right")
+    for total in totals if len(totals) == 1 else [*totals, _sum(totals)]:
+        shown.add_row(total["file"], *cells(total))
+    return shown
+
+
+def _sum(totals: Sequence[Total]) -> Total:
+    added = {name: sum(total[name] for total in totals) for name in totals[0] if name != "file"}
+    return {"file": "all", **added}
 
 
 def _shown(cell: RenderableType | None) -> RenderableType | None:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from agent.go.parts import GO
 from kempelen.console import complain, progress, warm_up
-from kempelen.plain_table import PlainTable
+from kempelen.plain_table import PlainTable, Total, table_of_totals
 from protocols.client.process import EngineError, find_program
 from tournament import regression
 from tournament.engine_settings import EngineProtocol, EngineSettings
@@ -26,6 +26,8 @@ PATIENCE = 600.0
 START_LIMIT = 120.0
 # So many of the commands that were refused are shown.
 REFUSED_SHOWN = 10
+# Of the table of totals, after the files.
+HEADINGS = ("passed", "of", "", "unexpected passes", "failures", "seconds")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -153,22 +155,15 @@ def _print(totals: list[dict[str, Any]], examined: list[Examined], refused: list
         if len(refused) > REFUSED_SHOWN:
             table.add_row("...", f"{len(refused) - REFUSED_SHOWN} more", "")
         console.print(table)
-    table = PlainTable(box=None)
-    for heading in ("file", "passed", "of", "", "unexpected passes", "failures", "seconds"):
-        table.add_column(heading, justify="left" if heading == "file" else "right")
-    for total in totals if len(totals) == 1 else [*totals, _sum(totals)]:
-        table.add_row(
-            total["file"],
-            str(total["passed"]),
-            str(total["tests"]),
-            f"{total['passed'] / max(total['tests'], 1):.1%}",
-            str(total["unexpectedly_passed"]),
-            str(total["unexpectedly_failed"]),
-            f"{total['seconds']:.1f}",
-        )
-    console.print(table)
+    console.print(table_of_totals(HEADINGS, totals, _cells))
 
 
-def _sum(totals: list[dict[str, Any]]) -> dict[str, Any]:
-    counts = ("tests", "passed", "unexpectedly_passed", "unexpectedly_failed", "seconds")
-    return {"file": "all"} | {name: sum(total[name] for total in totals) for name in counts}
+def _cells(total: Total) -> tuple[str, ...]:
+    return (
+        str(total["passed"]),
+        str(total["tests"]),
+        f"{total['passed'] / max(total['tests'], 1):.1%}",
+        str(total["unexpectedly_passed"]),
+        str(total["unexpectedly_failed"]),
+        f"{total['seconds']:.1f}",
+    )

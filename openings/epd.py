@@ -17,6 +17,7 @@ import chess
 from chess.polyglot import zobrist_hash
 
 from agent.border.files import lines, open_file
+from agent.border.unreadable import blamed_on
 from openings.polyglot import Entry, pack
 from openings.weights import DEFAULT_WEIGHT, BookError
 
@@ -52,15 +53,10 @@ def read(paths: Iterable[Path], min_score: int | None = None) -> list[Entry]:
 
 
 def _read_file(path: Path) -> Iterator[tuple[int, EpdLine]]:
-    try:
-        with open_file(path) as file:
-            for number, line in enumerate((line.decode() for line in lines(file)), 1):
-                if line.strip() and not line.startswith("#"):
-                    yield _analysis(line, f"{path}, line {number}")
-    except OSError as error:
-        raise BookError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise BookError(f"cannot read {path}: it is not UTF-8 text") from None
+    with blamed_on(path, BookError), open_file(path) as file:
+        for number, line in enumerate((line.decode() for line in lines(file)), 1):
+            if line.strip() and not line.startswith("#"):
+                yield _analysis(line, f"{path}, line {number}")
 
 
 def _analysis(line: str, where: str) -> tuple[int, EpdLine]:

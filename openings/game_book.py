@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from agent.border.plain_text import plain_name
+from agent.border.unreadable import blamed_on
 from agent.game import Game, Symmetric, Written, find_move
 from agent.games.catalogue import Kind
 from agent.limits import Cp, Info, Limits
@@ -76,9 +77,8 @@ def read(path: Path, game: Written[Any]) -> GameBook:
     from agent.border import yaml_text  # which a session without such a book does not need
 
     try:
-        lines = yaml_text.read(path)
-    except OSError as error:
-        raise BookError(f"cannot read {path}: {error.strerror}") from None
+        with blamed_on(path, BookError):
+            lines = yaml_text.read(path)
     except yaml_text.YamlError as error:
         raise BookError(f"{path} is not YAML: {error}") from None
     book = GameBook()

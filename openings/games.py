@@ -23,6 +23,7 @@ import chess
 from chess.polyglot import zobrist_hash
 
 from agent.border.files import lines, open_file
+from agent.border.unreadable import blamed_on
 from openings.polyglot import Entry, MoveStatistics, pack, scaled
 from openings.weights import BookError
 
@@ -320,24 +321,19 @@ class Collector:
 
 def check(path: Path) -> None:
     """Raise BookError if a file cannot be opened, before long work on others."""
-    try:
+    with blamed_on(path, BookError):
         open_file(path).close()
-    except OSError as error:
-        raise BookError(f"cannot read {path}: {error.strerror}") from None
 
 
 def collect(
     path: Path, collector: Collector, progress: Callable[[int], None] = lambda _: None
 ) -> None:
     """Count all games of a file; progress: is told how many bytes are read. Raises BookError."""
-    try:
-        with open_file(path) as file:
-            for number, game in enumerate(read(_lines(file)), 1):
-                collector.add(game)
-                if number % 100 == 0:
-                    progress(file.tell())
-    except OSError as error:
-        raise BookError(f"cannot read {path}: {error.strerror}") from None
+    with blamed_on(path, BookError), open_file(path) as file:
+        for number, game in enumerate(read(_lines(file)), 1):
+            collector.add(game)
+            if number % 100 == 0:
+                progress(file.tell())
 
 
 def _lines(file: BinaryIO) -> Iterator[str]:

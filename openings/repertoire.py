@@ -28,6 +28,7 @@ import yaml
 from chess.polyglot import zobrist_hash
 
 from agent.border.files import read_text
+from agent.border.unreadable import blamed_on
 from openings.names import Name
 from openings.polyglot import Entry, pack
 from openings.weights import DEFAULT_WEIGHT, MOST_WEIGHT, BookError
@@ -101,14 +102,11 @@ def _files(path: Path) -> list[Path]:
 
 
 def _read_file(path: Path) -> Iterator[Line]:
-    try:
+    with blamed_on(path, BookError):
         text = read_text(path)
+    try:
         _check_depth(text, path)
         root = yaml.compose(text, _Loader)
-    except OSError as error:
-        raise BookError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise BookError(f"cannot read {path}: it is not UTF-8 text") from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise BookError(f"{path}, line {line}: {error.problem}") from None

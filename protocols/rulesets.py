@@ -53,10 +53,6 @@ class Ruleset:
         counted = self.scoring == "AREA" and self.tax == "NONE" and not self.button
         return counted and not self.suicide
 
-    def compensation(self, handicap: int) -> int:
-        """Return what White gets for so many handicap stones, beside komi."""
-        return {"0": 0, "N": handicap, "N-1": max(handicap - 1, 0)}[self.bonus]
-
 
 _CHINESE = Ruleset(ko="SIMPLE", suicide=False, bonus="N")
 _JAPANESE = Ruleset(ko="SIMPLE", scoring="TERRITORY", tax="SEKI", suicide=False)
@@ -87,6 +83,16 @@ _CHOICES = {
     "whiteHandicapBonus": ("bonus", BONUS),
 }
 _FLAGS = {"suicide": "suicide", "hasButton": "button", "friendlyPassOk": "friendly"}
+
+
+def handicap_bonus(bonus: str, stones: int) -> int:
+    """Return the points that White gets beside komi for so many handicap stones.
+
+    bonus: one of BONUS. A single stone is no handicap.
+    """
+    if stones < 2:
+        return 0
+    return {"0": 0, "N": stones, "N-1": stones - 1}[bonus]
 
 
 def named(name: str) -> Ruleset | None:

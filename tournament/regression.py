@@ -23,6 +23,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from agent.border.files import read_text
+from agent.border.unreadable import blamed_on
 from protocols.client.engine import EngineOptionError
 from protocols.client.gtp import EngineRefusalError, GtpEngine
 from protocols.client.process import EngineError, EngineNotFoundError
@@ -111,12 +112,8 @@ class Refused:
 
 def read(path: Path) -> RegressionFile:
     """Return the commands of a file; raises SettingsError, naming the line, for a broken one."""
-    try:
+    with blamed_on(path, SettingsError):
         lines = read_text(path, LARGEST_FILE, encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise SettingsError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise SettingsError(f"cannot read {path}: it is not UTF-8 text") from None
     steps: list[Step] = []
     for number, line in enumerate(map(str.strip, lines), 1):
         if line.startswith("#?"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from agent.machine import usable_cores
 from protocols.mqtt.link import BrokerLostError, Tell
+from protocols.tasks import cancel_all
 from tournament.adjudication import Adjudicator
 from tournament.contestant_pool import ContestantPool
 from tournament.contestants import Contestant
@@ -259,9 +260,7 @@ class Runner:
                     free.append(running.pop(task))
                     task.result()
         finally:
-            for task in running:
-                task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            await cancel_all(running)
 
     def _recorder(self, board: int) -> Record:
         def record(game: GameRecord) -> None:

@@ -15,10 +15,12 @@ from pathlib import Path
 import chess
 
 from agent.border.files import read_text
+from agent.border.unreadable import blamed_on
 from agent.limits import Mate, Score
 from protocols.client.engine import EngineOptionError
 from protocols.client.process import EngineError, EngineNotFoundError
 from protocols.client.uci import Answer, SearchRequest
+from protocols.tasks import cancel_all
 from tournament.contestants import UciContestant
 from tournament.engine_protocols import make_uci_contestant
 from tournament.engine_settings import EngineSettings
@@ -64,12 +66,8 @@ class Attempt:
 
 def read(path: Path) -> list[Problem]:
     """Return the problems of an EPD file; raises SettingsError, naming the line, for a bad one."""
-    try:
+    with blamed_on(path, SettingsError):
         lines = read_text(path, LARGEST_FILE, encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise SettingsError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise SettingsError(f"cannot read {path}: it is not UTF-8 text") from None
     problems = [
         _problem(line, path.name, number)
         for number, line in enumerate(lines, 1)
@@ -131,9 +129,7 @@ async def solve(
     try:
         await asyncio.gather(*workers)
     finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+        await cancel_all(workers)
     return [attempts[place] for place in range(len(problems))]
 
 

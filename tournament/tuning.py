@@ -10,6 +10,7 @@ from typing import Protocol
 from agent.go.settings import SETTINGS
 from protocols.client.process import EngineError
 from protocols.client.uci import Option
+from protocols.tasks import cancel_all
 from tournament.adjudication import Adjudicator
 from tournament.contestant_pool import ContestantPool
 from tournament.contestants import UciContestant
@@ -168,9 +169,7 @@ async def _play(
     try:
         await asyncio.gather(*tasks)
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await cancel_all(tasks)
 
 
 class _Board:

@@ -19,7 +19,7 @@ from agent.chess.rules import KernelBoard
 from agent.compiled.growth import MOST_VISITS, goals, grow
 from agent.compiled.node_pool import NodePool
 from agent.compiled.scores import MATE_BOUND, MAX_EVALUATION, score_of
-from agent.compiled.tree import GROWING, NO_NODE, ROOT, SOLVED
+from agent.compiled.tree import NO_NODE, ROOT, SOLVED
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.limits import Info, Limits, Progress
 
@@ -90,13 +90,7 @@ class TreeSearch(CrewSearch):
 
     def _take_root(self, board: chess.Board, limits: Limits[chess.Move]) -> None:
         """Make the position the root: its node in the tree, where there is one, or a new root."""
-        root = self._find(board, limits)
-        if root == NO_NODE:
-            self._pool.clear()
-        elif root != ROOT:
-            self._pool.descend(root)
-        if self._pool.permille_used() > 500:
-            self._pool.make_room()
+        self._pool.begin_at(self._find(board, limits))
         self._board = board.copy()
         self._restricted = bool(limits.search_moves)
 
@@ -111,18 +105,7 @@ class TreeSearch(CrewSearch):
         later = board.move_stack[played:]
         if self._restricted and not later:
             return NO_NODE
-        node = ROOT
-        for move in later:
-            node = self._child(node, move)
-            if node == NO_NODE:
-                break
-        return node
-
-    def _child(self, node: int, move: chess.Move) -> int:
-        for child in self._pool.children(node):
-            if self._crew.first.move(self._pool.move(child)) == move:
-                return child
-        return NO_NODE
+        return self._pool.after(later, self._crew.first.move)
 
     def _levels(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
@@ -132,8 +115,6 @@ class TreeSearch(CrewSearch):
         self._take_root(board, limits)
         self._crew.employ(len(self._crew))
         worker, pool = self._crew.first.worker, self._pool
-        pool.playouts = 0
-        pool.tree.state = GROWING
         pool.tree.content = lines == 1 and not limits.mate
         open_root(worker, pool.tree)
         most = MOST_VISITS - pool.visits(ROOT)

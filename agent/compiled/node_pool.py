@@ -1,6 +1,7 @@
 """The memory of a tree, for Python callers."""
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,8 @@ from agent.compiled.tree import (
     threshold,
 )
 from agent.machine import physical_memory
+
+Move = TypeVar("Move")
 
 
 class NodePool:
@@ -74,6 +77,20 @@ class NodePool:
         clear(self.tree)
         self.tree.state = GROWING
 
+    def begin_at(self, root: int) -> None:
+        """Let a search begin: at a node, which is made the root, or at a new root for NO_NODE.
+
+        What was visited least is dropped where more than half the pool is in use.
+        """
+        if root == NO_NODE:
+            self.clear()
+        elif root != ROOT:
+            self.descend(root)
+        if self.permille_used() > 500:
+            self.make_room()
+        self.playouts = 0
+        self.tree.state = GROWING
+
     def descend(self, root: int) -> None:
         """Make a node the root and drop what does not hang below it."""
         keep(self.tree, root, 0)
@@ -98,6 +115,19 @@ class NodePool:
             found.append(child)
             child = int(siblings[child])
         return found[::-1]
+
+    def after(self, line: Iterable[Move], read: Callable[[int], Move]) -> int:
+        """Return the node that moves lead to from the root, NO_NODE if the tree ends before.
+
+        read: returns the move of the kernel's number.
+        """
+        node = ROOT
+        for move in line:
+            found = (child for child in self.children(node) if read(self.move(child)) == move)
+            node = next(found, NO_NODE)
+            if node == NO_NODE:
+                break
+        return node
 
     def move(self, node: int) -> int:
         """Return the kernel's number of the move that leads to a node."""

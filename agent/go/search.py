@@ -16,7 +16,7 @@ from agent.compiled.game_follower import GameFollower
 from agent.compiled.growth import MOST_VISITS, goals, grow
 from agent.compiled.node_pool import NodePool
 from agent.compiled.source import USUAL_MEANS, Means
-from agent.compiled.tree import GROWING, NO_NODE, ROOT
+from agent.compiled.tree import NO_NODE, ROOT
 from agent.compiled.valued_evaluation import users_evaluator
 from agent.evaluation import Evaluation
 from agent.games.go import Go
@@ -149,7 +149,6 @@ class GoSearch:
         self._crew.begin(lambda board: self._prepare(board, position, limits))
         self._crew.employ(len(self._crew))
         worker, pool = self._crew.first.worker, self._pool
-        pool.tree.state = GROWING
         most = min(MOST_VISITS - pool.visits(ROOT), limits.nodes or MOST_VISITS)
         if self._means.playouts:
             most = min(most, self._means.playouts)
@@ -174,13 +173,7 @@ class GoSearch:
         """Make the position the root: its node in the tree, where there is one, or a new root."""
         with self._tidying:
             root = NO_NODE if limits.search_moves else self._find(position)
-            if root == NO_NODE:
-                self._pool.clear()
-            elif root != ROOT:
-                self._pool.descend(root)
-            if self._pool.permille_used() > 500:
-                self._pool.make_room()
-            self._pool.playouts = 0
+            self._pool.begin_at(root)
             self._game, self._followers = position, {}
             self._key = None if limits.search_moves else self._key_of(position)
             self._ownership.begin(position)
@@ -200,16 +193,7 @@ class GoSearch:
         moves = game.moves_since(key, _REMEMBERED)
         if moves is None:
             return NO_NODE
-        node = ROOT
-        for move in moves:
-            wanted = to_move(move)
-            for child in self._pool.children(node):
-                if self._pool.move(child) == wanted:
-                    node = child
-                    break
-            else:
-                return NO_NODE
-        return node
+        return self._pool.after(moves, from_move)
 
     def _prepare(self, board: StoneBoard, position: Go, limits: Limits[int]) -> None:
         worker = board.worker

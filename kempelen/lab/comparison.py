@@ -11,6 +11,7 @@ from itertools import product
 from statistics import fmean
 from typing import Any, get_args
 
+from agent.game import write_line
 from agent.games.random_tree import RandomTree
 from agent.search import theory
 from agent.search.configuration import Configuration
@@ -109,7 +110,7 @@ def _measure(
     search.keep()
     value, pv, decided = None, [], False
     if found is not None:
-        value, pv, decided = found.value, _texts(at.game, found.pv), found.decided
+        value, pv, decided = found.value, write_line(at.game, found.pv), found.decided
     move = pv[0] if pv else None
     return Measured(algorithm.text, position, value, decided, move, pv, seconds, search.counts)
 
@@ -129,17 +130,6 @@ def _searched(search: Search[Any], at: Subject, horizon: Horizon | None) -> Iter
         yield found
         if search.counts.seldepth < level:  # the whole tree
             return
-
-
-def _texts(game: Any, line: tuple[Any, ...]) -> list[str]:
-    """Write the moves of a variation down."""
-    texts = []
-    for move in line:
-        texts.append(game.text(move))
-        game.play(move)
-    for _ in line:
-        game.undo()
-    return texts
 
 
 def _theory(at: Subject, seed: int) -> dict[str, float] | None:

@@ -16,7 +16,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.tree import Tree as RichTree
 
-from agent.game import Written
+from agent.game import Written, write_line
 from agent.search.and_or import AndOr, Strategy
 from agent.search.counts import Counts, SearchStopped
 from agent.search.mtd import MTD, MTDOptions
@@ -132,7 +132,7 @@ def _verdict(found: Solution, say: words.Say) -> str:
 
 
 def _print(at: Subject, found: Solution, branches: int, say: words.Say) -> None:
-    line = " ".join(words.move(text, say) for text in _texts(at.game, found.line))
+    line = " ".join(words.move(text, say) for text in write_line(at.game, found.line))
     shown: list[RenderableType] = [
         str(at.game),
         f"{say('value')} {number(found.value)}: {_verdict(found, say)}",
@@ -177,16 +177,6 @@ def _grow(
     return left
 
 
-def _texts(game: Written[Any], line: tuple[Any, ...]) -> list[str]:
-    texts = []
-    for move in line:
-        texts.append(game.text(move))
-        game.play(move)
-    for _ in line:
-        game.undo()
-    return texts
-
-
 def _as_json(at: Subject, found: Solution) -> dict[str, Any]:
     def nested(strategy: Strategy[Any]) -> dict[str, Any]:
         answers = {}
@@ -201,7 +191,7 @@ def _as_json(at: Subject, found: Solution) -> dict[str, Any]:
         "game": at.name,
         "value": found.value,
         "winner": found.winner,
-        "line": _texts(at.game, found.line),
+        "line": write_line(at.game, found.line),
         "strategy": nested(found.strategy) if found.strategy else None,
         "counts": asdict(found.counts) | {"evaluations": found.counts.evaluations},
     }

@@ -15,8 +15,6 @@ from typing import Any
 
 from agent.game import CHANCE, Written
 from agent.games.tree import Tree
-from agent.search import configuration
-from agent.search.counts import SearchStopped
 from agent.search.cursor import Label
 from agent.search.ending import utility
 from agent.search.mcts import UCT
@@ -30,11 +28,11 @@ from agent.search.observing import (
     Narrowed,
     PlayedOut,
     Returned,
-    observed,
 )
 from agent.search.sss_star import SSSStar, write_state
 from kempelen.lab import algorithms, limits, subject, words
-from kempelen.lab.output import show, table, working
+from kempelen.lab.observation import observe
+from kempelen.lab.output import show, table
 from kempelen.lab.subject import Subject
 from kempelen.lab.words import label, number, window
 
@@ -49,31 +47,19 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Search and print each step; a search that was stopped ends with its last."""
-    at = subject.subject(arguments)
-    algorithm = configuration.read(arguments.algorithm)
     say = words.language(arguments.lang)
-    events: list[Event] = []
-    search = at.search(
-        algorithm,
-        seed=arguments.seed,
-        node_limit=limits.node_limit(arguments),
-        kind=observed(algorithm.kind, events.append),
-    )
-    try:
-        with working(say("searching")), limits.in_time(search, arguments.movetime):
-            search.search(at.game, at.depth)
-    except SearchStopped:
-        pass
+    seen = observe(arguments, say)
+    events = seen.events
     if arguments.json:
         for event in events:
             print(json.dumps(_as_json(event)))
-    elif issubclass(algorithm.kind, SSSStar):
+    elif issubclass(seen.algorithm.kind, SSSStar):
         for line in listed(events, say):
             print(line)
     else:
-        if issubclass(algorithm.kind, UCT):  # the ends of playouts, far below the tree
+        if issubclass(seen.algorithm.kind, UCT):  # the ends of playouts, far below the tree
             events = [event for event in events if not isinstance(event, Evaluated)]
-        _print_steps(at, events, say)
+        _print_steps(seen.at, events, say)
     return 0
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from agent.games.go import COLUMNS, LARGEST, Go
 from agent.games.stones import EMPTY, PASS, shape
 from protocols.analysis.fields import PAIRS, Fields, QueryError, read_player, shown
-from protocols.rulesets import BONUS, KEPT, Ruleset, read_ruleset
+from protocols.rulesets import BONUS, KEPT, Ruleset, handicap_bonus, read_ruleset
 
 # A longer record is refused: each of its positions is kept while one of them is analysed.
 MOST_MOVES = 2000
@@ -143,7 +143,7 @@ def read_query(name: str, fields: Fields, usual: Usual) -> tuple[Query, list[tup
     first = _first(fields, stones, moves)
     turns = _turns(fields, len(moves))
     rules = _rules(fields, warnings)
-    komi = _komi(fields, rules) + rules.compensation(_handicap(stones, moves))
+    komi = _komi(fields, rules) + handicap_bonus(rules.bonus, _handicap(stones, moves))
     visits, seconds, viewer = _overridden(fields, usual, warnings)
     if "maxVisits" in fields:
         visits = fields.integer("maxVisits", 1, MOST_VISITS, "Must be an integer from 1 to 2^50")

@@ -31,6 +31,7 @@ from protocols.client.engine import (
 )
 from protocols.client.process import WORDS_LIMIT, EngineDiedError, EngineError
 from protocols.client.uci import RESIGNATION, Answer, InfoCallback, SearchRequest
+from protocols.tasks import cancel_all
 
 Found = TypeVar("Found")
 
@@ -207,9 +208,7 @@ class XBoardEngine(EngineClient):
         finally:
             if not acting.done():
                 self._protocol.stop_timer()
-            for task in both:
-                task.cancel()
-            await asyncio.gather(*both, return_exceptions=True)
+            await cancel_all(both)
 
     async def _failure(self, error: BaseException | None) -> EngineError:
         """Return what ended the listening: the process's end, or words that make no sense."""

@@ -1,6 +1,6 @@
 """`python -m protocols.gtp SETTINGS`: a GTP engine for whoever starts one from Python.
 
-SETTINGS are those of `protocols.gtp.protocol`, as JSON. It reads no command line of a user's; the
+SETTINGS are those of `protocols.gtp.play`, as JSON. It reads no command line of a user's; the
 errors of one are seen to by `kempelen gtp`.
 """
 

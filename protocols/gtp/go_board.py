@@ -17,6 +17,7 @@ from protocols.gtp import sgf
 from protocols.gtp.boards import ILLEGAL, GameBoard
 from protocols.gtp.rules import USUAL_RULES, GoRules
 from protocols.gtp.values import GtpError
+from protocols.rulesets import handicap_bonus
 
 DEFAULT_SIZE = 19
 # So many of the player's own moves may still come: this share of the empty vertices, but never
@@ -81,7 +82,7 @@ class GoBoard(GameBoard):
 
     def _keep_rules(self) -> None:
         """Let the game be played for what the end will be worth."""
-        self.game.komi = self.komi + self.rules.for_handicap(self._handicap)
+        self.game.komi = self.komi + handicap_bonus(self.rules.bonus, self._handicap)
         self.game.captures_all = not self.rules.friendly
 
     def vertex(self, text: str) -> int:

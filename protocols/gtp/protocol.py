@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from functools import cached_property
 
 from agent.player import describe
 from agent.threads.task_thread import Job
@@ -20,12 +20,8 @@ from protocols.gtp.command import Command
 from protocols.gtp.commands import administration, analysis, gogui, parameters, playing, rules
 from protocols.gtp.commands import clocks as clock_commands
 from protocols.gtp.go_board import GoBoard
+from protocols.gtp.play import GtpPlay
 from protocols.gtp.values import Arguments, Call, GtpError, failure, parse_line, success
-
-if TYPE_CHECKING:
-    pass
-
-from protocols.gtp.play import USUAL_SETTINGS, GtpPlay, Settings
 
 # So many lines may wait to be answered before no more are read.
 MOST_WAITING = 256
@@ -35,17 +31,12 @@ INTERRUPT = "# interrupt"
 class Gtp(GtpPlay):
     """One GTP engine: lines in, answers out; see GtpPlay for what it is made with."""
 
-    def __init__(
-        self,
-        name: str,
-        version: str,
-        send: Callable[[str], None],
-        report: Callable[[str], None],
-        settings: Settings = USUAL_SETTINGS,
-    ) -> None:
-        super().__init__(name, version, send, report, settings)
-        self.finished = False
-        self._room = threading.Semaphore(MOST_WAITING)
+    finished = False
+
+    @cached_property
+    def _room(self) -> threading.Semaphore:
+        """Room for lines that wait; their one reader takes from it before anyone gives back."""
+        return threading.Semaphore(MOST_WAITING)
 
     def handle_line(self, line: str) -> Iterator[str]:
         """Take one line; its answer is sent later. Waits while very many lines are unanswered."""

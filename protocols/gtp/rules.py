@@ -31,12 +31,6 @@ class GoRules:
     bonus: str = "0"
     friendly: bool = True
 
-    def for_handicap(self, stones: int) -> int:
-        """Return the points that White gets for so many handicap stones."""
-        if stones < 2:
-            return 0
-        return {"0": 0, "N-1": stones - 1, "N": stones}[self.bonus]
-
     def fields(self) -> dict[str, Any]:
         """Return the fields of the JSON."""
         return {

@@ -28,6 +28,7 @@ from protocols.mqtt.connection import Connection
 from protocols.mqtt.link import PATIENCE, Link, Tell
 from protocols.mqtt.requests import RequestError, encode_answer, parse_request, time_limit
 from protocols.mqtt.turns import FairQueue
+from protocols.tasks import cancel_all
 
 QUEUE_LIMIT = 16
 CLIENT_LIMIT = 8
@@ -137,9 +138,7 @@ class Bot:
                 if task.done():
                     task.result()
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await cancel_all(tasks)
             if self._state == "online":
                 self._state = "offline"
                 self._connection.snapshot(self._status, self._payload("offline"))

@@ -30,6 +30,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.version import speaks_version_5
+from protocols.tasks import cancel_all
 
 KEPT_MESSAGES = 10_000
 KEPT_REFUSALS = 1000
@@ -270,9 +271,7 @@ class Connection:
             for task in done:
                 task.result()
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await cancel_all(tasks)
 
     async def _subscribe(self, client: "_Client") -> None:
         for topic in self._subscriptions:

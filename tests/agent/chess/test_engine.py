@@ -19,6 +19,7 @@ from agent.limits import Limits, SideClock
 from agent.player import PlayerError
 from agent.threads.latch import Latch
 from agent.threads.task_thread import Job
+from tests.held_compiler import HeldCompiler
 
 PATIENCE = 20.0
 BLITZ = Limits(clock=SideClock(60.0))
@@ -63,32 +64,16 @@ class FakeTree(FakeKernel):
     choice = "visits"
 
 
-class Child:
-    """A compiler that ends when told to, or when killed."""
-
-    def __init__(self):
-        self.ended = threading.Event()
-        self.killed = False
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        assert self.ended.is_set()
-
-    def wait(self):
-        assert self.ended.wait(PATIENCE)
-
-    def kill(self):
-        self.killed = True
-        self.ended.set()
-
-
 @pytest.fixture
 def situation(monkeypatch):
     """The kernel's situation: warm, until the test says otherwise."""
     now = SimpleNamespace(
-        warm=True, cold_parts=(), child=Child(), gate=threading.Event(), error=None, children=0
+        warm=True,
+        cold_parts=(),
+        child=HeldCompiler(),
+        gate=threading.Event(),
+        error=None,
+        children=0,
     )
     now.gate.set()
 

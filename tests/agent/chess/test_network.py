@@ -13,14 +13,14 @@ from agent.chess.rules import KernelBoard
 from agent.chess.search import KernelSearch
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.limits import Limits
-from tests.agent.chess.random_networks import random_network
+from benchmarks.random_network import random_network
 
 PROMOTING = "8/PPP1k3/8/8/8/8/3K1ppp/8 w - - 0 1"
 
 
 @pytest.fixture(scope="module")
 def network():
-    return random_network()
+    return random_network(32)
 
 
 def walk(start: chess.Board, seed: int, plies: int):

@@ -7,7 +7,7 @@ import pytest
 
 from agent.chess import network_format
 from agent.chess.network_format import ALIGNMENT, Network, NetworkError, read
-from tests.agent.chess.random_networks import random_network
+from benchmarks.random_network import random_network
 
 HEAD = 68  # bytes before the manifest
 
@@ -31,7 +31,7 @@ def test_a_network_is_read_as_it_was_written(path, neurons, buckets):
 
 
 def test_a_file_that_is_written_over_changes_nothing_that_was_read(path):
-    random_network().write(path)
+    random_network(32).write(path)
     found = read(path)
     before = found.weights.tobytes()
     path.write_bytes(bytes(path.stat().st_size))
@@ -52,9 +52,9 @@ def test_a_mapped_file_is_read_alike(path):
 
 
 def test_one_network_makes_one_file(path):
-    random_network().write(path)
+    random_network(32).write(path)
     content = path.read_bytes()
-    random_network().write(path)
+    random_network(32).write(path)
     assert path.read_bytes() == content
     random_network(seed=2).write(path)
     assert path.read_bytes() != content

@@ -12,25 +12,10 @@ from agent.games.stones import PASS
 from agent.go.search import GoSearch
 from agent.go.settings import NUMBERS
 from agent.limits import Info, Limits
+from tests.agent.go.evaluations import POINT_EVALUATIONS
 from tests.agent.go.positions import at
 
-OWN = """
-from agent.evaluation import evaluator
-
-# C5 on a board of 7x7.
-POINT = 43
-
-def point(game):
-    colour = game.stones.board[POINT]
-    return 0 if not colour else 5 if colour == game.turn + 1 else -5
-
-@evaluator
-def compiled_point(worker, ply):
-    colour = worker.board.colours[POINT]
-    if colour == 0:
-        return 0
-    return 5 if colour == worker.board.turn else -5
-
+OWN = f"""{POINT_EVALUATIONS}
 @evaluator
 def raises(worker, ply):
     if worker.nodes > 100:

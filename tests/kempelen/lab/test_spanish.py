@@ -307,7 +307,7 @@ def test_progress_is_told_in_spanish(monkeypatch, lab, capsys):
         def __exit__(self, *_):
             pass
 
-    for module in ("trace", "draw", "solve"):
+    for module in ("observation", "solve"):
         monkeypatch.setattr(f"kempelen.lab.{module}.working", Working)
     lab("run", "--game", "nim", "--depth", "1", "--algorithm", "minimax", "--lang", "es")
     lab("plot", "--depth", "1", "--branching", "2", "--trees", "1", "--json", "--lang", "es")

@@ -10,7 +10,7 @@ from agent.limits import Cp, Info
 from protocols.analysis import answers
 from protocols.analysis.fields import Fields, QueryError
 from protocols.analysis.query import USUAL, Usual, read_query, read_vertex
-from protocols.rulesets import Ruleset, read_ruleset
+from protocols.rulesets import Ruleset, handicap_bonus, read_ruleset
 
 
 def read(usual=USUAL, **fields):
@@ -59,7 +59,7 @@ def test_a_vertex_of_the_largest_board_skips_i():
 )
 def test_rules(value, komi, bonus, kept):
     rules = read_ruleset(value)
-    assert (rules.usual_komi, rules.compensation(4), rules.kept) == (komi, bonus, kept)
+    assert (rules.usual_komi, handicap_bonus(rules.bonus, 4), rules.kept) == (komi, bonus, kept)
 
 
 def test_rules_without_anything_said_are_tromp_taylor():

@@ -162,7 +162,7 @@ def test_each_move_is_told_of_once_also_where_a_search_is_ended(start):
     talk.ask("end", rules="chinese", moves=moves, maxVisits=10**8, reportDuringSearchEvery=0.02)
     answer = json.loads(talk.sent.get(timeout=600))
     assert answer["rootInfo"]["visits"] == 3000
-    while talk.answer()["rootInfo"]["visits"] < 100:
+    while talk.answer()["rootInfo"]["visits"] < 1000:
         pass
     talk.act("terminate", terminateId="end")
     last = [each for each in talk.answers() if each["id"] == "end"][-1]

@@ -4,11 +4,16 @@ import queue
 
 import pytest
 
+from agent.compiled import warming
 from agent.compiled.source import Means
+from agent.threads.latch import wait_for_any
 from protocols.gtp.play import Settings
 from protocols.gtp.protocol import Gtp
+from tests.held_compiler import HeldCompiler
 
 PATIENCE = 60.0
+# Until a kernel is loaded, or compiled where the cache has none.
+LOADING_PATIENCE = 120.0
 
 
 class Conversation:
@@ -25,7 +30,9 @@ class Conversation:
         of_the_game = {name: options.pop(name) for name in ("size", "komi") if name in options}
         names = {"threads", "megabytes", "playouts", "seed"} & options.keys()
         means = Means(**{"seed": 1} | {name: options.pop(name) for name in names})
-        settings = Settings(options=of_the_game, means=means, **{"seconds": 0.05, **options})
+        # Playouts that are counted end a search, however slow the machine is.
+        seconds = 0.05 if means.playouts is None else 30.0
+        settings = Settings(options=of_the_game, means=means, **{"seconds": seconds, **options})
         self.gtp = Gtp("Kempelen", "1.0", self.sent.put, self.reports.append, settings)
         self._heard = []
 
@@ -54,6 +61,18 @@ class Conversation:
             pieces.append(self.sent.get() + "\n")
         return "".join(pieces)
 
+    def await_compiled(self):
+        """Wait until the compiled search is there, which the first line asks for."""
+        assert self.answer("name") == "= Kempelen\n\n"
+        ready = self.gtp._source.ready
+        wait_for_any(ready, timeout=LOADING_PATIENCE)
+        assert ready.is_set()
+
+    @property
+    def searcher(self):
+        """Who has searched last."""
+        return self.gtp._source._given._search
+
     def close(self):
         assert self.gtp.close(PATIENCE)
 
@@ -69,3 +88,20 @@ def start():
     yield start
     for conversation in started:
         conversation.close()
+
+
+@pytest.fixture
+def own(request, tmp_path):
+    """A file of the evaluations that the module has in OWN."""
+    file = tmp_path / "own.py"
+    file.write_text(request.module.OWN)
+    return file
+
+
+@pytest.fixture
+def compiler(monkeypatch):
+    """No kernel is compiled before this compiler has ended."""
+    compiler = HeldCompiler()
+    monkeypatch.setattr(warming, "is_warm", lambda part: False)
+    monkeypatch.setattr(warming, "compile_in_child", lambda part: compiler)
+    return compiler

@@ -8,7 +8,8 @@ import pytest
 from agent.games import catalogue
 from agent.games.life import stones_with
 from protocols.gtp.go_board import GoBoard
-from protocols.gtp.rules import GoRules, read_rules
+from protocols.gtp.rules import read_rules
+from protocols.rulesets import handicap_bonus
 from tests.agent.games.test_go import at, from_diagram, played
 
 WALLS = [". X . O .", ". X . O .", "X X . O .", ". X . O O", ". X . O ."]
@@ -25,7 +26,7 @@ def test_names_and_json_say_the_same():
 @pytest.mark.parametrize(("bonus", "number"), [*product(["0", "N-1", "N"], [0, 1, 2, 9])])
 def test_what_white_gets_for_a_handicap(bonus, number):
     expected = {"0": 0, "N-1": number - 1, "N": number}[bonus] if number > 1 else 0
-    assert GoRules(bonus=bonus).for_handicap(number) == expected
+    assert handicap_bonus(bonus, number) == expected
 
 
 def test_territory_is_empty_and_surrounded():

@@ -1,18 +1,15 @@
 """A compiled game over GTP: it plays by default, in time, and with a user's evaluation."""
 
-import threading
 import time
 
 import pytest
 
-from agent.compiled import warming
 from agent.compiled.source import CompiledSource
 from agent.connect_four.search import ConnectFourSearch
 from agent.evaluation import EvaluationError
 from agent.games.connect_four import ConnectFour
 from agent.search.searcher import GameSearcher
 from agent.search.source import GameSource
-from agent.threads.latch import wait_for_any
 from protocols.gtp.play import Settings
 from protocols.gtp.protocol import Gtp
 
@@ -49,35 +46,15 @@ def sleeps(game):
 
 
 @pytest.fixture
-def own(tmp_path):
-    file = tmp_path / "own.py"
-    file.write_text(OWN)
-    return file
-
-
-def wait_until_ready(talk):
-    ready = talk.gtp._source.ready
-    wait_for_any(ready, timeout=PATIENCE)
-    return ready.is_set()
-
-
-@pytest.fixture
 def ready(start):
     """Start a session of Connect Four without a book, and wait for the compiled search."""
 
     def ready(**options):
         talk = start(game="connect-four", book=False, **{"seconds": 20.0, **options})
-        talk.say("name")
-        assert talk.hear() == "= Kempelen"
-        assert wait_until_ready(talk)
+        talk.await_compiled()
         return talk
 
     return ready
-
-
-def searcher(talk):
-    """Who has searched last."""
-    return talk.gtp._source._given._search
 
 
 def play(talk, moves):
@@ -88,8 +65,8 @@ def play(talk, moves):
 def test_the_compiled_search_plays_by_default(ready):
     talk = ready(depth=10)
     assert talk.answer("genmove b").strip("= \n") in set("1234567")
-    assert isinstance(searcher(talk), ConnectFourSearch)
-    assert searcher(talk).progress().seldepth >= 9
+    assert isinstance(talk.searcher, ConnectFourSearch)
+    assert talk.searcher.progress().seldepth >= 9
 
 
 @pytest.mark.parametrize(
@@ -179,7 +156,7 @@ def test_an_analysis_of_a_decided_position_waits_for_input(ready):
 def test_an_interrupt_ends_a_long_search_at_once(ready):
     talk = ready(seconds=1000.0)
     talk.say("genmove b")
-    while not isinstance(searcher(talk), ConnectFourSearch) or not searcher(talk).progress().nodes:
+    while not isinstance(talk.searcher, ConnectFourSearch) or not talk.searcher.progress().nodes:
         time.sleep(0.01)
     began = time.monotonic()
     talk.say("# interrupt")
@@ -199,7 +176,7 @@ def test_a_move_comes_in_the_time_of_the_clock(ready, settings):
 def test_nodes_end_the_search(ready):
     talk = ready(seconds=1000.0, nodes=2000)
     assert talk.answer("genmove b").startswith("= ")
-    assert 500 < searcher(talk).progress().nodes <= 2000
+    assert 500 < talk.searcher.progress().nodes <= 2000
 
 
 @pytest.mark.parametrize("name", ["right", "compiled_right"])
@@ -207,7 +184,7 @@ def test_a_users_evaluation_plays(ready, own, name):
     talk = ready(depth=1, evaluation=f"{own}:{name}")
     for number in range(4):
         assert talk.answer(f"genmove {'bw'[number % 2]}") == "= 7\n\n"
-    assert isinstance(searcher(talk), ConnectFourSearch)
+    assert isinstance(talk.searcher, ConnectFourSearch)
 
 
 def test_a_compiled_evaluation_needs_the_compiled_search(start, own):
@@ -218,7 +195,7 @@ def test_a_compiled_evaluation_needs_the_compiled_search(start, own):
 def test_an_evaluation_that_cannot_be_compiled_leaves_the_plain_search(ready, own):
     talk = ready(depth=2, evaluation=f"{own}:untyped")
     assert talk.answer("genmove b").startswith("= ")
-    assert isinstance(searcher(talk), GameSearcher)
+    assert isinstance(talk.searcher, GameSearcher)
     (report,) = talk.reports
     assert report.startswith("no Connect Four search, the plain search plays: evaluation ")
     assert "untyped cannot be compiled: it must return a number, always" in report
@@ -237,54 +214,27 @@ def test_an_evaluation_that_does_not_return_is_given_up(ready, own):
     assert talk.answer("genmove w").startswith("= ")
 
 
-class Child:
-    """A process that compiles, until it is let go."""
-
-    def __init__(self):
-        self.done = threading.Event()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.done.wait(PATIENCE)
-
-    def wait(self):
-        self.done.wait(PATIENCE)
-
-    def kill(self):
-        self.done.set()
-
-
-def test_while_it_is_compiled_the_plain_search_plays(start, monkeypatch):
-    child = Child()
-    monkeypatch.setattr(warming, "is_warm", lambda part: False)
-    monkeypatch.setattr(warming, "compile_in_child", lambda part: child)
+def test_while_it_is_compiled_the_plain_search_plays(start, compiler):
     talk = start(game="connect-four", book=False, depth=3, seconds=20.0)
     assert talk.answer("genmove b").startswith("= ")
-    assert isinstance(searcher(talk), GameSearcher)
+    assert isinstance(talk.searcher, GameSearcher)
     assert "compiling the Connect Four search, once" in talk.reports[0]
-    child.done.set()
-    assert wait_until_ready(talk)
+    compiler.ended.set()
+    talk.await_compiled()
     assert talk.answer("genmove w").startswith("= ")
-    assert isinstance(searcher(talk), ConnectFourSearch)
+    assert isinstance(talk.searcher, ConnectFourSearch)
 
 
-def test_a_session_that_ends_ends_the_compiling(start, monkeypatch):
-    child = Child()
-    monkeypatch.setattr(warming, "is_warm", lambda part: False)
-    monkeypatch.setattr(warming, "compile_in_child", lambda part: child)
+def test_a_session_that_ends_ends_the_compiling(start, compiler):
     talk = start(game="connect-four", book=False, depth=2)
     assert talk.answer("genmove b").startswith("= ")
     assert talk.gtp.close(PATIENCE)
-    assert child.done.is_set()
+    assert compiler.ended.is_set()
 
 
 def test_go_tells_its_priors_the_score_and_the_owners(start):
     talk = start(size=5, komi=0, seconds=20.0, playouts=600, algorithm=None)
-    talk.say("name")
-    assert talk.hear() == "= Kempelen"
-    assert wait_until_ready(talk)
+    talk.await_compiled()
     answer = talk.answer(
         "kata-genmove_analyze b 1000 avoid b A1 1 ownership true rootInfo true minmoves 25"
     )
@@ -307,9 +257,7 @@ def test_the_dead_are_told_by_compiled_playouts(start, monkeypatch):
     from agent.games import life
 
     talk = start(size=5, komi=0, algorithm=None)
-    talk.say("name")
-    assert talk.hear() == "= Kempelen"
-    assert wait_until_ready(talk)
+    talk.await_compiled()
     monkeypatch.setattr(life, "statuses", None)  # the plain ones are not asked
     for row in "12345":
         talk.answer(f"gogui-play_sequence b B{row} b D{row}")

@@ -1,53 +1,20 @@
 """Go over GTP by the compiled search: it plays by default, on boards of any size, and in time."""
 
-import threading
 import time
 
 import pytest
 
-from agent.compiled import warming
 from agent.compiled.source import CompiledSource
 from agent.games.go import Go
 from agent.go.search import GoSearch
 from agent.search.searcher import GameSearcher
 from agent.search.source import GameSource
-from agent.threads.latch import wait_for_any
+from tests.agent.go.evaluations import POINT_EVALUATIONS
 
-PATIENCE = 120.0
-
-OWN = """
-from agent.evaluation import evaluator
-
-# C5 on a board of 7x7.
-POINT = 43
-
-def point(game):
-    colour = game.stones.board[POINT]
-    return 0 if not colour else 5 if colour == game.turn + 1 else -5
-
-@evaluator
-def compiled_point(worker, ply):
-    colour = worker.board.colours[POINT]
-    if colour == 0:
-        return 0
-    return 5 if colour == worker.board.turn else -5
-
+OWN = f"""{POINT_EVALUATIONS}
 def breaks(game):
     return 1 / 0
 """
-
-
-@pytest.fixture
-def own(tmp_path):
-    file = tmp_path / "own.py"
-    file.write_text(OWN)
-    return file
-
-
-def wait_until_ready(talk):
-    ready = talk.gtp._source.ready
-    wait_for_any(ready, timeout=PATIENCE)
-    return ready.is_set()
 
 
 @pytest.fixture
@@ -59,17 +26,10 @@ def ready(start):
         if not {"nodes", "seconds"} & options.keys():
             usual["playouts"] = 300
         talk = start(algorithm=None, book=False, **{**usual, **options})
-        talk.say("name")
-        assert talk.hear() == "= Kempelen"
-        assert wait_until_ready(talk)
+        talk.await_compiled()
         return talk
 
     return ready
-
-
-def searcher(talk):
-    """Who has searched last."""
-    return talk.gtp._source._given._search
 
 
 def faults(talk):
@@ -87,8 +47,8 @@ def test_the_compiled_search_plays_by_default(ready):
     talk = ready()
     vertex(talk, "b")
     assert type(talk.gtp._source) is CompiledSource
-    assert isinstance(searcher(talk), GoSearch)
-    assert searcher(talk).progress().nodes == 300
+    assert isinstance(talk.searcher, GoSearch)
+    assert talk.searcher.progress().nodes == 300
     assert faults(talk) == []
 
 
@@ -126,7 +86,7 @@ def test_the_board_may_change_its_size_at_any_time(ready, first):
             text = vertex(talk, player)
             assert text in {game.text(move) for move in game.moves()}
             game.play(next(move for move in game.moves() if game.text(move) == text))
-        assert isinstance(searcher(talk), GoSearch)
+        assert isinstance(talk.searcher, GoSearch)
     assert faults(talk) == []
 
 
@@ -164,7 +124,7 @@ def test_the_same_seed_gives_the_same_game(ready):
 def test_an_interrupt_ends_a_long_search_at_once(ready):
     talk = ready(seconds=1000.0)
     talk.say("genmove b")
-    while not isinstance(searcher(talk), GoSearch) or not searcher(talk).progress().nodes:
+    while not isinstance(talk.searcher, GoSearch) or not talk.searcher.progress().nodes:
         time.sleep(0.01)
     began = time.monotonic()
     talk.say("# interrupt")
@@ -184,14 +144,14 @@ def test_a_move_comes_in_the_time_of_the_clock(ready, settings):
 def test_nodes_end_the_search(ready):
     talk = ready(seconds=1000.0, nodes=700)
     vertex(talk, "b")
-    assert searcher(talk).progress().nodes == 700
+    assert talk.searcher.progress().nodes == 700
 
 
 @pytest.mark.parametrize("name", ["point", "compiled_point"])
 def test_a_users_evaluation_plays(ready, own, name):
     talk = ready(playouts=1500, evaluation=f"{own}:{name}")
     assert vertex(talk, "b") == "C5"
-    assert isinstance(searcher(talk), GoSearch)
+    assert isinstance(talk.searcher, GoSearch)
     assert faults(talk) == []
 
 
@@ -201,34 +161,12 @@ def test_an_evaluation_that_fails_costs_no_move(ready, own):
     assert any("breaks failed: ZeroDivisionError" in report for report in talk.reports)
 
 
-class Child:
-    """A process that compiles, until it is let go."""
-
-    def __init__(self):
-        self.done = threading.Event()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.done.wait(PATIENCE)
-
-    def wait(self):
-        self.done.wait(PATIENCE)
-
-    def kill(self):
-        self.done.set()
-
-
-def test_while_it_is_compiled_the_plain_search_plays(start, monkeypatch):
-    child = Child()
-    monkeypatch.setattr(warming, "is_warm", lambda part: False)
-    monkeypatch.setattr(warming, "compile_in_child", lambda part: child)
+def test_while_it_is_compiled_the_plain_search_plays(start, compiler):
     talk = start(algorithm=None, size=5, book=False, playouts=20, seconds=20.0)
     vertex(talk, "b")
-    assert isinstance(searcher(talk), GameSearcher)
+    assert isinstance(talk.searcher, GameSearcher)
     assert "compiling the Go search, once" in talk.reports[0]
-    child.done.set()
-    assert wait_until_ready(talk)
+    compiler.ended.set()
+    talk.await_compiled()
     vertex(talk, "w")
-    assert isinstance(searcher(talk), GoSearch)
+    assert isinstance(talk.searcher, GoSearch)

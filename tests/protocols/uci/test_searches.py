@@ -7,7 +7,7 @@ import pytest
 
 from agent.chess.engine import SEARCHES, Engine
 from agent.chess.network_model import evaluate
-from tests.agent.chess.random_networks import random_network
+from benchmarks.random_network import random_network
 
 MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R5K w - - 0 1"
 CHECKMATE = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
@@ -159,7 +159,7 @@ def test_a_users_evaluation_is_used_and_may_fail(talk, tmp_path):
 
 
 def test_a_network_is_used_shown_and_refused(talk, tmp_path):
-    network, file = random_network(), tmp_path / "mine.nnue"
+    network, file = random_network(32), tmp_path / "mine.nnue"
     network.write(file)
     talk.say(f"setoption name Evaluation value nnue:{file}")
     heard = talk.ask("position startpos moves e2e4", "go nodes 300")

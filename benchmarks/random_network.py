@@ -8,14 +8,14 @@ from agent.chess.network_format import Network
 
 
 def random_network(
-    neurons: int = 32, buckets: int = 8, seed: int = 1, manifest: dict[str, Any] | None = None
+    neurons: int = 128, buckets: int = 8, seed: int = 1, manifest: dict[str, Any] | None = None
 ) -> Network:
     """Make one; equal arguments make equal networks."""
     generator = np.random.default_rng(seed)
     return Network.of(
         generator.normal(0, 0.1, (768, neurons)),
         generator.normal(0.3, 0.2, neurons),
-        generator.normal(0, 0.3, (buckets, 2 * neurons)),
+        generator.normal(0, 0.2, (buckets, 2 * neurons)),
         generator.normal(0, 0.1, buckets),
         manifest or {"source": "random numbers"},
     )

@@ -1,0 +1,54 @@
+"""How fast searches are with networks, beside the hand-made evaluation.
+
+    python benchmarks/network_speed.py [--network FILE] [--seconds 5] [--turns 3] [--json FILE]
+
+Nodes a second of searches of the same positions, in turns, on one thread; what is searched follows
+from the evaluation. Without a file, networks of random weights and several sizes.
+"""
+
+import statistics
+from pathlib import Path
+
+from random_network import random_network
+from report import parser, show
+
+from agent.chess.bench import nodes_a_second
+from agent.chess.network_format import read
+from agent.evaluation import HANDCRAFTED, Evaluation
+
+SIZES = 64, 128, 256, 512
+
+
+def speeds(evaluations: dict[str, Evaluation], seconds: float, turns: int) -> dict[str, float]:
+    """Return the median of each evaluation's nodes a second, measured in turns."""
+    found: dict[str, list[float]] = {name: [] for name in evaluations}
+    for evaluation in evaluations.values():
+        nodes_a_second(0.1, evaluation)  # compiled, or loaded
+    for _ in range(turns):
+        for name, evaluation in evaluations.items():
+            found[name].append(nodes_a_second(seconds, evaluation))
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
+def main() -> None:
+    """Measure and print."""
+    arguments = parser(__doc__)
+    arguments.add_argument("--network", type=Path, help="one of yours")
+    arguments.add_argument("--seconds", type=float, default=5.0, help="of each turn (5)")
+    arguments.add_argument("--turns", type=int, default=3, help="(3)")
+    chosen = arguments.parse_args()
+    if chosen.network:
+        networks = [read(chosen.network)]
+    else:
+        networks = [random_network(size) for size in SIZES]
+    evaluations = {"hand-made": HANDCRAFTED}
+    evaluations |= {
+        network.shape: Evaluation(network.shape, network=network) for network in networks
+    }
+    found = speeds(evaluations, chosen.seconds, chosen.turns)
+    rows = [(name, round(speed), speed / found["hand-made"]) for name, speed in found.items()]
+    show("Nodes a second", ("evaluation", "nodes a second", "of hand-made"), rows, chosen.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,12 @@
+"""What goes on at once in asyncio, and ends together."""
+
+import asyncio
+from collections.abc import Collection
+from typing import Any
+
+
+async def cancel_all(tasks: Collection[asyncio.Future[Any]]) -> None:
+    """Cancel tasks, and wait until all have ended, whatever they raise then."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,32 @@
+"""What a user is told of a file that cannot be read."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.border.files import read_text
+from agent.border.unreadable import blamed_on
+
+
+class UnreadableError(Exception):
+    """The error of whoever reads."""
+
+
+def test_the_file_is_named_and_what_is_wrong_with_it(tmp_path: Path) -> None:
+    latin = tmp_path / "latin.txt"
+    latin.write_bytes("año".encode("latin-1"))
+    wrong = {
+        latin: "it is not UTF-8 text",
+        tmp_path: "Is a directory",
+        tmp_path / "none.txt": "No such file or directory",
+    }
+    for path, reason in wrong.items():
+        with pytest.raises(UnreadableError) as raised, blamed_on(path, UnreadableError):
+            read_text(path)
+        assert str(raised.value) == f"cannot read {path}: {reason}"
+        assert raised.value.__suppress_context__, "the message says all of it"
+
+
+def test_other_errors_are_left_alone() -> None:
+    with pytest.raises(ZeroDivisionError), blamed_on("numbers.txt", UnreadableError):
+        1 / 0  # noqa: B018 - it raises
