@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentTypeError
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 COMMAND = "kempelen data"
 CHECKED_GAMES = 20
-SEARCH_LIMIT = 60.0
 RESUMABLE = ("merge", "shuffle", "split", "filter", "rescore")
 # The options of `filter`, by the names of the fields that they set, and what they keep.
 FILTERS = {
@@ -38,6 +38,8 @@ FILTERS = {
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the sub-commands and their arguments."""
+    from training.uci_teacher import SEARCH_LIMIT
+
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
     def add(name: str, help_line: str, several: bool = False) -> ArgumentParser:
@@ -272,7 +274,7 @@ def _statistics(arguments: Namespace) -> int:
     return data_statistics.run(arguments)
 
 
-def _progress(files: list[Path]) -> Any:
+def _progress(files: list[Path]) -> AbstractContextManager[Callable[[int], None]]:
     """Say what of the files is damaged, and show how many of their games are done."""
     from training.positions import Dataset
 
