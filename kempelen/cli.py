@@ -24,6 +24,7 @@ COMMANDS = {
     "regress": "put files of test positions, as Go programs have them, to a GTP engine",
     "lab": "compare, trace, draw and plot search algorithms on any game, and solve games",
     "selfplay": "play games against itself and keep the positions, to train with",
+    "data": "look at files of such positions, merge, shuffle, split, filter and rescore them",
     "warmup": "compile the kernels and fill the cache",
     "try": "try an evaluation of your own: errors, symmetry, speed, and a match",
     "match": "play engines against each other, with everything on the command line",

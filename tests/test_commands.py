@@ -132,6 +132,9 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/network_exactness.py": {".py": ".py --evaluations 20000"},
     "python benchmarks/network_speed.py": {".py": ".py --seconds 0.1 --turns 1"},
     "python benchmarks/connect_four.py": {".py": ".py --depth 3 --positions 1 --no-cold"},
+    "python benchmarks/rescoring.py": {
+        ".py": f".py --positions 50 --nodes 5 --engine '{KEMPELEN} uci'"
+    },
     "python benchmarks/overhead.py": {".py": ".py --games 2 --nodes 10"},
     "python benchmarks/train_speed.py": {".py": ".py --seconds 0.1"},
 }
@@ -190,7 +193,6 @@ ELSEWHERE = {
     "scripts/draw-house": "tests/docs/test_architecture_page.py",
     "scripts/draw-picture": "tests/docs/test_picture.py",
     "scripts/record-playthrough NAME": "tests/agent/games/test_playthroughs.py",
-    "scripts/rescore_positions.py": "tests/training/test_rescoring.py",
     "python3 -m venv kempelen-env": IMAGE,
     "kempelen-env/bin/pip install .": IMAGE,
     "kempelen-env/bin/kempelen warmup": IMAGE,
@@ -251,8 +253,11 @@ ELSEWHERE = {
     "kempelen tune evaluation positions.bin -o weights.py": (
         "tests/training/test_texel.py::test_the_command_writes_other_weights"
     ),
-    "python scripts/rescore_positions.py positions.bin -o rescored.bin --engine stockfish "
-    "--nodes 400": "tests/training/test_rescoring.py",
+    "kempelen data": "tests/kempelen/test_data.py",
+    "kempelen data rescore": "tests/training/test_rescoring.py",
+    "kempelen data rescore positions.bin -o rescored.bin --engine stockfish --nodes 400": (
+        "tests/training/test_rescoring.py"
+    ),
 }
 
 # Entries of tournament files, and of other programs' files, that stand in the text.

@@ -1,6 +1,5 @@
 """Positions to train a network with, in memory: 32 bytes each."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,15 +66,12 @@ def load(paths: Sequence[str], wanted: PositionFilter) -> NetworkData:
 
 def _describe(path: str, contents: Contents) -> DataFile:
     """Tell what a file holds, by the checksums of its sound blocks."""
-    digest = hashlib.sha256()
-    for block in contents.blocks:
-        digest.update(f"{block.first_game} {block.length} {block.checksum}\n".encode())
     return DataFile(
         name=Path(path).name,
         manifest=contents.manifest,
-        positions=sum(block.positions for block in contents.blocks),
-        games=sum(block.games for block in contents.blocks),
-        digest=digest.hexdigest()[:16],
+        positions=contents.positions,
+        games=contents.games,
+        digest=contents.digest,
         damaged=sum(damage.length for damage in contents.damages),
     )
 
