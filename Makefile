@@ -8,9 +8,11 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 # Standard output is the engine's; pip shows its progress where there is a terminal to see it.
 INSTALL = $(BIN)/python -m pip install $$([ -t 2 ] || echo --quiet) --disable-pip-version-check
 
-# As many workers as tests/conftest.py says; whoever is done takes tests from the others. Bytecode is
-# kept, whatever the shell says: they start hundreds of programs.
-TEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal --durations 25
+# As many workers as tests/conftest.py says. Each takes file after file, in the order given there:
+# what the tests of a file share is made once. Bytecode is kept, whatever the shell says: they start
+# hundreds of programs.
+TEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 \
+	--dist loadfile --no-loadscope-reorder --durations 25
 
 # What failed while others kept the machine busy is named, and decides by failing alone as well.
 AGAIN := $(BIN)/python -m pytest --last-failed --last-failed-no-failures none

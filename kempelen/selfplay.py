@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,13 +23,13 @@ if TYPE_CHECKING:
     from training.selfplay import SelfPlayPlan
 
 POSITIONS = 1_000_000
-CHECKED_GAMES = 20
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     from agent.chess.selfplay_rules import Rules
     from kempelen import selfplay_go
+    from kempelen.data import CHECKED_GAMES
 
     rules = Rules()
     parser.add_argument("file", type=Path, help="begin it, or go on with it")
@@ -74,7 +73,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Play, show or check; the exit status is 1 where a check fails, 2 where nothing can begin."""
     from agent.evaluation import EvaluationError
-    from kempelen import selfplay_go
+    from kempelen import data, selfplay_go
     from tournament.values import SettingsError
     from training.positions import PositionsError
     from training.workers import GamesError
@@ -83,9 +82,9 @@ def run(arguments: Namespace) -> int:
         if arguments.game == "go":
             return selfplay_go.run(arguments)
         if arguments.show:
-            return _show(arguments)
+            return data.show(arguments.file, arguments.json)
         if arguments.check:
-            return _check(arguments)
+            return data.check(arguments.file, arguments.check, arguments.json)
         return _generate(arguments)
     except (EvaluationError, GamesError, PositionsError, SettingsError) as error:
         complain(error, "kempelen selfplay")
@@ -161,46 +160,3 @@ def _generate(arguments: Namespace) -> int:
     )
     print(json.dumps(found) if arguments.json else text)
     return 0
-
-
-def _show(arguments: Namespace) -> int:
-    """Print what the file says of itself and what is in it."""
-    from training.positions import Dataset
-
-    with Dataset(arguments.file) as dataset:
-        contents = dataset.contents[0]
-        found = contents.manifest | {
-            "positions": len(dataset),
-            "games": dataset.games,
-            "bytes": arguments.file.stat().st_size,
-            "damaged_bytes": sum(damage.length for damage in contents.damages),
-        }
-    found["openings"] = len(found.get("openings", ()))
-    if arguments.json:
-        print(json.dumps(found))
-    else:
-        for name, value in found.items():
-            print(f"{name:18} {value}")
-    return 0
-
-
-def _check(arguments: Namespace) -> int:
-    """Look at every position, and play some games again."""
-    from training import checking
-
-    warm_up(ALPHABETA, SELFPLAY)
-    found = checking.check(arguments.file, arguments.check)
-    if arguments.json:
-        print(json.dumps(asdict(found) | {"sound": found.sound}))
-        return 0 if found.sound else 1
-    print(
-        f"{found.positions} positions, {found.duplicates} of them duplicates; "
-        f"{found.damaged_bytes} bytes damaged\n"
-        f"{found.illegal} of {found.legality_checked} positions illegal\n"
-        f"{found.games_differing} of {found.games_replayed} games replayed otherwise\n"
-        f"searches ten times as long differ from the labels by {found.median_difference:.0f} "
-        f"centipawns (median of {found.searched})"
-    )
-    if not found.games_replayed:
-        print("kempelen selfplay: another version played it: no game replayed", file=sys.stderr)
-    return 0 if found.sound else 1

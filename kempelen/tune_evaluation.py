@@ -31,7 +31,7 @@ def configure(parser: ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="what `kempelen selfplay` or scripts/rescore_positions.py wrote",
+        help="what `kempelen selfplay` or `kempelen data` wrote",
     )
     parser.add_argument(
         "--positions",

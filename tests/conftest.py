@@ -1,6 +1,7 @@
 """Options of the test run, and what many tests share."""
 
 import contextlib
+import gc
 import hashlib
 import os
 import shutil
@@ -14,16 +15,16 @@ import pytest
 from hypothesis import settings
 
 # How long an example takes says nothing on a machine that is busy.
-settings.register_profile("kempelen", deadline=None)
-settings.load_profile("kempelen")
+settings.register_profile("kempelen", deadline=None, max_examples=40)
+settings.register_profile("thorough", deadline=None, max_examples=100)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--positions",
         type=int,
-        default=20_000,
-        help="random positions on which the kernel's rules are compared with the chess package's",
+        help="random positions on which the kernel's rules are compared with the chess package's "
+        "(8000; in a thorough run 20000)",
     )
     parser.addoption(
         "--game",
@@ -42,14 +43,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("thorough" if config.getoption("--thorough") else "kempelen")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only a thorough run is for."""
-    if config.getoption("--thorough"):
-        return
+    """Leave out what only a thorough run is for, and begin with the files that take longest."""
     left_out = [item for item in items if item.get_closest_marker("thorough")]
-    if left_out:
+    if left_out and not config.getoption("--thorough"):
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+    items.sort(key=lambda item: item.get_closest_marker("early") is None)
+
+
+def pytest_collection_finish() -> None:
+    """Look for no garbage in what has been imported and collected: it stays."""
+    gc.freeze()
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -41,7 +41,8 @@ class Page:
 
     def files(self) -> dict[str, str]:
         """What a reader of the page saves, by its name; excerpts of our files are not of these."""
-        blocks = [block for block in self.having("python") if block.name]
+        languages = "python", "yaml"
+        blocks = [block for each in languages for block in self.having(each) if block.name]
         return {block.name: block.text for block in blocks if not (ROOT / block.name).exists()}
 
     def excerpts(self) -> list[Block]:

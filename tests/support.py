@@ -1,12 +1,14 @@
 """What several tests share: programs that may be missing, and engines to play with."""
 
 import contextlib
+import functools
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import pytest
 from hypothesis import strategies as st
@@ -14,6 +16,8 @@ from hypothesis import strategies as st
 from agent.compiled import kernel
 from agent.games import catalogue
 from agent.search.catalogue import algorithm
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 ROOT = Path(kernel.__file__).parents[2]
 FAILING = str(Path(__file__).with_name("failing_engine.py"))
@@ -68,6 +72,24 @@ def failing_xboard(failure: str, after: int = 1) -> tuple[str, tuple[str, ...]]:
 def failing_gtp(failure: str, after: int = 1) -> tuple[str, tuple[str, ...]]:
     """Return command and arguments of such an engine that speaks GTP."""
     return sys.executable, (FAILING_GTP, failure, str(after))
+
+
+def compiled_when_called(signature: Any) -> Callable[[Function], Function]:
+    """Make an entry point of the kernels that is compiled when a test first calls it.
+
+    One of `entry` would be compiled by every worker, where it collects the tests.
+    """
+
+    def decorate(function: Function) -> Function:
+        compiled = functools.cache(lambda: kernel.entry(signature)(function))
+
+        @functools.wraps(function)
+        def call(*arguments: Any) -> Any:
+            return compiled()(*arguments)
+
+        return cast(Function, call)
+
+    return decorate
 
 
 def compiling_python(code: str, cache: Path, root: Path = ROOT) -> subprocess.Popen[str]:

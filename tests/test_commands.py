@@ -18,12 +18,15 @@ import chess.engine
 import pytest
 import yaml
 
+from benchmarks.random_network import random_network
 from kempelen.cli import main
 from kempelen.tournament import settings_from
 from protocols.uci.values import SetOption, parse_set_option
 from tests.pages import GUIDES, MEASUREMENTS, ROOT, Page, cases
 from tests.support import program
 from tournament import runner
+
+pytestmark = pytest.mark.early
 
 QUOTED = [each for page in GUIDES for each in page.quoted()]
 KEMPELEN = Path(sys.executable).with_name("kempelen")
@@ -48,7 +51,7 @@ HERE: dict[str, dict[str, str]] = {
     "kempelen tables check": {},
     "kempelen tables stats": {"stats": "stats KBNK"},
     "kempelen selfplay FILE": {"FILE": "new.bin --positions 200 --nodes 20 --processes 1"},
-    "kempelen selfplay --nodes 400": {"400": "20 new.bin --positions 200"},
+    "kempelen selfplay --nodes 400": {"400": "20 new.bin --positions 200 --processes 1"},
     "kempelen epd FILE... --movetime 1": {"FILE...": "mates.epd", "movetime 1": "movetime 0.1"},
     "kempelen regress FILE...": {"FILE...": "one.tst -- --playouts 20"},
     'kempelen regress FILE... --engine "gnugo --mode gtp"': {
@@ -85,10 +88,15 @@ HERE: dict[str, dict[str, str]] = {
         "1+0.01": "0.2+0.01",
         "games 300": "games 2 --maxmoves 5",
     },
+    "kempelen match --engine cmd=kempelen,name=net,option.Evaluation=nnue:mine.nnue --engine "
+    "cmd=kempelen,name=hand --each option.OwnBook=false --tc 10+0.1 --games 400": {
+        "10+0.1": "0.2+0.01",
+        "games 400": "games 2 --maxmoves 5",
+    },
     "kempelen match --engine cmd=kempelen,args=uci,name=A --engine cmd=kempelen,args=uci,name=B "
     "--tc 1+0.01 --games 200 --concurrency 2 --seed 11": {
         "1+0.01": "0.2+0.01",
-        "games 200": "games 2 --maxmoves 5",
+        "games 200 --concurrency 2": "games 2 --concurrency 1 --maxmoves 5",
     },
     "kempelen match --engine cmd=kempelen,args=uci,name=T64,option.Threads=64 --engine "
     "cmd=kempelen,args=uci,name=T1 --tc 1+0.1 --games 100 --concurrency 1 --oversubscribe "
@@ -108,6 +116,7 @@ HERE: dict[str, dict[str, str]] = {
     'margin=30 --engine cmd="kempelen gtp",proto=gtp': {
         "games 20": "games 2 --maxmoves 4",
         "movetime 1 --margin 1": "movetime 0.05 --margin 30",
+        "positional-superko": "positional-superko --level 0",
     },
     "kempelen match --game go --size 9 --games 10 --engine "
     '"cmd=gnugo --mode gtp --chinese-rules --level 1,proto=gtp,movetime=10,margin=30" --engine '
@@ -120,9 +129,15 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/move_time.py": {".py": ".py --moves 3 --margin 5000"},
     "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
     "python benchmarks/leaf_counts.py": {".py": ".py --trees 2"},
+    "python benchmarks/network_exactness.py": {".py": ".py --evaluations 20000"},
+    "python benchmarks/network_speed.py": {".py": ".py --seconds 0.1 --turns 1"},
     "python benchmarks/connect_four.py": {".py": ".py --depth 3 --positions 1 --no-cold"},
     "python benchmarks/batches.py": {".py": ".py --sizes 1,4 --neurons 4 --playouts 20"},
+    "python benchmarks/rescoring.py": {
+        ".py": f".py --positions 50 --nodes 5 --engine '{KEMPELEN} uci'"
+    },
     "python benchmarks/overhead.py": {".py": ".py --games 2 --nodes 10"},
+    "python benchmarks/train_speed.py": {".py": ".py --seconds 0.1"},
 }
 
 # Of those that take minutes however small: that the program is there and has the arguments.
@@ -138,7 +153,7 @@ TOO_LONG = [
     "python benchmarks/exactness.py",
     "python benchmarks/game_counts.py",
     "python benchmarks/go_duel.py nakade=0 --games 400 --ledger duels.jsonl",
-    "python benchmarks/go_matches.py --games 20 --seconds 0.8 --threads 2 --ledger go.jsonl",
+    "python benchmarks/go_matches.py --games 100 --seconds 0.8 --threads 2 --ledger go.jsonl",
     "python benchmarks/go_matches.py --against plain --games 20 --seconds 0.3",
     "python benchmarks/go_matches.py --against self --games 20 --playouts 10000 "
     "--their-playouts 1000",
@@ -180,7 +195,6 @@ ELSEWHERE = {
     "scripts/draw-house": "tests/docs/test_architecture_page.py",
     "scripts/draw-picture": "tests/docs/test_picture.py",
     "scripts/record-playthrough NAME": "tests/agent/games/test_playthroughs.py",
-    "scripts/rescore_positions.py": "tests/training/test_rescoring.py",
     "python3 -m venv kempelen-env": IMAGE,
     "kempelen-env/bin/pip install .": IMAGE,
     "kempelen-env/bin/kempelen warmup": IMAGE,
@@ -241,11 +255,17 @@ ELSEWHERE = {
     "kempelen tune patterns games.txt -o weights.json": (
         "tests/training/test_go_patterns.py::test_the_command_writes_weights_that_can_be_loaded"
     ),
+    "kempelen train FILE.yaml": (
+        "tests/training/test_network_training.py::test_the_command_says_what_it_made_and_of_what"
+    ),
     "kempelen tune evaluation positions.bin -o weights.py": (
         "tests/training/test_texel.py::test_the_command_writes_other_weights"
     ),
-    "python scripts/rescore_positions.py positions.bin -o rescored.bin --engine stockfish "
-    "--nodes 400": "tests/training/test_rescoring.py",
+    "kempelen data": "tests/kempelen/test_data.py",
+    "kempelen data rescore": "tests/training/test_rescoring.py",
+    "kempelen data rescore positions.bin -o rescored.bin --engine stockfish --nodes 400": (
+        "tests/training/test_rescoring.py"
+    ),
 }
 
 # Entries of tournament files, and of other programs' files, that stand in the text.
@@ -283,7 +303,8 @@ def test_no_command_is_forgotten() -> None:
 
 def test_no_file_is_forgotten() -> None:
     assert {each for each in QUOTED if re.fullmatch(YAML, each)} == SNIPPETS.keys()
-    assert [block.text.partition("\n")[0] for _, block in cases("yaml")] == ["name: cup"]
+    blocks = [block for _, block in cases("yaml") if not block.name]
+    assert [block.text.partition("\n")[0] for block in blocks] == ["name: cup"]
 
 
 @pytest.mark.parametrize(("command", "where"), (ELSEWHERE | SNIPPETS).items())
@@ -316,13 +337,14 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     mates = (ROOT / "tests" / "data" / "mates.epd").read_text().splitlines()
     (folder / "mates.epd").write_text("".join(f"{line}\n" for line in mates[1:4]))
     (folder / "one.tst").write_text("boardsize 5\nclear_board\n1 reg_genmove black\n#? [!A1]\n")
-    ((_, cup),) = cases("yaml")
+    (cup,) = (block for _, block in cases("yaml") if not block.name)
     (folder / "cup.yaml").write_text(cup.text.replace("10+0.1 ", "{nodes: 50} #"))
     game = '[White "A"]\n[Black "B"]\n[WhiteElo "2300"]\n[BlackElo "2300"]\n[Result "{0}"]\n\n'
     results = ["1-0", "0-1", "1/2-1/2"] * 2
     (folder / "games.pgn").write_text(
         "".join(game.format(r) + f"1. e4 e5 2. Nf3 Nc6 {r}\n\n" for r in results)
     )
+    random_network(32).write(folder / "mine.nnue")
     built = ["book", "build", f"{folder}/repertoire.yaml", "-o", f"{folder}/my.bin"]
     assert main(built) == 0
     return folder

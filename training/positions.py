@@ -13,6 +13,7 @@ compressed. A damaged block costs its own games: the reader goes on at the next 
 """
 
 import contextlib
+import hashlib
 import json
 import lzma
 import mmap
@@ -95,6 +96,24 @@ class Contents:
     def next_game(self) -> int:
         """The number of the first game that is not in the file."""
         return max((block.first_game + block.games for block in self.blocks), default=0)
+
+    @property
+    def games(self) -> int:
+        """How many games there are, those of which nothing was kept included."""
+        return sum(block.games for block in self.blocks)
+
+    @property
+    def positions(self) -> int:
+        """How many positions there are."""
+        return sum(block.positions for block in self.blocks)
+
+    @property
+    def digest(self) -> str:
+        """What tells the games from those of other files, by the checksums of the blocks."""
+        digest = hashlib.sha256()
+        for block in self.blocks:
+            digest.update(f"{block.first_game} {block.length} {block.checksum}\n".encode())
+        return digest.hexdigest()[:16]
 
 
 def scan(data: bytes | mmap.mmap) -> Contents:
@@ -212,7 +231,7 @@ class Dataset:
     @property
     def games(self) -> int:
         """How many games there are, those of which nothing was kept included."""
-        return sum(block.games for _, block in self._places)
+        return sum(contents.games for contents in self.contents)
 
     def __getitem__(self, index: Any) -> Any:
         """Return a packed position; for a slice, list or array of indices an array of them."""
@@ -250,6 +269,19 @@ class Dataset:
                 found: Packed = positions[games == number]
                 return found
         return np.zeros(0, packed_dtype)
+
+    def in_games(self, skip: int = 0) -> Iterator[tuple[int, Packed]]:
+        """Yield the number and the positions of each game, file by file, after the first `skip`."""
+        for place, (_, block) in enumerate(self._places):
+            if skip >= block.games:
+                skip -= block.games
+                continue
+            positions, games = self._decoded(place)
+            ends = np.searchsorted(games, np.arange(block.games) + block.first_game, side="right")
+            for game in range(skip, block.games):
+                start = ends[game - 1] if game else 0
+                yield block.first_game + game, positions[start : ends[game]]
+            skip = 0
 
     def _decode(self, place: int) -> tuple[Packed, npt.NDArray[np.int64]]:
         """Return a block's positions, and the number of the game of each."""
@@ -353,8 +385,12 @@ class Writer:
     a file that was interrupted and continued is the same, byte for byte, as one that was not.
     """
 
-    def __init__(self, path: Path, manifest: dict[str, Any], block_games: int) -> None:
+    def __init__(
+        self, path: Path, manifest: dict[str, Any], block_games: int, *, unique: bool = True
+    ) -> None:
         """Begin a file, or go on with one that has the same manifest.
+
+        unique: leave out positions that are there already, which are remembered in 8 bytes each.
 
         Raises PositionsError if it has another, is in use, or cannot be written.
         """
@@ -362,7 +398,7 @@ class Writer:
         self.damages: list[Damage] = []
         self.positions = self.next_game = self.duplicates = 0
         self._block_games = block_games
-        self._known = KnownPositions()
+        self._known = KnownPositions() if unique else None
         self._waiting: list[Packed] = []
         with contextlib.ExitStack() as stack:
             try:
@@ -379,8 +415,9 @@ class Writer:
             with Dataset(self.path) as dataset:
                 contents = dataset.contents[0]
                 _refuse_other(self.path, contents.manifest, manifest)
-                for positions in dataset.blocks():
-                    self._known.add(positions)
+                if self._known is not None:
+                    for positions in dataset.blocks():
+                        self._known.add(positions)
                 if contents.damages and contents.damages[-1].offset >= contents.end:
                     contents.damages.pop()
                 self.positions, self.next_game = len(dataset), contents.next_game
@@ -400,18 +437,26 @@ class Writer:
 
     def add(self, game: Packed) -> bool:
         """Take the next game; return whether a block has been written with it."""
-        new = game[self._known.add(game)]
+        new = game if self._known is None else game[self._known.add(game)]
         self.duplicates += len(game) - len(new)
         self._waiting.append(new)
         if len(self._waiting) < self._block_games:
             return False
+        self._write_block()
+        return True
+
+    def finish(self) -> None:
+        """Write the games of an unfinished block: no more will come."""
+        if self._waiting:
+            self._write_block()
+
+    def _write_block(self) -> None:
         self._file.write(encode_games(self.next_game, self._waiting))
         self._file.flush()
         os.fsync(self._file.fileno())
         self.next_game += len(self._waiting)
         self.positions += sum(map(len, self._waiting))
         self._waiting = []
-        return True
 
     def __enter__(self) -> Self:
         return self
@@ -425,7 +470,7 @@ class Writer:
         self.close()
 
     def close(self) -> None:
-        """Close the file; games of an unfinished block are forgotten, to be played again."""
+        """Close the file; games of an unfinished block are forgotten, to be made again."""
         self._stack.close()
 
 

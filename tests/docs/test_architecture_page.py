@@ -1,6 +1,7 @@
 """The page on the architecture is the house as it stands."""
 
 import ast
+import functools
 import re
 import runpy
 from collections import defaultdict
@@ -19,6 +20,7 @@ RECORDS = {"Frame", "Position", "Worker"}
 MADE_BY_TOOLS = {"build", "dist", "shared"}
 
 
+@functools.cache
 def classes() -> dict[str, list[str]]:
     """The files in which the product defines each class."""
     found = defaultdict(list)
@@ -30,7 +32,6 @@ def classes() -> dict[str, list[str]]:
     return found
 
 
-CLASSES = classes()
 WORDS = re.findall(r"^\| ([\w, ]+) \| `(\w+)` \| `([\w/.]+)` \| .+ \|$", PAGE.text, re.MULTILINE)
 
 
@@ -94,12 +95,12 @@ def test_the_table_of_words_is_read() -> None:
 
 @pytest.mark.parametrize(("word", "name", "place"), WORDS)
 def test_a_word_has_one_class(word: str, name: str, place: str) -> None:
-    assert CLASSES.get(name) == [place]
+    assert classes().get(name) == [place]
 
 
 def test_a_class_that_does_something_has_a_name_of_its_own() -> None:
-    shared = {name: places for name, places in CLASSES.items() if len(places) > 1}
-    records = {name for name in RECORDS if all("/records.py" in each for each in CLASSES[name])}
+    shared = {name: places for name, places in classes().items() if len(places) > 1}
+    records = {name for name in RECORDS if all("/records.py" in each for each in classes()[name])}
     assert shared.keys() <= SHARED | records, shared
     (sentence,) = re.findall(r"local to a module may share one: (.*?)\. ", PAGE.text)
     assert set(re.findall(r"`(\w+)`", sentence)) == SHARED
@@ -111,9 +112,9 @@ def test_what_the_walks_name_is_there() -> None:
     names = re.findall(r"`([A-Z]\w*[a-z]\w*)(?:\.(\w+))?`", PAGE.prose())
     assert names
     for name, member in names:
-        assert name in CLASSES, name
+        assert name in classes(), name
         if member:
-            source = (ROOT / CLASSES[name][0]).read_text(encoding="utf-8")
+            source = (ROOT / classes()[name][0]).read_text(encoding="utf-8")
             (node,) = (
                 each
                 for each in ast.walk(ast.parse(source))

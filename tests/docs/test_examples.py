@@ -5,14 +5,19 @@ import re
 import shlex
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from agent.chess import bench
+from benchmarks.random_network import random_network
 from kempelen import match
 from tests import in_process
 from tests.pages import GUIDES, MEASUREMENTS, ROOT, Block, Page, cases, label
+
+pytestmark = pytest.mark.early
 
 KEMPELEN = Path(sys.executable).with_name("kempelen")
 MATCHES = [
@@ -25,6 +30,8 @@ MATCHES = [
     )
 ]
 FolderOf = Callable[[Page], Path]
+# Seconds after which a talk is given up, as one where the awaited line does not come.
+PATIENCE = 300.0
 
 
 def pattern(lines: list[str]) -> re.Pattern[str]:
@@ -43,6 +50,8 @@ def talk(folder: Path, typed: list[str], until: str) -> str:
     )
     assert engine.stdin
     assert engine.stdout
+    patience = threading.Timer(PATIENCE, engine.kill)
+    patience.start()
     engine.stdin.writelines(line + "\n" for line in typed[:-1])
     engine.stdin.flush()
     output = ""
@@ -50,7 +59,9 @@ def talk(folder: Path, typed: list[str], until: str) -> str:
         output += line
         if line.startswith(until):
             break
-    return output + engine.communicate(typed[-1], timeout=60)[0]
+    output += engine.communicate(typed[-1], timeout=PATIENCE)[0]
+    patience.cancel()
+    return output
 
 
 @pytest.mark.parametrize(("page", "block"), cases("uci"), ids=label)
@@ -58,7 +69,8 @@ def test_uci(page: Page, block: Block, folder_of: FolderOf) -> None:
     lines = block.text.splitlines()
     typed = [line[2:] for line in lines if line.startswith("> ")]
     shown = [line for line in lines if not line.startswith("> ")]
-    output = talk(folder_of(page), typed, "bestmove")
+    searches = any(line.startswith("go") for line in typed)
+    output = talk(folder_of(page), typed, "bestmove" if searches else "info string")
     assert pattern(shown).search(output), output
 
 
@@ -76,7 +88,11 @@ def test_gtp_and_analysis(page: Page, block: Block, folder_of: FolderOf) -> None
 
 
 @pytest.mark.parametrize(("page", "block"), cases("console"), ids=label)
-def test_console(page: Page, block: Block, folder_of: FolderOf) -> None:
+def test_console(
+    page: Page, block: Block, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As deep as it is, tests/kempelen/test_bench.py makes the search of `kempelen bench`.
+    monkeypatch.setattr(bench, "POSITIONS", bench.POSITIONS[:2])
     folder_of(page)
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, *shown = part.splitlines()
@@ -113,6 +129,16 @@ def test_read_positions(folder_of: FolderOf) -> None:
         [sys.executable, "read.py"], capture_output=True, text=True, cwd=folder, check=True
     )
     assert len(run.stdout.split()) > 5
+
+
+def test_look_at_a_network(folder_of: FolderOf) -> None:
+    folder = folder_of(Page("docs/guide/networks.md"))
+    random_network(32, 4, manifest={"source": "chance"}).write(folder / "mine.nnue")
+    run = subprocess.run(
+        [sys.executable, "look.py", "mine.nnue"],
+        capture_output=True, text=True, cwd=folder, check=True,
+    )  # fmt: skip
+    assert re.fullmatch(r"\(768 -> 32\)x2 -> 1x4 chance\n-?\d+\n", run.stdout)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_both_evaluations_say_what_the_page_means(folder_of: FolderOf) -> None:
     ).stdout  # fmt: skip
     shown = [line.split()[3] for line in said.splitlines() if "string evaluation" in line]
     whites = [value if " w " in fen else -value for fen, value in POSITIONS.items()]
-    assert [round(100 * float(value)) for value in shown] == whites
+    assert [round(100 * float(value)) for value in shown] == whites, said
 
 
 def test_a_network_is_trained_and_plays(

@@ -7,13 +7,15 @@ import threading
 
 import pytest
 
+from tests import in_process
+
 PATIENCE = 60.0
 
 
 @pytest.fixture(scope="session")
 def warm_cache():
     """The kernel is compiled and in the cache."""
-    subprocess.run([sys.executable, "-m", "kempelen.cli", "warmup"], check=True, timeout=300)
+    assert in_process.run("warmup").returncode == 0
 
 
 class EngineProcess:

@@ -20,6 +20,8 @@ from tournament.settings import Adjudication
 from tournament.values import SettingsError
 from tournament.verdicts import Termination
 
+pytestmark = pytest.mark.early
+
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 OPTIONS = ["--no-dashboard"]
 

@@ -101,7 +101,7 @@ def test_the_composed_match(composed, tmp_path):
         line = line.replace("mqtt://broker", f"mqtt://127.0.0.1:{composed.port}")
         line = line.replace("/credentials", str(composed.credentials))
         line = line.replace("/data/", f"{tmp_path}/")
-        line = line.replace("--nodes 20000 --games 4", "--nodes 300 --games 2")
+        line = line.replace("--nodes 20000 --games 4", "--nodes 300 --games 2 --maxmoves 8")
         return subprocess.Popen(
             [sys.executable, "-m", "kempelen.cli", *shlex.split(line)],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

@@ -19,6 +19,8 @@ from tournament.time_control import TimeControl
 from tournament.values import SettingsError, encode
 from tournament.verdicts import Termination
 
+pytestmark = pytest.mark.early
+
 LOSSES = {
     "dies": Termination.CRASH,
     "killed": Termination.CRASH,

@@ -35,6 +35,8 @@ from tournament.time_control import TimeControl
 from tournament.values import encode
 from tournament.verdicts import Termination
 
+pytestmark = pytest.mark.early
+
 KINDS = {
     "runner": "runner",
     "status": "status",

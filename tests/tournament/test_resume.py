@@ -21,6 +21,8 @@ from tournament.records import to_pgn
 from tournament.settings import Adjudication
 from tournament.values import SettingsError
 
+pytestmark = pytest.mark.early
+
 
 def command(folder, ledger, *, games):
     stockfish = program("stockfish")

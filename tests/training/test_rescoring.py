@@ -1,58 +1,88 @@
-"""Positions scored by another engine: the script that does it, with this engine as the other."""
+"""Positions scored by another engine: the command that does it, with this engine as the other."""
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from subprocess import CompletedProcess
 
+import chess
+import chess.engine
 import numpy as np
 import pytest
 
+from agent.chess.packed import board_of
 from agent.chess.selfplay_rules import Rules
+from protocols.client.process import EngineError
+from tests import in_process
+from tests.support import program
 from training.checking import check
 from training.positions import Dataset
 from training.selfplay import SelfPlayPlan, generate
+from training.uci_teacher import MATE, UciTeacher
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "rescore_positions.py"
 ENGINE = f"{sys.executable} -m kempelen.cli uci"
-FRAIL = """
-for line in iter(input, "go nodes 60"):
-    print({"uci": "uciok", "isready": "readyok"}.get(line, ""), flush=True)
+FEN = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
+# An engine whose answers to `go` are given; it tells on standard error what it is asked.
+SCRIPTED = """
+import sys, time
+for line in sys.stdin:
+    line = line.strip()
+    print(line, file=sys.stderr, flush=True)
+    if line == "uci":
+        print("id name Scripted\\noption name UCI_Chess960 type check default false")
+        print("option name Hash type spin default 1\\nuciok", flush=True)
+    elif line == "isready":
+        print("readyok", flush=True)
+    elif line.startswith("go"):
+        {answer}
+        print("bestmove e1g1", flush=True)
+    elif line == "quit":
+        break
 """
 
 
-def rescore(
-    source: Path, target: Path, engine: str, *more: str
-) -> subprocess.CompletedProcess[str]:
+def rescore(source: Path, target: Path, engine: str, *more: str) -> CompletedProcess[str]:
     arguments = ["--engine", engine, "--nodes", "60", "--one-in", "4", *more]
-    return subprocess.run(
-        [sys.executable, str(SCRIPT), str(source), "-o", str(target), *arguments],
-        capture_output=True,
-        text=True,
-    )
+    return in_process.run("data", "rescore", source, "-o", target, *arguments)
+
+
+def scripted(folder: Path, answer: str) -> str:
+    """Write an engine; return the command that starts it."""
+    path = folder / "scripted.py"
+    path.write_text(SCRIPTED.format(answer=answer))
+    return f"{sys.executable} {path}"
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("played") / "positions"
-    list(generate(path, SelfPlayPlan(Rules(nodes=30), seed=4), "test", 2_000, 2))
+    list(generate(path, SelfPlayPlan(Rules(nodes=30), seed=4), "test", 2_000, 1))
     return path
 
 
 @pytest.fixture(scope="module")
 def rescored(played: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("rescored") / "positions"
-    assert rescore(played, path, ENGINE, "--processes", "2").returncode == 0
+    done = rescore(played, path, ENGINE, "--processes", "2")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{path}: ")
     return path
 
 
 def test_positions_and_results_stay_and_scores_are_new(played: Path, rescored: Path) -> None:
     with Dataset(played) as before, Dataset(rescored) as after:
-        assert after.contents[0].manifest["scores"]["nodes"] == 60
+        scores = after.contents[0].manifest["scores"]
+        assert scores["nodes"] == 60
+        assert scores["engine"].startswith("Kempelen")
         assert after.games == before.games
         assert 0.15 * len(before) < len(after) < 0.35 * len(before)
-        scores = {each.tobytes()[:25]: (each["result"], each["score"]) for each in before[:]}
+        known = {each.tobytes()[:25]: (each["result"], each["score"]) for each in before[:]}
         kept = after[:]
-    old = np.array([scores[each.tobytes()[:25]] for each in kept])
+    old = np.array([known[each.tobytes()[:25]] for each in kept])
     assert (old[:, 0] == kept["result"]).all()
     assert (old[:, 1] != kept["score"]).mean() > 0.5
     scores_before, scores_after = (np.clip(each, -600, 600) for each in (old[:, 1], kept["score"]))
@@ -71,6 +101,67 @@ def test_rescored_positions_are_sound(rescored: Path) -> None:
     assert findings.sound
     assert findings.legality_checked > 100
     assert findings.games_replayed == 0
+    checked = in_process.run("data", "check", rescored, "--games", 2)
+    assert (checked.returncode, checked.stdout.count("\n")) == (0, 4), checked.stderr
+    assert "no game replayed" in checked.stderr
+
+
+def test_scores_are_those_that_the_engine_gives_others(played: Path) -> None:
+    stockfish = program("stockfish")
+    with Dataset(played) as dataset:
+        boards = [board_of(position) for position in dataset[:400:50]]
+    with (
+        UciTeacher(stockfish, {"Hash": "4"}, 60) as teacher,
+        chess.engine.SimpleEngine.popen_uci(stockfish) as engine,
+    ):
+        engine.configure({"Hash": 4})
+        for number, board in enumerate(boards):
+            teacher.new_game()
+            found = teacher.score(board.fen(en_passant="fen"), False, 3000)
+            with engine.analysis(board, chess.engine.Limit(nodes=3000), game=number) as lines:
+                exact = [
+                    (each["score"].relative.score(mate_score=MATE), each["depth"])
+                    for each in lines
+                    if "score" in each and not {"lowerbound", "upperbound"} & each.keys()
+                ]
+            assert found == exact[-1]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("info depth 7 score cp -31 nodes 4 pv e1g1", (-31, 7)),
+        ("info score mate 3 depth 300", (MATE - 3, 255)),
+        ("info depth 4 score mate -2", (-MATE + 2, 4)),
+        ("info depth 0 score mate 0", (-MATE, 0)),
+        ("info depth 9 score cp 99999", (MATE, 9)),
+        ("info depth 3 score cp 5\\ninfo depth 4 score cp 90 upperbound nodes 3", (5, 3)),
+        ("info depth 4 score cp 90 lowerbound nodes 3", (90, 4)),
+        ("info depth 3 score cp 5\\ninfo string score cp 8\\nnoise", (5, 3)),
+        ("info depth 3 multipv 1 score cp 5\\ninfo depth 3 multipv 2 score cp -8", (5, 3)),
+    ],
+)
+def test_the_last_exact_score_counts(tmp_path: Path, said: str, expected: tuple[int, int]) -> None:
+    with UciTeacher(scripted(tmp_path, f'print("{said}")'), {}, 10) as teacher:
+        teacher.new_game()
+        assert teacher.score(FEN, False, 100) == expected
+
+
+def test_what_the_engine_is_told(tmp_path: Path) -> None:
+    answer = 'print("info depth 1 score cp 1")'
+    with UciTeacher(scripted(tmp_path, answer), {"hash": "3"}, 10) as teacher:
+        assert teacher.name == "Scripted"
+        teacher.new_game()
+        teacher.score("one", False, 100)
+        teacher.score("two", True, 100)
+        teacher.score("three", True, 100)
+    words = bytes(teacher._words).decode().splitlines()
+    assert words == [
+        *("uci", "setoption name hash value 3", "isready", "ucinewgame", "isready"),
+        *("setoption name UCI_Chess960 value false", "position fen one", "go nodes 100"),
+        *("setoption name UCI_Chess960 value true", "position fen two", "go nodes 100"),
+        *("position fen three", "go nodes 100", "quit"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -78,20 +169,92 @@ def test_rescored_positions_are_sound(rescored: Path) -> None:
     [
         ("no-such-engine", "no-such-engine"),
         ('unclosed "quote', "No closing quotation"),
-        (f"{sys.executable} -c pass", "died"),
+        ("", "names no program"),
+        (f"{sys.executable} -c pass", "ended with status 0"),
+        (f"{sys.executable} -c 'raise SystemExit(\"no licence\")'", "ended with status 1: no lice"),
     ],
 )
 def test_an_engine_that_is_none(played: Path, tmp_path: Path, engine: str, reason: str) -> None:
     done = rescore(played, tmp_path / "rescored", engine)
     assert done.returncode == 2
+    assert done.stderr.startswith("kempelen data: ")
     assert reason in done.stderr
-    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "rescored").exists()
 
 
-def test_an_engine_that_ends_on_the_way(played: Path, tmp_path: Path) -> None:
-    program = tmp_path / "frail.py"
-    program.write_text(FRAIL)
-    done = rescore(played, tmp_path / "rescored", f"{sys.executable} {program}")
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("print('cannot go on', file=sys.stderr); sys.exit(3)", "ended with status 3: cannot go"),
+        ("time.sleep(60)", "did not answer in time"),
+        ("while True: print('info string noise ' * 50)", "did not answer in time"),
+        ("pass", "gave no score to "),
+        ("print('info depth x score cp much')", "but said 'info depth x score cp much'"),
+        ("import os; os.kill(os.getpid(), 9)", "was killed by signal 9"),
+        ("import os; os.close(1); time.sleep(60)", "closed its output"),
+    ],
+)
+def test_an_engine_that_fails_on_the_way(
+    played: Path, tmp_path: Path, answer: str, reason: str
+) -> None:
+    engine = scripted(tmp_path, answer)
+    done = rescore(played, tmp_path / "rescored", engine, "--timeout", "2", "--processes", "1")
     assert done.returncode == 2
-    assert "rescore_positions: engine" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith(f"kempelen data: {engine}: the engine ")
+    assert reason in done.stderr
+
+
+def test_an_option_that_the_engine_has_not(played: Path, tmp_path: Path) -> None:
+    engine = scripted(tmp_path, "pass")
+    done = rescore(played, tmp_path / "rescored", engine, "--option", "Contempt=20")
+    assert done.returncode == 2
+    assert "has no option Contempt" in done.stderr
+
+
+def test_positions_of_chess960_need_an_engine_for_them(tmp_path: Path) -> None:
+    engine = scripted(tmp_path, "print('info depth 1 score cp 1')")
+    program_file = tmp_path / "scripted.py"
+    program_file.write_text(program_file.read_text().replace("UCI_Chess960", "Ponder"))
+    with UciTeacher(engine, {}, 10) as teacher:
+        assert teacher.score(FEN, False, 1) == (1, 1)
+        with pytest.raises(EngineError, match="has no option UCI_Chess960"):
+            teacher.score(FEN, True, 1)
+
+
+def test_an_engine_may_wait_between_positions(tmp_path: Path) -> None:
+    engine = scripted(tmp_path, "print('info depth 1 score cp 1')")
+    with UciTeacher(engine, {}, 0.5) as teacher:
+        for _ in range(2):
+            time.sleep(1.0)
+            assert teacher.score(FEN, False, 1) == (1, 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere engines end as their input does")
+def test_engines_end_with_a_command_that_is_killed(played: Path, tmp_path: Path) -> None:
+    note = tmp_path / "engine.pid"
+    answer = f"import os; open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    engine = scripted(tmp_path, answer)
+    words = ["data", "rescore", str(played), "-o", str(tmp_path / "out"), "--engine", engine]
+    settings = ["--nodes", "5", "--processes", "1", "--timeout", "3"]
+    run = subprocess.Popen([sys.executable, "-m", "kempelen.cli", *words, *settings])
+    assert until(lambda: note.exists() and note.read_text())
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    assert until(lambda: not alive(int(note.read_text())))
+
+
+def until(true: object, limit: float = 60.0) -> bool:
+    """Wait until a function returns something true; tell whether it did in time."""
+    assert callable(true)
+    deadline = time.monotonic() + limit
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return bool(true())
+
+
+def alive(process: int) -> bool:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, 0)
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        return state != "Z"
+    return False

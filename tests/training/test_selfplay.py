@@ -21,7 +21,9 @@ from training.positions import ALL, TRAINING, VALIDATION, Dataset, PositionsErro
 from training.selfplay import SelfPlayPlan, SelfPlayProgress, generate, player_of
 from training.workers import GamesError
 
-RULES = Rules(nodes=150)
+pytestmark = pytest.mark.early
+
+RULES = Rules(nodes=60)
 PLAN = SelfPlayPlan(RULES, seed=3)
 POSITIONS = 5000
 
@@ -62,7 +64,7 @@ def test_positions_are_quiet_and_labelled_for_the_side_to_move(played: Path) -> 
 
 
 def test_several_processes_make_the_same_file(played: Path, tmp_path: Path) -> None:
-    play(tmp_path / "other", processes=3)
+    play(tmp_path / "other", processes=2)
     assert (tmp_path / "other").read_bytes() == played.read_bytes()
 
 
@@ -101,7 +103,7 @@ def test_half_a_block_at_the_end_is_made_again(played: Path, tmp_path: Path) -> 
     path.write_bytes(played.read_bytes()[:-100])
     with Dataset(path) as dataset:
         assert 0 < len(dataset) < POSITIONS
-    first, *_ = list(generate(path, PLAN, "test", POSITIONS, 2))
+    first, *_ = list(generate(path, PLAN, "test", POSITIONS, 1))
     assert not first.damages
     assert path.read_bytes() == played.read_bytes()
 

@@ -21,11 +21,13 @@ from training import texel
 from training.positions import TRAINING, VALIDATION, Dataset
 from training.selfplay import SelfPlayPlan, generate
 
+pytestmark = pytest.mark.early
+
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("played") / "positions"
-    list(generate(path, SelfPlayPlan(Rules(nodes=60), seed=9), "test", 13_000, 2))
+    list(generate(path, SelfPlayPlan(Rules(nodes=60), seed=9), "test", 13_000, 1))
     return path
 
 
@@ -81,11 +83,17 @@ def test_written_weights_are_read_back() -> None:
 def sample(size: int, seed: int, weights: np.ndarray, scale: float) -> texel.Sample:
     """Make positions whose results follow from `weights`."""
     generator = np.random.default_rng(seed)
-    shape = size, len(weights)
-    counts = generator.integers(-2, 3, shape) * (generator.random(shape) < 0.02)
-    counts[:, PLACES["tempo"]] = 1
+    number = size * len(weights) // 60
+    rows, terms = (
+        generator.integers(size, size=number),
+        generator.integers(len(weights), size=number),
+    )
+    values = generator.choice([-2.0, -1.0, 1.0, 2.0], number) * (terms != PLACES["tempo"])
+    tempo = np.full(size, PLACES["tempo"])
+    entries = np.append(rows, np.arange(size)), np.append(terms, tempo)
+    counts = csr_matrix((np.append(values, np.ones(size)), entries), (size, len(weights)))
     phases, none = generator.random(size), np.zeros(size)
-    made = texel.Sample(csr_matrix(counts, dtype=float), phases, 1 - phases, none, none)
+    made = texel.Sample(counts, phases, 1 - phases, none, none)
     evaluations = made.evaluate(weights)
     expected = texel.expected(evaluations, scale)
     results = (generator.random(size) < expected).astype(float)

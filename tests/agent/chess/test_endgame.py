@@ -20,6 +20,8 @@ from agent.chess.tree_search import TreeSearch
 from agent.limits import Cp, Info, Limits, Mate
 from tests.support import unavailable
 
+pytestmark = pytest.mark.early
+
 SYZYGY = Path(__file__).parents[2] / "data" / "syzygy"
 GAVIOTA = "/usr/share/gaviotatb/gtb4"
 

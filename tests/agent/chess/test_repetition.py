@@ -9,10 +9,10 @@ from agent.chess.position import encode, make
 from agent.chess.records import Worker, position_at
 from agent.chess.repetition import can_repeat
 from agent.chess.rules import KernelBoard
-from agent.compiled.kernel import entry
+from tests.support import compiled_when_called
 
 
-@entry(numba.boolean(Worker, numba.types.Array(numba.int32, 1, "C")))
+@compiled_when_called(numba.boolean(Worker, numba.types.Array(numba.int32, 1, "C")))
 def _can_repeat_after(worker, moves):
     for ply in range(len(moves)):
         make(worker, ply, encode(position_at(worker, ply), moves[ply] & 63, moves[ply] >> 6, 0))

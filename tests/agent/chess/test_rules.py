@@ -66,12 +66,15 @@ def terminations(board: chess.Board) -> set[chess.Termination]:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_random_positions_equal_the_chess_package(seed: int, pytestconfig: pytest.Config) -> None:
+def test_random_positions_equal_the_chess_package(
+    seed: int, pytestconfig: pytest.Config, thorough: bool
+) -> None:
     """Compare moves, keys and results, `--positions` of them over all seeds."""
     rng = random.Random(seed)
     game = KernelBoard()
     board = random_position(rng, False)
-    for _ in range(pytestconfig.getoption("positions") // 20):
+    positions = pytestconfig.getoption("positions") or (20_000 if thorough else 8_000)
+    for _ in range(positions // 20):
         moves = list(board.legal_moves)
         if not moves or len(board.move_stack) > 150 or board.is_insufficient_material():
             board = random_position(rng, rng.random() < 0.3)

@@ -63,7 +63,9 @@ def material(board: chess.Board) -> int:
 @pytest.mark.parametrize(
     "evaluation", [HANDCRAFTED, Evaluation("material", python=material)], ids=lambda e: e.name
 )
-def test_unpruned_search_equals_plain_alpha_beta(evaluation: Evaluation, depth: int) -> None:
+def test_unpruned_search_equals_plain_alpha_beta(
+    evaluation: Evaluation, depth: int, thorough: bool
+) -> None:
     search = KernelSearch(megabytes=1, evaluation=evaluation, selective=False)
     static = KernelSearch(megabytes=1, evaluation=evaluation)
 
@@ -79,7 +81,7 @@ def test_unpruned_search_equals_plain_alpha_beta(evaluation: Evaluation, depth: 
             ordering=Ordering[chess.Move](ratings=True),
         ),
     )
-    number = 40 if depth < 3 else 6
+    number = 6 if depth == 3 else 40 if thorough else 16
     for board in random_games(depth, number):
         found = last_info(search, board, Limits(depth=depth))
         assert found.score == score(oracle.search(PlainGame(board), depth).value), board.fen()

@@ -4,19 +4,19 @@ What every searcher must do is tested over both searches in test_search_manners.
 """
 
 import chess
-import numba
 import numpy as np
 import pytest
 
-from agent.chess.mcts import _expand, _go_to
-from agent.chess.rules import KernelBoard
+from agent.chess.mcts import DEEPEST, play_out
 from agent.chess.search import KernelSearch
 from agent.chess.tree_search import TreeSearch
 from agent.compiled.growth import FIRST_PLAYOUTS
 from agent.compiled.node_pool import NodePool
-from agent.compiled.tree import EXHAUSTED, FULL, NODE_BYTES, ROOT, add_child, enter
+from agent.compiled.tree import FULL, GROWING, NEW, NO_NODE, ROOT, UNKNOWN
 from agent.evaluation import Evaluation, EvaluationError
 from agent.limits import Cp, Info, Limits, Mate
+
+pytestmark = pytest.mark.early
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 
@@ -158,7 +158,7 @@ def test_the_tree_is_kept_as_far_as_the_game_goes_on_in_it() -> None:
 
 def test_a_full_pool_drops_what_was_visited_least_and_goes_on() -> None:
     search = TreeSearch(megabytes=1)
-    capacity = (1 << 20) // NODE_BYTES
+    capacity = pool_of(search).tree.capacity = 5000
     board = chess.Board(KIWIPETE)
     info = last_info(search, board, Limits(nodes=3 * capacity))
     pool = pool_of(search)
@@ -201,22 +201,21 @@ def test_values_that_a_failing_evaluation_left_are_not_kept() -> None:
     assert pool_of(search).visits(ROOT) == 0
 
 
-@numba.njit
-def expand_after(worker, tree, path, move):  # type: ignore[no-untyped-def]
-    """Expand what a move leads to, as a second thread does before the first has judged it."""
-    path[0] = ROOT
-    path[1] = add_child(tree, numba.int64(ROOT), move, 1.0, EXHAUSTED)
-    for _ in range(2):
-        enter(tree, path[1])
-    _go_to(worker, 0, move)
-    return _expand(worker, tree, path, numba.int64(1))
-
-
 @pytest.mark.parametrize(("move", "plies"), [("a1a8", 1), ("a1b1", 2)])
 def test_a_mate_that_is_not_yet_proven_gets_no_child(move: str, plies: int) -> None:
-    game, pool = KernelBoard(), NodePool(1)
-    game.load(chess.Board("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"))
-    numbers = {game.move(number).uci(): number for number in game.legal_moves()}
-    path = np.zeros(8, np.int64)
-    assert expand_after(game.worker, pool.tree, path, numbers[move]) == plies
-    assert len(pool.children(int(path[1]))) == plies - 1
+    """A second thread comes to it when the first one has entered it and not yet judged it."""
+    board = chess.Board("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1")
+    search = TreeSearch()
+    last_info(search, board, Limits(nodes=1, search_moves=(chess.Move.from_uci(move),)))
+    pool = pool_of(search)
+    (child,) = pool.children(ROOT)
+    entered = {"visits": 1, "proven": UNKNOWN, "untried": NEW, "firsts": NO_NODE}
+    for name, value in entered.items():
+        pool.columns[name][child] = value
+    pool.tree.state, pool.tree.goal = GROWING, pool.playouts + 1
+    path = np.zeros(DEEPEST + 2, np.int64)
+    play_out(search._crew.first.worker, pool.tree, path)
+    assert path[1] == child
+    assert pool.visits(child) == 2
+    assert np.count_nonzero(path[1:]) == plies
+    assert len(pool.children(child)) == plies - 1

@@ -10,6 +10,8 @@ from agent.compiled import kernel
 from tests.support import ROOT
 from tests.support import compiling_python as python
 
+pytestmark = pytest.mark.early
+
 FOLDER = "from agent.compiled.kernel import cache_folder; print(cache_folder())"
 
 

@@ -8,50 +8,94 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from agent.chess.parts import ALPHABETA
 from agent.compiled import cache, kernel, warming
 from agent.compiled.parts import AFTERWARDS, APART, PARTS
+from agent.connect_four.parts import CONNECT_FOUR
 from agent.machine import usable_cores
 from tests.support import compiling_python as python
 
 LOAD = """
 import json
 from agent.compiled import cache, kernel, warming
-warm = warming.is_warm('alphabeta')
-warming.load('alphabeta')
-from agent.chess.rules import perft
-import chess
-print(json.dumps([warm, kernel.compiled, kernel.loaded, perft(chess.Board(), 3)]))
+warming.APART = {apart}
+warm = warming.is_warm({part!r})
+warming.load({part!r})
+{play}
+print(json.dumps([warm, kernel.compiled, kernel.loaded, perft]))
 """
 
 
+class Cold(NamedTuple):
+    """A part to compile: what of it may be compiled beside the rest, and leaves of its game."""
+
+    part: str
+    apart: tuple[str, ...]
+    beside: str
+    play: str  # counts the leaves as `perft`
+    leaves: int
+
+
+CONNECT_FOUR_LEAVES = """
+from agent.connect_four.rules import DiscBoard
+from agent.games.connect_four import ConnectFour
+board = DiscBoard()
+board.load(ConnectFour())
+perft = board.perft(7)
+"""
+SMALL = Cold(
+    CONNECT_FOUR,
+    ("agent.connect_four.evaluation",),
+    "agent.connect_four.evaluation.handcrafted",
+    CONNECT_FOUR_LEAVES,
+    823536,
+)
+LARGE = Cold(
+    ALPHABETA,
+    APART,
+    "agent.chess.handcrafted.handcrafted",
+    "import chess; from agent.chess import rules; perft = rules.perft(chess.Board(), 3)",
+    8902,
+)
+
+
+@pytest.mark.parametrize(
+    "cold",
+    [
+        pytest.param(SMALL, id="small"),
+        # `make setup` has just compiled this one.
+        pytest.param(LARGE, id="large", marks=pytest.mark.thorough),
+    ],
+)
 def test_two_processes_on_an_empty_cache_then_a_third_on_a_read_only_one(
-    tmp_path: Path, thorough: bool, monkeypatch: pytest.MonkeyPatch
+    cold: Cold, tmp_path: Path
 ) -> None:
-    if not thorough:  # `make setup` has compiled with all that LLVM can do
-        monkeypatch.setenv("NUMBA_OPT", "0")
-    pair = [python(LOAD, tmp_path) for _ in range(2)]
+    code = LOAD.format(part=cold.part, apart=cold.apart, play=cold.play)
+    pair = [python(code, tmp_path) for _ in range(2)]
     for process in pair:
         output, _ = process.communicate(timeout=600)
-        warm, compiled, loaded, leaves = json.loads(output)
+        warm, compiled, loaded, perft = json.loads(output)
         assert not warm
         assert compiled or loaded
-        assert "agent.chess.handcrafted.handcrafted" in loaded or usable_cores() == 1
-        assert leaves == 8902
+        assert cold.beside in loaded or usable_cores() == 1
+        assert perft == cold.leaves
     files = sorted(tmp_path.rglob("*"))
     assert not [file for file in files if file.suffix == ".tmp"]
     for file in [tmp_path, *files]:
         file.chmod(0o555 if file.is_dir() else 0o444)
-    output, _ = python(LOAD, tmp_path).communicate(timeout=600)
+    output, _ = python(code, tmp_path).communicate(timeout=600)
     for file in [tmp_path, *files]:
         file.chmod(0o755 if file.is_dir() else 0o644)
-    warm, compiled, loaded, leaves = json.loads(output)
+    warm, compiled, loaded, perft = json.loads(output)
     assert warm
     assert compiled == []
-    assert len(loaded) == len(set(loaded)) > 5
-    assert leaves == 8902
+    assert len(loaded) == len(set(loaded))
+    assert {name.rpartition(".")[0] for name in loaded} == set(PARTS[cold.part])
+    assert perft == cold.leaves
     assert sorted(tmp_path.rglob("*")) == files
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.compiled.bits import U64
-from agent.compiled.kernel import entry
 from agent.compiled.native import Bits, int64
 from agent.games.go import Go
 from agent.games.stones import EMPTY, NOWHERE, PASS, Stones, members, shape
@@ -24,12 +23,13 @@ from agent.go.board import (
 from agent.go.mcts import _was_there
 from agent.go.records import Worker
 from agent.go.rules import StoneBoard
+from tests.support import compiled_when_called
 
 LEGAL, EYE, PATTERN, SELF_ATARI, CAPTURES, LIBERTIES = range(6)
 SIDES = ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, -1), (-1, 1))
 
 
-@entry(numba.void(Worker, int64, int64[:, ::1]))
+@compiled_when_called(numba.void(Worker, int64, int64[:, ::1]))
 def _survey(worker: Worker, colour: int, found: npt.NDArray[np.int64]) -> None:
     board = worker.root
     for i in range(board.empty):
@@ -43,7 +43,7 @@ def _survey(worker: Worker, colour: int, found: npt.NDArray[np.int64]) -> None:
         found[vertex, 5] = liberties_after(board, vertex, colour)
 
 
-@entry(int64(Worker, numba.uint64))
+@compiled_when_called(int64(Worker, numba.uint64))
 def _in_the_game(worker: Worker, key: Bits) -> int:
     return int64(_was_there(worker, key, -1))
 

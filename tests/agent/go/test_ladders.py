@@ -5,7 +5,6 @@ from random import Random
 
 import pytest
 
-from agent.compiled.kernel import entry
 from agent.compiled.native import int64
 from agent.games.go import Go
 from agent.games.stones import members
@@ -13,14 +12,15 @@ from agent.go.ladders import MOST_READ, attack, escape_works
 from agent.go.records import Worker
 from agent.go.rules import StoneBoard
 from tests.agent.go.positions import at, from_diagram, random_game, symmetry, turned
+from tests.support import compiled_when_called
 
 
-@entry(int64(Worker, int64))
+@compiled_when_called(int64(Worker, int64))
 def _gets_away(worker: Worker, stone: int) -> int:
     return int64(escape_works(worker, worker.root, stone))
 
 
-@entry(int64(Worker, int64))
+@compiled_when_called(int64(Worker, int64))
 def _attack(worker: Worker, stone: int) -> int:
     return int64(attack(worker, worker.root, stone))
 

@@ -5,7 +5,6 @@ from random import Random
 import numba
 import pytest
 
-from agent.compiled.kernel import entry
 from agent.compiled.native import int64
 from agent.games.go import Go
 from agent.games.stones import NOWHERE, PASS
@@ -24,16 +23,17 @@ from tests.agent.go.positions import (
     symmetry,
     turned,
 )
+from tests.support import compiled_when_called
 
 LIGHT, HEAVY = 0, 1
 
 
-@entry(int64(Worker, int64))
+@compiled_when_called(int64(Worker, int64))
 def _vital(worker: Worker, start: int) -> int:
     return int64(_vital_point(worker, worker.root, start))
 
 
-@entry(numba.float64(Worker))
+@compiled_when_called(numba.float64(Worker))
 def _exact(worker: Worker) -> float:
     return _exact_area(worker, worker.root)
 

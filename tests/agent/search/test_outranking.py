@@ -200,7 +200,7 @@ def test_levels_of_progressive_deepening_tell_wins():
 
 def test_a_greater_win_is_better_than_a_smaller_one():
     """Othello's utility is the difference in discs; what is reported is just that."""
-    found = Minimax(lambda game: 1000).search(Othello(4), 99)
+    found = AlphaBeta(lambda game: 1000).search(Othello(4), 99)
     assert (found.value, found.decided) == (-8, True)
 
 

@@ -10,6 +10,7 @@ from agent.games.nim import Nim
 from agent.games.tree import Tree
 from agent.search.catalogue import algorithms
 from agent.search.observing import CutOff, Visited
+from kempelen.lab import sketch as sketch_module
 from kempelen.lab.sketch import sketch
 
 DATA = Path(__file__).parents[2] / "data"
@@ -149,15 +150,16 @@ def test_png(lab, tmp_path):
     assert width > height > 300
 
 
-def test_branches_below_a_cut_are_left_out_of_large_trees(lab, tmp_path):
+def test_branches_below_a_cut_are_left_out_of_large_trees(lab, tmp_path, monkeypatch):
+    monkeypatch.setattr(sketch_module, "MOST_NODES", 100)
     small, large = (
         draw(lab, tmp_path, "--game", "random-tree", "--size", b, "--depth", "4")
         .read_text(encoding="utf-8")
         .count('id="node-')
-        for b in (4, 5)
+        for b in (2, 3)
     )
-    assert small == 1 + 4 + 4**2 + 4**3 + 4**4
-    assert 1 + 5 + 5**2 < large < 5**4
+    assert small == 1 + 2 + 2**2 + 2**3 + 2**4
+    assert 1 + 3 + 3**2 < large <= 100 < 1 + 3 + 3**2 + 3**3 + 3**4
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,178 @@
+"""`kempelen train`: the chess network that a YAML file describes, learned from positions."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.machine import usable_cores
+from kempelen import __version__
+from kempelen.console import complain, progress
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from training.checkpoint import Checkpoint
+    from training.network_data import NetworkData
+    from training.network_settings import TrainingSettings
+    from training.network_trainer import NetworkTrainer
+
+COMMAND = "kempelen train"
+FORMATS = (".svg", ".png", ".pdf")
+MISSING = "pip install 'kempelen[train]'"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("file", help="YAML file; docs/guide/training.md shows its entries")
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw how it learned")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    """Train, and write the network; the exit status is 2 where that cannot be done."""
+    from agent.chess.network_format import NetworkError
+    from tournament.values import SettingsError
+    from training.network_settings import TrainingError
+    from training.positions import PositionsError
+
+    try:
+        settings = settings_from(arguments.file)
+        for path in (settings.output, settings.checkpoint_path, arguments.plot):
+            if path is not None and not Path(path).absolute().parent.is_dir():
+                raise TrainingError(f"{path}: its folder does not exist")
+        if arguments.plot is not None:
+            _check_plot(arguments.plot)
+        return _train(settings, arguments)
+    except (NetworkError, PositionsError, SettingsError, TrainingError) as error:
+        complain(error, COMMAND)
+    except OSError as error:  # a full disk
+        complain(f"{error.filename or arguments.file}: {error.strerror}", COMMAND)
+    except KeyboardInterrupt:
+        complain("interrupted; the same line goes on from the last epoch", COMMAND)
+        raise
+    return 2
+
+
+def settings_from(file: str) -> TrainingSettings:
+    """Return what a YAML file says, or raise SettingsError that names file and entry."""
+    from agent.border import yaml_text
+    from tournament import words
+    from tournament.values import SettingsError, decode
+    from training.network_settings import TrainingError, TrainingSettings
+
+    try:
+        data = words.read(file)
+        if not isinstance(data, dict):
+            raise SettingsError("entries such as `data:` and `output:` are expected")
+        return decode(TrainingSettings, data)
+    except OSError as error:
+        raise SettingsError(f"{file}: {error.strerror}") from None
+    except (yaml_text.YamlError, SettingsError, TrainingError) as error:
+        raise SettingsError(f"{file}: {error}") from None
+
+
+def _train(settings: TrainingSettings, arguments: Namespace) -> int:
+    from training import network_data
+
+    with progress("reading the positions", None):
+        data = network_data.load(settings.data, settings.filter)
+    for file in data.files:
+        if file.damaged:
+            complain(
+                f"{file.name}: {file.damaged} bytes are damaged; its other games are used", COMMAND
+            )
+    with progress("loading the trainer, or compiling it, once", None):
+        trainer = _compiled(settings, data)
+    made, seconds, steps = _run(settings, trainer, arguments.json)
+    network = trainer.export(made, f"{COMMAND} {__version__}")
+    network.write(settings.output)
+    if arguments.plot is not None:
+        _draw(made, arguments.plot)
+    learned, judged = made.losses[made.best_epoch - 1]
+    found: dict[str, Any] = {
+        "file": settings.output,
+        "shape": network.shape,
+        "training_positions": len(data.training),
+        "validation_positions": len(data.validation),
+        "losses": made.losses,
+        "epoch": made.best_epoch,
+        "loss": learned,
+        "validation_loss": judged,
+        "seconds": round(seconds, 1),
+        "positions_a_second": round(steps * settings.batch / seconds) if steps else 0,
+    }
+    if arguments.json:
+        print(json.dumps(found))
+        return 0
+    print(
+        f"{settings.output}: {network.shape}, of epoch {made.best_epoch} with a validation loss of "
+        f"{judged:.6f}"
+    )
+    return 0
+
+
+def _compiled(settings: TrainingSettings, data: NetworkData) -> NetworkTrainer:
+    """Make the trainer, which is compiled where it has not been yet."""
+    from training.network_trainer import NetworkTrainer
+
+    return NetworkTrainer(settings, data, settings.threads or usable_cores())
+
+
+def _run(
+    settings: TrainingSettings, trainer: NetworkTrainer, quiet: bool
+) -> tuple[Checkpoint, float, int]:
+    """Train to the end; return the last state, the seconds that it took, and the steps made.
+
+    A line is printed for each epoch, unless it is to be quiet.
+    """
+    began = time.monotonic()
+    with progress("training", trainer.steps) as show:
+        epochs = trainer.run(show)
+        made = next(epochs)
+        first = len(made.losses)
+        if first:
+            complain(f"{settings.checkpoint_path}: going on after epoch {first}", COMMAND)
+        show(first * trainer.epoch_steps)
+        for made in epochs:
+            number = len(made.losses)
+            learned, judged = made.losses[-1]
+            if not quiet:
+                best = ", the best so far" if made.best_epoch == number else ""
+                print(f"epoch {number}: loss {learned:.6f}, validation {judged:.6f}{best}")
+                sys.stdout.flush()
+    steps = (len(made.losses) - first) * trainer.epoch_steps
+    return made, time.monotonic() - began, steps
+
+
+def _draw(made: Checkpoint, path: Path) -> None:
+    """Draw the losses of training and validation games by epoch."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    figure = Figure(layout="constrained")
+    axes = figure.add_subplot()
+    numbers = range(1, len(made.losses) + 1)
+    for part, name in enumerate(("training", "validation")):
+        axes.plot(numbers, [losses[part] for losses in made.losses], marker=".", label=name)
+    axes.axvline(made.best_epoch, color="0.6", linestyle=":", label="the network's epoch")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("epoch")
+    axes.set_ylabel("mean squared error of the expected score")
+    axes.legend()
+    figure.savefig(path)
+
+
+def _check_plot(path: Path) -> None:
+    """Raise TrainingError if a picture cannot be drawn to a file of this name."""
+    from training.network_settings import TrainingError
+
+    if path.suffix not in FORMATS:
+        raise TrainingError(f"{path}: a picture ends in {', '.join(FORMATS)}")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise TrainingError(f"drawing needs more packages: {MISSING}") from None

@@ -1,0 +1,56 @@
+"""FEN of packed positions equals that of the boards which they hold."""
+
+import random
+
+import chess
+import numpy as np
+import pytest
+
+from agent.chess.packed import BLACK_PIECE, BLACK_TO_MOVE, CASTLING_ROOK, board_of, packed_dtype
+from agent.chess.packed_fen import fens_of
+
+
+def packed(board: chess.Board) -> np.void:
+    """Pack a board in plain Python."""
+    result = np.zeros(1, packed_dtype)[0]
+    result["occupied"] = board.occupied
+    words = [0, 0]
+    for number, square in enumerate(chess.scan_forward(board.occupied)):
+        piece = board.piece_at(square)
+        assert piece
+        castles = board.castling_rights & chess.BB_SQUARES[square]
+        kind = CASTLING_ROOK if castles else piece.piece_type - 1
+        words[number >> 4] |= (kind + BLACK_PIECE * (not piece.color)) << 4 * (number & 15)
+    result["pieces"] = words
+    target = 64 if board.ep_square is None else board.ep_square
+    result["state"] = target + BLACK_TO_MOVE * (not board.turn)
+    result["halfmoves"], result["fullmoves"] = board.halfmove_clock, board.fullmove_number
+    return result
+
+
+def walk(board: chess.Board, seed: int) -> list[chess.Board]:
+    """Boards of a game of random moves."""
+    generator = random.Random(seed)
+    found = [board.copy()]
+    while not board.is_game_over() and len(found) < 120:
+        board.push(generator.choice(list(board.legal_moves)))
+        found.append(board.copy(stack=False))
+    return found
+
+
+@pytest.mark.parametrize("start", [chess.STARTING_FEN, 0, 518, 700, 959])
+def test_fen_is_that_of_the_board(start: str | int) -> None:
+    fresh = chess.Board(start) if isinstance(start, str) else chess.Board.from_chess960_pos(start)
+    boards = [each for seed in range(4) for each in walk(fresh.copy(), seed)]
+    positions = np.array([packed(board) for board in boards], packed_dtype)
+    found = fens_of(positions)
+    assert any(board.ep_square is not None for board in boards)
+    for board, position, (fen, chess960) in zip(boards, positions, found, strict=True):
+        again = board_of(position)
+        assert chess960 == again.chess960
+        assert fen == again.fen(shredder=chess960, en_passant="fen")
+        assert chess.Board(fen, chess960=True) == chess.Board(board.fen(), chess960=True)
+
+
+def test_no_positions_have_no_fen() -> None:
+    assert fens_of(np.zeros(0, packed_dtype)) == []

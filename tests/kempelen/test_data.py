@@ -1,0 +1,148 @@
+"""`kempelen data`: what it prints, what it draws, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+from matplotlib.image import imread
+
+from tests import in_process
+from tests.training.test_derived_files import GAMES, content, write
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return write(tmp_path / "source")
+
+
+def positions_of(path: Path) -> int:
+    return len(content(path))
+
+
+def test_show_prints_what_selfplay_shows(source: Path) -> None:
+    shown = in_process.run("data", "show", source)
+    assert shown.returncode == 0
+    assert shown.stdout == in_process.run("selfplay", source, "--show").stdout
+    found = json.loads(in_process.run("data", "show", source, "--json").stdout)
+    assert found == {
+        "engine": "none",
+        "openings": 2,
+        "seed": 1,
+        "positions": positions_of(source),
+        "games": GAMES,
+        "bytes": source.stat().st_size,
+        "damaged_bytes": 0,
+    }
+
+
+def test_show_names_the_sources_of_what_was_made(source: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other", 40, seed=2)
+    merged = tmp_path / "merged"
+    assert in_process.run("data", "merge", source, other, "-o", merged).returncode == 0
+    shown = in_process.run("data", "show", merged, source)
+    assert f"{merged}\nmerged\n  file               source\n" in shown.stdout
+    assert "  file               other\n" in shown.stdout
+    assert "  openings           2\n" in shown.stdout
+    assert f"\n\n{source}\n" in shown.stdout
+
+
+def test_what_was_written_is_reported(source: Path, tmp_path: Path) -> None:
+    merged, shuffled, chosen = (tmp_path / name for name in ("merged", "shuffled", "chosen"))
+    every = positions_of(source)
+    done = in_process.run("data", "merge", source, source, "-o", merged)
+    text = f"{every} positions of {2 * GAMES} games; {every} left out, as they were there before"
+    assert done.stdout == f"{merged}: {text}\n"
+    done = in_process.run("data", "shuffle", source, "-o", shuffled, "--seed", 7, "--json")
+    assert json.loads(done.stdout) == {
+        "file": str(shuffled),
+        "games": GAMES,
+        "positions": every,
+        "left_out": 0,
+    }
+    done = in_process.run("data", "filter", source, "-o", chosen, "--most-score", 400)
+    assert done.stdout.startswith(f"{chosen}: {positions_of(chosen)} positions of {GAMES} games; ")
+    parts = tmp_path / "training", tmp_path / "validation"
+    done = in_process.run("data", "split", source, "-o", *parts, "--share", "0.2")
+    assert done.stdout.splitlines() == [
+        f"{parts[0]}: {positions_of(parts[0])} positions of {GAMES * 4 // 5} games",
+        f"{parts[1]}: {positions_of(parts[1])} positions of {GAMES // 5} games",
+    ]
+
+
+def test_damage_is_named_and_the_rest_is_used(source: Path, tmp_path: Path) -> None:
+    data = bytearray(source.read_bytes())
+    data[-100] ^= 255
+    source.write_bytes(data)
+    done = in_process.run("data", "merge", source, "-o", tmp_path / "merged")
+    assert done.returncode == 0
+    assert f"{source}: " in done.stderr
+    assert "are damaged; their games are lost, the others are used" in done.stderr
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_statistics_are_printed_and_drawn(source: Path, tmp_path: Path, suffix: str) -> None:
+    picture = tmp_path / f"drawn.{suffix}"
+    done = in_process.run("data", "statistics", source, "--plot", picture)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"positions    {positions_of(source)} of {GAMES} games\n")
+    assert done.stdout.endswith(f"\n{picture}\n")
+    if suffix == "png":
+        drawn = imread(picture)
+        assert drawn.shape[0] > 500
+        assert drawn.std() > 0.05
+    assert picture.stat().st_size > 5000
+
+
+def test_statistics_as_json(source: Path) -> None:
+    found = json.loads(in_process.run("data", "statistics", source, source, "--json").stdout)
+    every = 2 * positions_of(source)
+    assert found["positions"] == every
+    for name in ("results", "white_results", "pieces", "phases", "plies", "depths"):
+        assert sum(found[name].values()) == every
+    assert sum(each["positions"] for each in found["scores"]) == every
+    assert found["scale"] is None or found["scale"] > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["show", "{}/none"], "none: No such file or directory"),
+        (["show", "{}"], "Is a directory"),
+        (["show", "{}/letter"], "letter is not a file of positions"),
+        (["statistics", "{}/empty"], "there are no positions"),
+        (["statistics", "{}/source", "--plot", "{}/drawn.txt"], "a picture ends in .png"),
+        (["statistics", "{}/source", "--plot", "{}/none/x.png"], "its folder does not exist"),
+        (["merge", "{}/source", "-o", "{}/source"], "is read here"),
+        (["merge", "{}/source", "-o", "{}/none/merged"], "No such file or directory"),
+        (["merge", "{}/source", "-o", "{}/letter"], "is not a file of positions"),
+        (["split", "{}/source", "-o", "{}/a", "{}/a"], "the parts need two files"),
+        (["filter", "{}/source", "-o", "{}/a"], "nothing says which positions are wanted"),
+        (["shuffle", "{}/source", "-o", "{}/none/a"], "No such file or directory"),
+        (["check", "{}/none"], "No such file or directory"),
+    ],
+)
+def test_what_cannot_be_done_is_said(words: list[str], reason: str, tmp_path: Path) -> None:
+    write(tmp_path / "source")
+    write(tmp_path / "empty", 0)
+    (tmp_path / "letter").write_text("Dear diary\n" * 100)
+    done = in_process.run("data", *(word.replace("{}", str(tmp_path)) for word in words))
+    assert done.returncode == 2
+    assert done.stderr.startswith("kempelen data: ")
+    assert reason in done.stderr
+    assert not done.stdout
+
+
+@pytest.mark.parametrize("share", ["0", "1", "x", "1/0", "nan", "-0.5"])
+def test_shares_that_are_none(share: str, tmp_path: Path) -> None:
+    words = "data", "split", "source", "-o", "a", "b", f"--share={share}"
+    done = in_process.run(*words)
+    assert done.returncode == 2
+    assert "expected a share between 0 and 1" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["Hash", "=3", "Hash=3\nquit"])
+def test_options_that_are_none(option: str) -> None:
+    words = "data", "rescore", "a", "-o", "b", "--engine", "c", "--nodes", 1, "--option", option
+    done = in_process.run(*words)
+    assert done.returncode == 2
+    assert "expected NAME=VALUE" in done.stderr

@@ -1,0 +1,274 @@
+"""Files made of other files of positions: what is in them, in which order, and again the same."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agent.chess.packed import BLACK_TO_MOVE, packed_dtype
+from training import derived_files
+from training.derived_files import WantedPositions, choose, merge, shuffle, split
+from training.position_statistics import PositionStatistics, count
+from training.positions import ALL, TRAINING, VALIDATION, Dataset, Packed, PositionsError, Writer
+
+GAMES = 75  # no whole number of blocks
+MANIFEST = {"engine": "none", "openings": ["one", "two"]}
+
+
+def ignore(done: int) -> None:
+    """Be told of progress."""
+
+
+def game(number: int, seed: int) -> Packed:
+    """Positions of which no two are the same; game 7 has none."""
+    generator = np.random.default_rng((seed, number))
+    length = 0 if number == 7 else int(generator.integers(1, 40))
+    positions = np.zeros(length, packed_dtype)
+    for square in (4, 60):
+        positions["occupied"] |= np.uint64(1 << square)
+    positions["occupied"] |= generator.integers(0, 1 << 30, length, np.uint64) << np.uint64(8)
+    positions["pieces"] = generator.integers(0, 1 << 62, (length, 2), np.uint64)
+    positions["state"] = 64 + BLACK_TO_MOVE * generator.integers(0, 2, length)
+    positions["fullmoves"] = 9 + np.arange(length)
+    positions["halfmoves"] = generator.integers(0, 30, length)
+    positions["score"] = generator.integers(-900, 900, length)
+    positions["result"] = generator.integers(-1, 2, length)
+    return positions
+
+
+def write(path: Path, games: int = GAMES, seed: int = 1) -> Path:
+    with Writer(path, MANIFEST | {"seed": seed}, 32) as writer:
+        for number in range(games):
+            writer.add(game(number, seed))
+        writer.finish()
+    return path
+
+
+def content(*paths: Path, part: int = ALL) -> Packed:
+    with Dataset(*paths) as dataset:
+        return np.concatenate(list(dataset.blocks(part)))
+
+
+def in_order(positions: Packed) -> Any:
+    return np.sort(positions.view("V32"))
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return write(tmp_path / "source")
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    return write(tmp_path / "other", 40, seed=2)
+
+
+def test_games_are_read_in_order_from_any_on(source: Path) -> None:
+    with Dataset(source) as dataset:
+        assert [number for number, _ in dataset.in_games()] == list(range(GAMES))
+        for number, positions in dataset.in_games(skip=40):
+            assert (positions == game(number, 1)).all()
+            assert len(positions) == len(game(number, 1))
+        assert next(dataset.in_games(skip=40))[0] == 40
+        assert not list(dataset.in_games(skip=GAMES))
+
+
+def test_merged_games_are_all_there_once(source: Path, other: Path, tmp_path: Path) -> None:
+    target = tmp_path / "merged"
+    twice = write(tmp_path / "twice", 10, seed=2)
+    made = merge([source, other, twice], target, ignore)
+    assert (content(target) == content(source, other)).all()
+    assert made.positions == len(content(source, other))
+    assert made.left_out == len(content(twice)) > 0
+    with Dataset(target) as dataset:
+        assert dataset.game_numbers() == list(range(GAMES + 40 + 10))
+        described = dataset.contents[0].manifest["merged"]
+    assert [each["file"] for each in described] == ["source", "other", "twice"]
+    assert [each["manifest"]["seed"] for each in described] == [1, 2, 2]
+
+
+def test_shuffled_games_are_whole(
+    source: Path, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(derived_files, "POOL_POSITIONS", 300)
+    target = tmp_path / "shuffled"
+    shuffle([source, other], target, 1, ignore)
+    assert (in_order(content(target)) == in_order(content(source, other))).all()
+    with Dataset(source, other) as before, Dataset(target) as after:
+        games = [positions.tobytes() for _, positions in before.in_games()]
+        shuffled = [positions.tobytes() for _, positions in after.in_games()]
+    assert sorted(games) == sorted(shuffled)
+    moved = [abs(shuffled.index(each) - place) for place, each in enumerate(games)]
+    assert 0.2 < np.mean(moved) / len(games) < 0.45  # a third, in random order
+    shuffle([source, other], tmp_path / "again", 1, ignore)
+    assert (tmp_path / "again").read_bytes() == target.read_bytes()
+    shuffle([source, other], tmp_path / "differently", 2, ignore)
+    assert not (content(tmp_path / "differently") == content(target)).all()
+
+
+def test_split_is_by_game_and_where_the_reader_has_it(source: Path, tmp_path: Path) -> None:
+    training, validation = tmp_path / "training", tmp_path / "validation"
+    kept, held_out = split(source, training, validation, Fraction(1, 20), ignore)
+    assert (content(training) == content(source, part=TRAINING)).all()
+    assert (content(validation) == content(source, part=VALIDATION)).all()
+    assert (kept.games, held_out.games) == (GAMES - 3, 3)
+    _, third = split(source, tmp_path / "a", tmp_path / "b", Fraction(1, 3), ignore)
+    assert third.games == GAMES // 3
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        WantedPositions(most_score=300),
+        WantedPositions(least_pieces=17),
+        WantedPositions(most_pieces=17),
+        WantedPositions(first_ply=30, last_ply=60),
+        WantedPositions(most_halfmoves=10),
+        WantedPositions(results_agree=100),
+        WantedPositions(most_score=500, results_agree=0),
+    ],
+    ids=str,
+)
+def test_what_is_wanted_is_kept_and_games_keep_their_numbers(
+    source: Path, tmp_path: Path, wanted: WantedPositions
+) -> None:
+    target = tmp_path / "chosen"
+    made = choose(source, target, wanted, ignore)
+    assert 0 < made.left_out < len(content(source))
+    with Dataset(source) as before, Dataset(target) as after:
+        assert before.game_numbers() == after.game_numbers()
+        for number, positions in before.in_games():
+            kept = [each for each in positions if wants(wanted, each)]
+            assert [each.tobytes() for each in after.game(number)] == [
+                each.tobytes() for each in kept
+            ]
+
+
+def wants(wanted: WantedPositions, position: np.void) -> bool:
+    """Judge one position in plain Python."""
+    score, pieces = int(position["score"]), int(position["occupied"]).bit_count()
+    ply = 2 * (int(position["fullmoves"]) - 1) + (position["state"] >= BLACK_TO_MOVE)
+    contrary = position["result"] and (score > 0) != (position["result"] > 0)
+    return not (
+        (wanted.most_score is not None and abs(score) > wanted.most_score)
+        or (wanted.least_pieces is not None and pieces < wanted.least_pieces)
+        or (wanted.most_pieces is not None and pieces > wanted.most_pieces)
+        or (wanted.first_ply is not None and ply < wanted.first_ply)
+        or (wanted.last_ply is not None and ply > wanted.last_ply)
+        or (wanted.most_halfmoves is not None and position["halfmoves"] > wanted.most_halfmoves)
+        or (wanted.results_agree is not None and contrary and abs(score) > wanted.results_agree)
+    )
+
+
+def test_filters_of_filters_are_all_named(source: Path, tmp_path: Path) -> None:
+    choose(source, tmp_path / "one", WantedPositions(most_score=300), ignore)
+    choose(tmp_path / "one", tmp_path / "two", WantedPositions(first_ply=20), ignore)
+    with Dataset(tmp_path / "two") as dataset:
+        first, second = dataset.contents[0].manifest["filters"]
+    assert first["most_score"] == 300
+    assert second["first_ply"] == 20
+
+
+@pytest.mark.parametrize("what", ["merge", "shuffle", "split", "choose"])
+def test_an_interruption_leaves_no_trace(source: Path, tmp_path: Path, what: str) -> None:
+    def make(target: Path) -> None:
+        if what == "merge":
+            merge([source], target, ignore)
+        elif what == "shuffle":
+            shuffle([source], target, 3, ignore)
+        elif what == "split":
+            split(source, target, tmp_path / f"{target.name}-rest", Fraction(1, 5), ignore)
+        else:
+            choose(source, target, WantedPositions(most_score=700), ignore)
+
+    make(tmp_path / "whole")
+    whole = (tmp_path / "whole").read_bytes()
+    for cut in (20, len(whole) // 2):
+        (tmp_path / "cut").write_bytes(whole[:-cut])
+        make(tmp_path / "cut")
+        assert (tmp_path / "cut").read_bytes() == whole
+    make(tmp_path / "whole")
+    assert (tmp_path / "whole").read_bytes() == whole
+
+
+def test_games_that_are_lost_stay_lost(source: Path, tmp_path: Path) -> None:
+    data = bytearray(source.read_bytes())
+    with Dataset(source) as dataset:
+        first = dataset.contents[0].blocks[0]
+    data[first.offset + 5] ^= 255
+    source.write_bytes(data)
+    choose(source, tmp_path / "chosen", WantedPositions(most_score=32000), ignore)
+    with Dataset(tmp_path / "chosen") as dataset:
+        assert not len(dataset.game(3))
+        assert (dataset.game(40) == game(40, 1)).all()
+    assert merge([source], tmp_path / "merged", ignore).games == GAMES - 32
+
+
+def test_what_is_read_is_not_written(source: Path, tmp_path: Path) -> None:
+    before = source.read_bytes()
+    (tmp_path / "link").symlink_to(source)
+    with pytest.raises(PositionsError, match="is read here"):
+        merge([source], tmp_path / "link", ignore)
+    with pytest.raises(PositionsError, match="two files"):
+        split(source, tmp_path / "a", tmp_path / "a", Fraction(1, 2), ignore)
+    assert source.read_bytes() == before
+
+
+def test_a_file_of_other_sources_is_not_gone_on_with(source: Path, tmp_path: Path) -> None:
+    target = tmp_path / "merged"
+    merge([source], target, ignore)
+    source.unlink()
+    write(source, seed=5)
+    with pytest.raises(PositionsError, match="begun otherwise"):
+        merge([source], target, ignore)
+
+
+def test_statistics_count_every_position(source: Path) -> None:
+    positions = content(source)
+    with Dataset(source) as dataset:
+        found = count(dataset)
+    assert (found.positions, found.games) == (len(positions), GAMES)
+    assert found.scores.sum(axis=0).tolist() == [
+        int((positions["result"] == each).sum()) for each in (-1, 0, 1)
+    ]
+    black = positions["state"] >= BLACK_TO_MOVE
+    assert found.outcomes[2] == (positions["result"] == np.where(black, -1, 1)).sum()
+    for counts in (found.pieces, found.phases, found.plies, found.depths):
+        assert counts.sum() == len(positions)
+    pieces = [int(each).bit_count() for each in positions["occupied"]]
+    assert found.pieces.tolist() == np.bincount(pieces, minlength=33).tolist()
+    _, means, totals = found.results_by_score(100)
+    assert (means * totals).sum() == pytest.approx((positions["result"] + 1).sum() / 2)
+
+
+@pytest.mark.parametrize("scale", [80.0, 250.0, 900.0])
+def test_the_scale_by_which_results_were_drawn_is_found(scale: float) -> None:
+    generator = np.random.default_rng(4)
+    positions = np.zeros(200_000, packed_dtype)
+    scores = generator.normal(0, 400, len(positions)).round()
+    positions["score"] = scores
+    won = generator.random(len(scores)) < 1 / (1 + np.exp(-scores / scale))
+    positions["result"] = np.where(won, 1, -1)
+    found = PositionStatistics()
+    found.add(positions)
+    assert found.scale() == pytest.approx(scale, rel=0.03)
+    positions["result"] *= -1
+    contrary = PositionStatistics()
+    contrary.add(positions)
+    assert contrary.scale() is None
+
+
+def test_the_phase_of_the_start_is_24_and_of_kings_0() -> None:
+    from agent.chess.packed import CASTLING_ROOK
+    from training.position_statistics import phases_of
+
+    positions = np.zeros(2, packed_dtype)
+    back_rank = [CASTLING_ROOK, 1, 2, 4, 5, 2, 1, CASTLING_ROOK]
+    first = sum(kind << 4 * place for place, kind in enumerate(back_rank))
+    last = sum((kind + 8) << 4 * (place + 8) for place, kind in enumerate(back_rank))
+    blacks = sum(8 << 4 * place for place in range(8))
+    positions["occupied"] = [0xFFFF00000000FFFF, 0x1000000000000010]
+    positions["pieces"] = [(first, blacks | last), (5 | 13 << 4, 0)]
+    assert phases_of(positions).tolist() == [24, 0]

@@ -1,0 +1,580 @@
+"""Training a network: gradients, what it learns, and the same file whatever interrupts it."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import chess
+import numpy as np
+import pytest
+import yaml
+
+from agent.border.locking import lock
+from agent.chess import network_format, network_model
+from agent.chess.network_format import SCORE_ONE, Network
+from agent.chess.packed import (
+    BLACK_PIECE,
+    BLACK_TO_MOVE,
+    CASTLING_ROOK,
+    board_of,
+    packed_dtype,
+)
+from agent.chess.selfplay_rules import Rules
+from kempelen.cli import main
+from kempelen.train import settings_from
+from tests import in_process
+from training import network_data
+from training.checkpoint import Checkpoint
+from training.gradients import (
+    TILE,
+    Floats,
+    Learner,
+    NetworkShape,
+    Optimizer,
+    aligned_rows,
+    inputs_of,
+)
+from training.network_data import NetworkData
+from training.network_settings import PositionFilter, Target, TrainingError, TrainingSettings
+from training.network_trainer import (
+    LARGEST,
+    NetworkTrainer,
+    Stream,
+    initial_parameters,
+    squared_error,
+)
+from training.positions import ALL, TRAINING, VALIDATION, Dataset, Packed, Writer
+from training.selfplay import SelfPlayPlan, generate
+
+EVERYTHING = PositionFilter(first_ply=0, largest_score=30_000)
+SMALL = {"neurons": 32, "epochs": 3, "batch": 256}
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("played") / "positions.bin"
+    list(generate(path, SelfPlayPlan(Rules(nodes=40), seed=4), "test", 4_000, 2))
+    return path
+
+
+@pytest.fixture(scope="module")
+def positions(played: Path) -> Packed:
+    with Dataset(played) as dataset:
+        found: Packed = dataset[:]
+    return found
+
+
+def packed_of(board: chess.Board, score: int = 0, result: int = 0) -> np.void:
+    """Pack a board as the kernel does."""
+    packed = np.zeros(1, packed_dtype)[0]
+    pieces = [0, 0]
+    for number, square in enumerate(chess.scan_forward(board.occupied)):
+        piece = board.piece_at(square)
+        assert piece is not None
+        kind = piece.piece_type - 1
+        if board.castling_rights & chess.BB_SQUARES[square]:
+            kind = CASTLING_ROOK
+        pieces[number >> 4] |= (kind + BLACK_PIECE * (not piece.color)) << 4 * (number & 15)
+    packed["occupied"], packed["pieces"] = board.occupied, pieces
+    packed["state"] = 64 + BLACK_TO_MOVE * (not board.turn)
+    packed["fullmoves"], packed["score"], packed["result"] = board.fullmove_number, score, result
+    return packed
+
+
+def random_boards(games: int, seed: int) -> list[chess.Board]:
+    """Every position of random games, half of them from the starts of Chess960."""
+    generator = random.Random(seed)
+    found = []
+    for game in range(games):
+        number = generator.randrange(960)
+        board = chess.Board.from_chess960_pos(number) if game % 2 else chess.Board()
+        while not board.is_game_over() and board.ply() < 200:
+            board.push(generator.choice(list(board.legal_moves)))
+            found.append(board.copy(stack=False))
+    return found
+
+
+def settings_of(folder: Path, data: Path, **entries: Any) -> TrainingSettings:
+    made = {"filter": EVERYTHING, **SMALL, **entries}
+    return TrainingSettings((str(data),), str(folder / "made.nnue"), **made)
+
+
+def trained(settings: TrainingSettings, data: NetworkData, threads: int = 2) -> Checkpoint:
+    *_, last = NetworkTrainer(settings, data, threads).run()
+    return last
+
+
+def config(folder: Path, **entries: Any) -> Path:
+    """Write a file of settings."""
+    made = {"output": str(folder / "made.nnue"), **SMALL, **entries}
+    path = folder / "train.yaml"
+    path.write_text(yaml.safe_dump(made))
+    return path
+
+
+def test_inputs_are_those_of_the_model() -> None:
+    boards = random_boards(games=24, seed=1)
+    assert {board.turn for board in boards} == {True, False}
+    assert any(board.castling_rights & ~(chess.BB_A1 | chess.BB_H1) for board in boards)
+    found = inputs_of(np.array([packed_of(board) for board in boards]))
+    for board, (own, other) in zip(boards, found, strict=True):
+        assert sorted(own) == network_model.inputs(board, board.turn)
+        assert sorted(other) == network_model.inputs(board, not board.turn)
+
+
+def outputs_of(shape: NetworkShape, parameters: Floats, positions: Packed) -> Floats:
+    outputs = np.zeros(len(positions), np.float32)
+    Learner(shape).evaluate(np.ascontiguousarray(positions), parameters, outputs)
+    return outputs
+
+
+@pytest.mark.parametrize(("neurons", "buckets", "scale"), [(32, 1, 400), (96, 8, 250)])
+def test_gradients_are_the_slopes_of_the_loss(
+    positions: Packed, neurons: int, buckets: int, scale: float
+) -> None:
+    chosen = np.random.default_rng(1).permutation(positions)[:60]
+    shape, target = NetworkShape(neurons, buckets), Target(0.4, scale)
+    start = initial_parameters(shape, seed=2)
+    start[shape.biases : shape.outputs] = 0.1
+    (gradients,) = aligned_rows(1, shape.padded)
+    total = Learner(shape).add_gradients(chosen, start, gradients, target, weight=1.0)
+
+    def loss(parameters: Floats) -> float:
+        return squared_error(outputs_of(shape, parameters, chosen), chosen, target) * len(chosen)
+
+    assert total == pytest.approx(loss(start), rel=1e-5)
+    generator = np.random.default_rng(3)
+    sections = (0, shape.biases), (shape.biases, shape.outputs), (shape.outputs, shape.size)
+    for begin, end in sections:
+        (touched,) = np.nonzero(gradients[begin:end])
+        assert len(touched)
+        for number in generator.choice(touched, 40) + begin:
+            sides = []
+            for step in (2e-3, -2e-3):
+                moved = start.copy()
+                moved[number] += step
+                (aligned,) = aligned_rows(1, shape.padded)
+                aligned[:] = moved
+                sides.append(loss(aligned))
+            slope = (sides[0] - sides[1]) / 4e-3
+            assert gradients[number] == pytest.approx(slope, abs=1e-3, rel=2e-2)
+    # What no position has is not touched.
+    used = {place for views in inputs_of(chosen) for view in views for place in view}
+    rows = gradients[: shape.biases].reshape(-1, neurons)
+    assert set(np.nonzero(rows.any(axis=1))[0].tolist()) <= used
+
+
+def test_a_step_is_that_of_adamw_and_what_is_learned_stays_in_its_bounds() -> None:
+    shape = NetworkShape(32, 2)
+    generator = np.random.default_rng(5)
+    rows = aligned_rows(4, shape.padded)
+    parameters, rounded, means, squares = rows
+    parameters[:] = generator.normal(0, 1, shape.padded)
+    optimizer = Optimizer(shape, parameters, rounded, means, squares, decay=0.1, limit=LARGEST)
+    value = parameters.astype(np.float64)
+    mean, square = np.zeros_like(value), np.zeros_like(value)
+    for number in range(1, 6):
+        gradients = aligned_rows(3, shape.padded)
+        gradients[:] = generator.normal(0, 1, gradients.shape)
+        slope = gradients.astype(np.float64).sum(axis=0)
+        mean = 0.9 * mean + 0.1 * slope
+        square = 0.999 * square + 0.001 * slope**2
+        root = np.sqrt(square / (1 - 0.999**number)) + 1e-8
+        value = value * (1 - 0.02 * 0.1) - 0.02 * mean / (1 - 0.9**number) / root
+        value = np.clip(value, -LARGEST, LARGEST)
+        for begin, end in ((0, TILE), (TILE, shape.padded)):
+            optimizer.step(gradients, number, 0.02, begin, end)
+        assert not gradients.any()
+    assert np.abs(parameters - value).max() < 1e-4
+    assert np.abs(parameters).max() == LARGEST
+    assert np.abs(rounded - parameters)[: shape.outputs].max() <= 0.5001 / network_format.NEURON_ONE
+    assert np.abs(rounded - parameters)[: shape.size].max() <= 0.5001 / network_format.WEIGHT_ONE
+
+
+def test_every_position_comes_once_a_turn() -> None:
+    numbered = np.zeros(100, packed_dtype)
+    numbered["fullmoves"] = np.arange(100)
+    stream = Stream(numbered, 30, seed=1)
+    drawn = [stream[number]["fullmoves"] for number in range(20)]
+    assert all(len(batch) == 30 for batch in drawn)
+    turns = np.concatenate(drawn).reshape(6, 100)
+    assert all(sorted(turn) == list(range(100)) for turn in turns.tolist())
+    assert len({tuple(turn) for turn in turns.tolist()}) == 6
+    again = Stream(numbered, 30, seed=1)
+    assert (again[13]["fullmoves"] == drawn[13]).all()
+    assert (Stream(numbered, 30, seed=2)[0]["fullmoves"] != drawn[0]).any()
+
+
+def test_a_few_positions_are_learned_by_heart(
+    played: Path, positions: Packed, tmp_path: Path
+) -> None:
+    few = np.random.default_rng(1).permutation(positions)[:64]
+    settings = settings_of(tmp_path, played, epochs=300, batch=64, rate=0.01, buckets=1)
+    made = trained(settings, NetworkData((), few, few))
+    assert made.losses[0][1] > 0.01
+    assert made.losses[-1][1] < 3e-4
+
+
+def test_what_is_exported_plays_as_it_was_judged(
+    played: Path, positions: Packed, tmp_path: Path
+) -> None:
+    settings = settings_of(tmp_path, played, neurons=64, epochs=4, buckets=4, batch=128)
+    data = network_data.load(settings.data, settings.filter)
+    trainer = NetworkTrainer(settings, data, 2)
+    *_, made = trainer.run()
+    network = trainer.export(made, "test")
+    some = positions[::23]
+    outputs = outputs_of(NetworkShape(64, 4), made.best, some)
+    scores = np.array([network_model.evaluate(network, board_of(each)) for each in some])
+    # Both divisions of whole numbers round down: by less than 1 / 64 / 255 of an output's unit,
+    # and by less than a centipawn.
+    lost = outputs.astype(np.float64) * SCORE_ONE - scores
+    assert -0.01 < lost.min() < lost.max() < 1 + SCORE_ONE / 64 / 255 + 0.01
+    assert len(np.unique(scores)) > 50
+
+
+def test_the_best_epoch_is_exported(played: Path, positions: Packed, tmp_path: Path) -> None:
+    contrary = positions[:500].copy()
+    contrary["score"] *= -1
+    contrary["result"] *= -1
+    settings = settings_of(tmp_path, played, rate=0.01)
+    data = NetworkData((), positions, contrary)
+    trainer = NetworkTrainer(settings, data, 2)
+    bests = [each.best.copy() for each in trainer.run() if each.losses]
+    made = Checkpoint({}, aligned_rows(4, NetworkShape(32, 8).padded), [(0, 3.0), (0, 2), (0, 2)])
+    assert made.best_epoch == 2
+    *_, last = trainer.run()
+    assert last.best_epoch == 1
+    assert all((best == bests[0]).all() for best in bests)
+    assert (last.best != last.parameters).any()
+    outputs = outputs_of(NetworkShape(32, 8), last.best, contrary)
+    assert squared_error(outputs, contrary, settings.target) == last.losses[0][1]
+
+
+def test_positions_are_those_that_the_filter_lets_pass(played: Path) -> None:
+    wanted = PositionFilter(first_ply=30, largest_score=150)
+    data = network_data.load([str(played)], wanted)
+    with Dataset(played) as dataset:
+        for part, found in ((TRAINING, data.training), (VALIDATION, data.validation)):
+            expected = [
+                each
+                for block in dataset.blocks(part)
+                for each in block
+                if board_of(each).ply() >= 30 and abs(int(each["score"])) <= 150
+            ]
+            assert found.tobytes() == np.array(expected).tobytes()
+    assert len(data.validation) > 10
+
+
+LONGER = {"epochs": 6, "positions": 8_000}
+
+
+@pytest.fixture(scope="module")
+def straight(played: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The file that a run makes without interruption, on one thread."""
+    folder = tmp_path_factory.mktemp("straight")
+    file = config(folder, data=[str(played)], threads=1, **LONGER)
+    assert main(["train", str(file)]) == 0
+    return (folder / "made.nnue").read_bytes()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_run_that_is_ended_between_epochs_goes_on(
+    played: Path, straight: bytes, tmp_path: Path, threads: int
+) -> None:
+    settings = settings_from(str(config(tmp_path, data=[str(played)], **LONGER)))
+    data = network_data.load(settings.data, settings.filter)
+    for done in (0, 1, 4):
+        run = NetworkTrainer(settings, data, threads).run()
+        assert len(next(run).losses) == done
+        for made in run:
+            if len(made.losses) in (1, 4):
+                break
+        run.close()
+    assert main(["train", str(tmp_path / "train.yaml")]) == 0
+    assert (tmp_path / "made.nnue").read_bytes() == straight
+    # The run has ended: to begin it again makes the same of it.
+    (tmp_path / "made.nnue").unlink()
+    assert main(["train", str(tmp_path / "train.yaml")]) == 0
+    assert (tmp_path / "made.nnue").read_bytes() == straight
+
+
+def test_killed_at_random_and_resumed_the_file_is_the_same(
+    played: Path, straight: bytes, tmp_path: Path
+) -> None:
+    file = config(tmp_path, data=[str(played)], threads=2, **LONGER)
+    kept = tmp_path / "made.nnue.checkpoint"
+    generator, kills = random.Random(3), 0
+    for epochs in (1, 3):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "kempelen.cli", "train", str(file)],
+            stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert process.stdout
+        with process.stdout:
+            for line in process.stdout:
+                if line.startswith(f"epoch {epochs}:"):
+                    break
+        time.sleep(generator.uniform(0, 0.03))
+        process.send_signal(signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
+        kills += process.wait() != 0
+        assert kept.exists()
+    assert kills
+    assert main(["train", str(file)]) == 0
+    assert (tmp_path / "made.nnue").read_bytes() == straight
+
+
+def test_the_command_says_what_it_made_and_of_what(played: Path, tmp_path: Path) -> None:
+    file = config(tmp_path, data=[str(played)], filter={"first_ply": 10}, buckets=2)
+    run = in_process.run("train", file, "--json", "--plot", tmp_path / "losses.svg")
+    assert (run.returncode, run.stderr) == (0, "")
+    found = json.loads(run.stdout)
+    assert found["shape"] == "(768 -> 32)x2 -> 1x2"
+    assert len(found["losses"]) == 3
+    assert found["validation_loss"] == found["losses"][found["epoch"] - 1][1]
+    assert found["losses"][2][0] < found["losses"][0][0]
+    assert found["positions_a_second"] > 100
+    network = network_format.read(found["file"])
+    said = network.manifest
+    assert said["licence"] == "GPL-3.0-or-later"
+    assert said["settings"]["filter.first_ply"] == 10
+    assert said["training positions"] == found["training_positions"] > 2_000
+    assert said["validation positions"] == found["validation_positions"] > 100
+    with Dataset(played) as dataset:
+        (told,) = said["data"]
+        manifest = dataset.contents[0].manifest
+        assert told["manifest"] == {**manifest, "openings": 0}
+        assert (told["positions"], told["games"]) == (len(dataset), dataset.games)
+    assert said["source"] == (
+        "Positions from games of Kempelen test against itself; scores by its own search at 40 "
+        "nodes with the evaluation handcrafted; 30% of what was learned is how the games ended."
+    )
+    assert "validation" in (tmp_path / "losses.svg").read_text()
+    again = in_process.run("train", file)
+    assert "going on after epoch 3" in again.stderr
+    assert again.stdout.startswith(f"{found['file']}: (768 -> 32)x2 -> 1x2, of epoch ")
+
+
+def test_scores_of_another_engine_are_called_so(played: Path, tmp_path: Path) -> None:
+    settings = settings_of(tmp_path, played, result_share=0.25)
+    data = network_data.load(settings.data, settings.filter)
+    scores = {"scores": {"engine": "Teacher 3", "nodes": 700}}
+    rescored = replace(data.files[0], manifest={**data.files[0].manifest, **scores})
+    both = replace(data, files=(*data.files, rescored))
+    trainer = NetworkTrainer(settings, both, 1)
+    *_, made = trainer.run()
+    assert trainer.export(made, "test").manifest["source"] == (
+        "Positions from games of Kempelen test against itself; scores by its own search at 40 "
+        "nodes with the evaluation handcrafted and Teacher 3 at 700 nodes; "
+        "25% of what was learned is how the games ended."
+    )
+
+
+@pytest.mark.parametrize(
+    ("entries", "reason"),
+    [
+        ({"nuerons": 64}, "nuerons: unknown; possible are data, output"),
+        ({"filter": {"ply": 3}}, "filter.ply: unknown"),
+        ({"neurons": 100}, "neurons: a multiple of 32 from 32 to 2048 is expected, not 100"),
+        ({"buckets": 3}, "buckets: one of 1, 2, 4, 8, 16, 32 is expected, not 3"),
+        ({"epochs": 0}, "epochs: a number from 1"),
+        ({"epochs": "many"}, "epochs: a whole number is expected, not 'many'"),
+        ({"positions": 0}, "positions: a number from 1"),
+        ({"batch": 0}, "batch: a number from 1"),
+        ({"rate": 0}, "rate: a number above 0"),
+        ({"rate": 1.5}, "rate: a number above 0"),
+        ({"final_rate": 2}, "final_rate: a number from 0 to 1 is expected, not 2"),
+        ({"decay": -1}, "decay: a number from 0 to 1"),
+        ({"scale": 0}, "scale: a number from 1 to 32767 is expected, not 0"),
+        ({"result_share": 1.1}, "result_share: a number from 0 to 1 is expected, not 1.1"),
+        ({"seed": -1}, "seed: a number from 0"),
+        ({"threads": 0}, "threads: a number from 1"),
+        ({"filter": {"first_ply": -1}}, "filter.first_ply: a number from 0"),
+        ({"filter": {"largest_score": 0}}, "filter.largest_score: a number from 1"),
+        ({"data": []}, "data: name one file of positions or more"),
+        ({"data": "one.bin"}, "data: a list is expected"),
+        ({"output": ""}, "output: name the network's file"),
+    ],
+)
+def test_settings_that_cannot_be_used(
+    entries: dict[str, Any], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = config(tmp_path, **{"data": ["positions.bin"], **entries})
+    assert main(["train", str(file)]) == 2
+    assert f"{file}: {reason}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (None, "No such file"),
+        ("- 1\n", "entries such as `data:` and `output:` are expected"),
+        ("data: [\n", "line 2"),
+        ("output: x.nnue\n", "data: missing"),
+        ("data: [x.bin]\n", "output: missing"),
+    ],
+)
+def test_a_file_that_holds_no_settings(
+    text: str | None, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "train.yaml"
+    if text is not None:
+        file.write_text(text)
+    assert main(["train", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"kempelen train: {file}: ")
+    assert reason in said
+
+
+def test_paths_that_cannot_be_used(
+    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def complaint(*options: str, **entries: Any) -> str:
+        file = config(tmp_path, **{"data": [str(played)], **entries})
+        assert main(["train", str(file), *options]) == 2
+        assert not list(tmp_path.glob("*.nnue"))
+        return capsys.readouterr().err
+
+    assert "none.bin: No such file" in complaint(data=[str(tmp_path / "none.bin")])
+    assert "its folder does not exist" in complaint(output=str(tmp_path / "none" / "x.nnue"))
+    assert "its folder does not exist" in complaint(checkpoint=str(tmp_path / "none" / "x"))
+    assert "a picture ends in .svg" in complaint("--plot", str(tmp_path / "losses.txt"))
+    assert "is not a file of positions" in complaint(data=[__file__])
+    none = {"first_ply": 1000}
+    assert "no position to learn from" in complaint(filter=none)
+    assert "its folder does not exist" in complaint("--plot", str(tmp_path / "none" / "x.svg"))
+
+
+def test_data_without_games_to_learn_from_or_to_judge_by(positions: Packed, tmp_path: Path) -> None:
+    for games, reason in ((0, "no position to learn from"), (4, "no game of those held out")):
+        path = tmp_path / f"{games}.bin"
+        with Writer(path, {"engine": "test"}, block_games=4) as writer:
+            for game in range(games):
+                writer.add(positions[9 * game : 9 * game + 9])
+        with pytest.raises(TrainingError, match=reason):
+            network_data.load([str(path)], EVERYTHING)
+
+
+def test_what_is_sound_of_a_damaged_file_is_used(
+    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "cut.bin"
+    path.write_bytes(played.read_bytes()[:-100])
+    assert main(["train", str(config(tmp_path, data=[str(path)], epochs=1))]) == 0
+    assert "cut.bin: " in (said := capsys.readouterr().err)
+    assert "bytes are damaged; its other games are used" in said
+
+
+def test_a_rate_that_is_far_too_high_does_no_harm_but_to_the_network(
+    played: Path, tmp_path: Path
+) -> None:
+    file = config(tmp_path, data=[str(played)], rate=1, neurons=512, positions=512)
+    assert main(["train", str(file)]) == 0
+    assert network_format.read(tmp_path / "made.nnue").manifest["losses"][0][1] > 0.02
+
+
+@pytest.mark.parametrize("field", ["occupied", "pieces"])
+def test_positions_that_are_none_are_refused(
+    field: str, played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks = Dataset.blocks
+
+    def broken(dataset: Dataset, part: int = ALL) -> Any:
+        for block in blocks(dataset, part):
+            changed = block.copy()
+            changed[field][0] = ~np.uint64(0)
+            yield changed
+
+    monkeypatch.setattr(Dataset, "blocks", broken)
+    with pytest.raises(TrainingError, match="no positions"):
+        network_data.load([str(played)], EVERYTHING)
+
+
+Damage = Callable[[bytes], bytes]
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda content: content[:-1], "is damaged: remove it"),
+        (lambda content: content[:20], "is damaged"),
+        (lambda content: content[:5000] + b"!!" + content[5002:], "is damaged"),
+        (lambda content: b"", "is no checkpoint of ours"),
+        (lambda content: b"text" + content, "is no checkpoint of ours"),
+    ],
+)
+def test_a_checkpoint_that_cannot_be_used(
+    damage: Damage,
+    reason: str,
+    played: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = config(tmp_path, data=[str(played)], epochs=1, positions=256)
+    assert main(["train", str(file)]) == 0
+    kept = tmp_path / "made.nnue.checkpoint"
+    content = damage(kept.read_bytes())
+    kept.write_bytes(content)
+    capsys.readouterr()
+    assert main(["train", str(file)]) == 2
+    assert f"{kept} {reason}" in capsys.readouterr().err
+    assert kept.read_bytes() == content
+
+
+def test_a_run_with_other_settings_or_data_is_refused_by_name(
+    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entries: dict[str, Any] = {"data": [str(played)], "epochs": 1, "positions": 256}
+    assert main(["train", str(config(tmp_path, **entries))]) == 0
+    before = (tmp_path / "made.nnue").read_bytes()
+    capsys.readouterr()
+
+    def complaint(**others: Any) -> str:
+        assert main(["train", str(config(tmp_path, **entries | others))]) == 2
+        assert (tmp_path / "made.nnue").read_bytes() == before
+        return capsys.readouterr().err
+
+    said = complaint(rate=0.01, filter={"largest_score": 500})
+    assert "was begun otherwise (rate was 0.001, is 0.01; " in said
+    assert "filter.largest_score was 3000, is 500)" in said
+    assert "name another checkpoint" in said
+    other = tmp_path / "other.bin"
+    list(generate(other, SelfPlayPlan(Rules(nodes=10), seed=8), "test", 1_500, 2))
+    assert "(data[1] was " in complaint(data=[str(other)])
+    assert "(data[2] was None, is " in complaint(data=[str(played), str(other)])
+    # Where a file lies, and on how many threads it is learned, is no matter.
+    moved = tmp_path / "moved.bin"
+    moved.write_bytes(played.read_bytes())
+    assert main(["train", str(config(tmp_path, **entries | {"data": [str(moved)]}))]) == 0
+
+
+def test_a_checkpoint_has_one_process(
+    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = config(tmp_path, data=[str(played)])
+    with lock(str(tmp_path / "made.nnue.checkpoint")):
+        assert main(["train", str(file)]) == 2
+    assert "is in use: another process trains with it" in capsys.readouterr().err
+    assert not (tmp_path / "made.nnue").exists()
+
+
+def test_an_interruption_is_told(
+    played: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupt(*arguments: Any) -> Network:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(NetworkTrainer, "export", interrupt)
+    assert main(["train", str(config(tmp_path, data=[str(played)]))]) == 130
+    assert "interrupted; the same line goes on" in capsys.readouterr().err

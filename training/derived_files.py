@@ -1,0 +1,246 @@
+"""Files of positions made of others: merged, shuffled, split, filtered.
+
+All take games one by one, in bounded memory, and what they write follows from what they read and
+from their settings: after an interruption the same call goes on, to the same file, byte for byte.
+"""
+
+import contextlib
+import itertools
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agent.chess.packed import BLACK_TO_MOVE, packed_dtype
+from training.positions import Dataset, Packed, PositionsError, Writer
+from training.selfplay import BLOCK_GAMES
+
+POOL_POSITIONS = 4_000_000  # that are in memory at a time, while they are shuffled
+
+Told = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A file that was made, and how many positions of its sources it does not have."""
+
+    file: str
+    games: int
+    positions: int
+    left_out: int
+
+
+def describe(path: Path, dataset: Dataset, number: int = 0) -> dict[str, Any]:
+    """Return what a file made of others says of one of them."""
+    contents = dataset.contents[number]
+    return {
+        "file": path.name,
+        "games": contents.games,
+        "positions": contents.positions,
+        "digest": contents.digest,
+        "manifest": contents.manifest,
+    }
+
+
+def merge(sources: Sequence[Path], target: Path, told: Told) -> Derived:
+    """Write the games of all files one after the other, numbered anew, no position twice.
+
+    told: here as below, is told how many games are done.
+    Raises PositionsError, here as below, if a file cannot be used.
+    """
+    with opened(sources, target) as dataset:
+        manifest = {"merged": _described(sources, dataset)}
+        with Writer(target, manifest, BLOCK_GAMES) as writer:
+            games = dataset.in_games(writer.next_game)
+            _write(writer, (game for _, game in games), told)
+            return derived(writer, len(dataset))
+
+
+def shuffle(sources: Sequence[Path], target: Path, seed: int, told: Told) -> Derived:
+    """Write the games of all files in random order, numbered anew.
+
+    Every order is as likely: each game goes to a pool at random, pools are shuffled in memory (Rao,
+    'Randomisation of a file of records', 1961; Sandelius, 1962). They wait in temporary files
+    beside the target, 32 bytes a position. Of several files no position is written twice, which
+    takes 8 bytes of memory each.
+    """
+    with opened(sources, target) as dataset:
+        manifest = {"shuffled": _described(sources, dataset), "seed": seed}
+        with Writer(target, manifest, BLOCK_GAMES, unique=len(sources) > 1) as writer:
+            if writer.next_game < dataset.games:
+                with _Pools(target.absolute().parent, dataset, seed) as pools:
+                    games = itertools.islice(pools.games(), writer.next_game, None)
+                    _write(writer, games, told)
+            return derived(writer, len(dataset))
+
+
+def split(
+    source: Path, training: Path, validation: Path, share: Fraction, told: Told
+) -> tuple[Derived, Derived]:
+    """Write the games of a file to two, that share of them to the second, numbered anew.
+
+    They are spread evenly: with a share of 1/20 those that `Dataset` has for validation.
+    """
+    if training.absolute() == validation.absolute():
+        raise PositionsError(f"{training}: the parts need two files")
+    kept = _write_part(source, training, share, False, told)
+    held_out = _write_part(source, validation, share, True, lambda done: told(kept.games + done))
+    return kept, held_out
+
+
+def _write_part(source: Path, target: Path, share: Fraction, held_out: bool, told: Told) -> Derived:
+    with opened([source], target) as dataset:
+        part = "validation" if held_out else "training"
+        manifest = {"split": _described([source], dataset), "part": part, "share": str(share)}
+        with Writer(target, manifest, BLOCK_GAMES, unique=False) as writer:
+            games = (
+                game
+                for number, game in dataset.in_games()
+                if (int((number + 1) * share) > int(number * share)) == held_out
+            )
+            _write(writer, itertools.islice(games, writer.next_game, None), told)
+            return derived(writer, len(dataset))
+
+
+@dataclass(frozen=True)
+class WantedPositions:
+    """Which positions are wanted; what is None excludes none."""
+
+    most_score: int | None = None  # centipawns, for whichever side
+    least_pieces: int | None = None  # kings and pawns included
+    most_pieces: int | None = None
+    first_ply: int | None = None  # of the game, from 0
+    last_ply: int | None = None
+    most_halfmoves: int | None = None  # since a capture or a pawn's move
+    results_agree: int | None = None  # who is ahead by more centipawns has not lost
+
+    def passes(self, positions: Packed) -> npt.NDArray[np.bool_]:
+        """Tell which positions are wanted."""
+        scores = positions["score"].astype(np.int64)
+        pieces = piece_counts(positions)
+        plies = plies_of(positions)
+        agreement = np.where(scores * positions["result"] < 0, np.abs(scores), 0)
+        limits = (
+            (np.abs(scores), None, self.most_score),
+            (pieces, self.least_pieces, self.most_pieces),
+            (plies, self.first_ply, self.last_ply),
+            (positions["halfmoves"], None, self.most_halfmoves),
+            (agreement, None, self.results_agree),
+        )
+        passing = np.ones(len(positions), bool)
+        for values, least, most in limits:
+            if least is not None:
+                passing &= values >= least
+            if most is not None:
+                passing &= values <= most
+        return passing
+
+
+def choose(source: Path, target: Path, wanted: WantedPositions, told: Told) -> Derived:
+    """Write the positions that are wanted; games keep their numbers, if nothing else of them."""
+    with opened([source], target) as dataset:
+        contents = dataset.contents[0]
+        chosen = {name: value for name, value in asdict(wanted).items() if value is not None}
+        filters = [*contents.manifest.get("filters", ()), {**chosen, "source": contents.digest}]
+        manifest = contents.manifest | {"filters": filters}
+        with Writer(target, manifest, BLOCK_GAMES, unique=False) as writer:
+            games = _all_numbers(dataset, writer.next_game)
+            kept = (game[wanted.passes(game)] for game in games)
+            _write(writer, kept, told)
+            return derived(writer, len(dataset))
+
+
+def piece_counts(positions: Packed) -> npt.NDArray[np.int64]:
+    """Return how many pieces there are, kings and pawns included."""
+    counts: npt.NDArray[np.int64] = np.bitwise_count(positions["occupied"]).astype(np.int64)
+    return counts
+
+
+def plies_of(positions: Packed) -> npt.NDArray[np.int64]:
+    """Return how many plies the games were old, by the number of the move."""
+    black = positions["state"] >= BLACK_TO_MOVE
+    moves = np.maximum(positions["fullmoves"].astype(np.int64), 1)  # some begin to count at 0
+    plies: npt.NDArray[np.int64] = 2 * (moves - 1) + black
+    return plies
+
+
+@contextlib.contextmanager
+def opened(sources: Sequence[Path], target: Path) -> Iterator[Dataset]:
+    """Open files that are to be read, once it is known that the target is none of them."""
+    for source in sources:
+        with contextlib.suppress(OSError):  # what is not there is another file
+            if os.path.samefile(source, target):
+                raise PositionsError(f"{target} is read here: choose another file to write")
+    with Dataset(*sources) as dataset:
+        yield dataset
+
+
+def _described(sources: Sequence[Path], dataset: Dataset) -> list[dict[str, Any]]:
+    return [describe(path, dataset, number) for number, path in enumerate(sources)]
+
+
+def _write(writer: Writer, games: Iterable[Packed], told: Told) -> None:
+    """Write the games that are missing, the last that there are."""
+    for done, game in enumerate(games, writer.next_game + 1):
+        writer.add(game)
+        told(done)
+    writer.finish()
+
+
+def derived(writer: Writer, positions: int) -> Derived:
+    """Tell what a writer has written of so many positions."""
+    left_out = positions - writer.positions
+    return Derived(str(writer.path), writer.next_game, writer.positions, left_out)
+
+
+def _all_numbers(dataset: Dataset, first: int) -> Iterator[Packed]:
+    """Yield the game of each number from the first on, empty where it is lost."""
+    nothing = np.zeros(0, packed_dtype)
+    next_number = first
+    for number, game in dataset.in_games():
+        if number < next_number:
+            continue
+        for _ in range(next_number, number):
+            yield nothing
+        yield game
+        next_number = number + 1
+
+
+class _Pools:
+    """Games spread over temporary files at random."""
+
+    def __init__(self, folder: Path, dataset: Dataset, seed: int) -> None:
+        self._generator = np.random.default_rng(seed)
+        self._lengths: list[list[int]] = []
+        self._files: list[IO[bytes]] = []
+        with contextlib.ExitStack() as stack:
+            for _ in range(max(-(-len(dataset) // POOL_POSITIONS), 1)):
+                file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+                self._files.append(stack.enter_context(file))
+                self._lengths.append([])
+            places = self._generator.integers(len(self._files), size=dataset.games)
+            for place, (_, game) in zip(places, dataset.in_games(), strict=True):
+                self._files[place].write(game.tobytes())
+                self._lengths[place].append(len(game))
+            self._stack = stack.pop_all()
+
+    def __enter__(self) -> "_Pools":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def games(self) -> Iterator[Packed]:
+        """Yield the games in random order."""
+        for file, lengths in zip(self._files, self._lengths, strict=True):
+            file.seek(0)
+            positions = np.frombuffer(file.read(), packed_dtype)
+            ends = np.cumsum(lengths, dtype=np.int64)
+            for game in self._generator.permutation(len(lengths)):
+                yield positions[ends[game] - lengths[game] : ends[game]]

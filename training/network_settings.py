@@ -1,0 +1,123 @@
+"""What a network is trained with: frozen values, which a file of settings gives."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from agent.chess.network_format import BUCKET_COUNTS, NEURON_COUNTS
+
+MOST_EPOCHS = 10_000
+MOST_THREADS = 1024
+LARGEST_BATCH = 1 << 20
+LARGEST_SCORE = (1 << 15) - 1  # of a packed position, in centipawns
+LARGEST_SEED = (1 << 63) - 1
+
+
+class TrainingError(ValueError):
+    """Training that cannot be done; the message names what is wrong and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class PositionFilter:
+    """Which positions are learned from.
+
+    first_ply: those from this halfmove of their game on; largest_score: those whose score is at
+    most so many centipawns, for whichever side.
+    """
+
+    first_ply: int = 16
+    largest_score: int = 3000
+
+    def __post_init__(self) -> None:
+        _require("filter.first_ply", self.first_ply, 0, LARGEST_SCORE)
+        _require("filter.largest_score", self.largest_score, 1, LARGEST_SCORE)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is learned: the chance to win by the game's result and by the search's score.
+
+    result_share: of the result; the rest is the score's. scale: the centipawns at which a score
+    means a chance of 1 / (1 + 1 / e), or 73%; the network's own are read by it too.
+    """
+
+    result_share: float
+    scale: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSettings:
+    """A whole training run.
+
+    data: files of positions; output: the network's file; checkpoint: where the run is kept between
+    epochs, beside the output if it is not said. positions: of an epoch; as many as there are, if
+    that is not said. rate: of the first step, final_rate: the last one's share of it, the others
+    along a cosine; decay: of the weights, by AdamW. result_share: of the game's result in what is
+    learned, and scale: see Target. threads: as many as there are cores, if that is not said.
+    """
+
+    data: tuple[str, ...]
+    output: str
+    checkpoint: str | None = None
+    neurons: int = 128
+    buckets: int = 8
+    epochs: int = 10
+    positions: int | None = None
+    batch: int = 16384
+    rate: float = 0.001
+    final_rate: float = 0.01
+    decay: float = 0.01
+    result_share: float = 0.3
+    scale: float = 400
+    seed: int = 1
+    threads: int | None = None
+    filter: PositionFilter = field(default_factory=PositionFilter)
+
+    def __post_init__(self) -> None:
+        if not self.data:
+            raise TrainingError("data: name one file of positions or more")
+        if not self.output:
+            raise TrainingError("output: name the network's file")
+        if self.neurons not in NEURON_COUNTS:
+            raise TrainingError(
+                f"neurons: a multiple of {NEURON_COUNTS.step} from {NEURON_COUNTS[0]} to "
+                f"{NEURON_COUNTS[-1]} is expected, not {self.neurons}"
+            )
+        if self.buckets not in BUCKET_COUNTS:
+            counts = ", ".join(map(str, BUCKET_COUNTS))
+            raise TrainingError(f"buckets: one of {counts} is expected, not {self.buckets}")
+        _require("epochs", self.epochs, 1, MOST_EPOCHS)
+        if self.positions is not None:
+            _require("positions", self.positions, 1, LARGEST_SEED)
+        _require("batch", self.batch, 1, LARGEST_BATCH)
+        _require("final_rate", self.final_rate, 0, 1)
+        _require("decay", self.decay, 0, 1)
+        _require("result_share", self.result_share, 0, 1)
+        _require("scale", self.scale, 1, LARGEST_SCORE)
+        _require("seed", self.seed, 0, LARGEST_SEED)
+        if self.threads is not None:
+            _require("threads", self.threads, 1, MOST_THREADS)
+        if not 0 < self.rate <= 1:
+            raise TrainingError(f"rate: a number above 0, at most 1, is expected, not {self.rate}")
+
+    @property
+    def target(self) -> Target:
+        """What is learned."""
+        return Target(self.result_share, self.scale)
+
+    @property
+    def checkpoint_path(self) -> str:
+        """Where the run is kept between epochs."""
+        return self.checkpoint or f"{self.output}.checkpoint"
+
+    def decisive(self) -> dict[str, Any]:
+        """Return the entries that the network follows from, beside the data, by their names."""
+        entries = asdict(self)
+        for name in ("data", "output", "checkpoint", "threads"):
+            del entries[name]
+        inner = {f"filter.{name}": value for name, value in entries.pop("filter").items()}
+        return entries | inner
+
+
+def _require(name: str, value: float, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise TrainingError(f"{name}: a number from {least} to {most} is expected, not {value}")

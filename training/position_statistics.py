@@ -1,0 +1,139 @@
+"""What positions are like: counts of scores, results, pieces and plies, taken block by block."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from agent.chess.packed import BLACK_TO_MOVE
+from training.derived_files import piece_counts, plies_of
+from training.positions import Dataset, Packed
+
+Counts = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+SCORE_STEP = 10  # centipawns
+LARGEST_SCORE = 3000  # greater ones are counted there
+MOST_PIECES = 32
+MOST_PLIES = 400  # and later
+MOST_PHASE = 24
+_PHASES = np.array([0, 1, 1, 2, 4, 0, 2, 0], np.int64)  # of pawn to king, and of a castling rook
+_KIND = np.uint64(7)
+_NEWTON_STEPS = 50
+
+
+def _zeros(*shape: int) -> Counts:
+    return np.zeros(shape, np.int64)
+
+
+@dataclass
+class PositionStatistics:
+    """Counts of positions, each array by its index.
+
+    Scores and results are those of the side to move; `outcomes` are White's. Results are in the
+    order loss, draw, win.
+    """
+
+    games: int = 0
+    scores: Counts = field(
+        default_factory=lambda: _zeros(2 * LARGEST_SCORE // SCORE_STEP + 1, 3)
+    )  # [nearest step from -LARGEST_SCORE, result]
+    outcomes: Counts = field(default_factory=lambda: _zeros(3))
+    pieces: Counts = field(default_factory=lambda: _zeros(MOST_PIECES + 1))
+    phases: Counts = field(default_factory=lambda: _zeros(MOST_PHASE + 1))  # 24 with all pieces
+    plies: Counts = field(default_factory=lambda: _zeros(MOST_PLIES + 1))
+    depths: Counts = field(default_factory=lambda: _zeros(256))
+
+    def add(self, positions: Packed) -> None:
+        """Count more positions."""
+        results = np.sign(positions["result"]).astype(np.int64) + 1
+        steps = np.rint(positions["score"] / SCORE_STEP).astype(np.int64)
+        most = LARGEST_SCORE // SCORE_STEP
+        places = (np.clip(steps, -most, most) + most) * 3 + results
+        self.scores += np.bincount(places, minlength=self.scores.size).reshape(-1, 3)
+        black = positions["state"] >= BLACK_TO_MOVE
+        self.outcomes += np.bincount(np.where(black, 2 - results, results), minlength=3)
+        for counts, values in (
+            (self.pieces, piece_counts(positions)),
+            (self.phases, phases_of(positions)),
+            (self.plies, plies_of(positions)),
+            (self.depths, positions["depth"].astype(np.int64)),
+        ):
+            counts += np.bincount(np.minimum(values, len(counts) - 1), minlength=len(counts))
+
+    @property
+    def positions(self) -> int:
+        """How many have been counted."""
+        return int(self.outcomes.sum())
+
+    @property
+    def centipawns(self) -> Floats:
+        """The score that each row of `scores` counts."""
+        return np.arange(-LARGEST_SCORE, LARGEST_SCORE + 1, SCORE_STEP, dtype=np.float64)
+
+    def results_by_score(self, width: int) -> tuple[Floats, Floats, Counts]:
+        """Return the middle of each interval of scores, the mean result there and its positions.
+
+        width: of the intervals, in centipawns; the mean result is from 0 to 1, and intervals
+        without positions are left out.
+        """
+        intervals = np.rint(self.centipawns / width).astype(np.int64)
+        names, places = np.unique(intervals, return_inverse=True)
+        counts = _zeros(len(names), 3)
+        np.add.at(counts, places, self.scores)
+        there = counts.sum(axis=1) > 0
+        totals = counts.sum(axis=1)[there]
+        means = (counts[there, 2] + counts[there, 1] / 2) / totals
+        return names[there] * float(width), means, totals
+
+    def scale(self) -> float | None:
+        """Return the scale at which 1 / (1 + exp(-score / scale)) foretells results best.
+
+        It is the one with the least cross-entropy, by Newton's method, which from 0 comes nearer
+        with each step. Scores at the ends, which are not told from greater ones, are left out.
+        None if higher scores do not foretell better results.
+        """
+        scores = self.centipawns[1:-1]
+        counts = self.scores[1:-1]
+        totals = counts.sum(axis=1)
+        points = counts[:, 2] + counts[:, 1] / 2
+        slope = 0.0
+        for _ in range(_NEWTON_STEPS):
+            expected = 1 / (1 + np.exp(-np.clip(scores * slope, -40, 40)))
+            gradient = float((scores * (points - totals * expected)).sum())
+            curvature = float((scores**2 * totals * expected * (1 - expected)).sum())
+            if curvature <= 0:
+                break
+            step = gradient / curvature
+            slope += step
+            if abs(step) <= 1e-9 * abs(slope):
+                break
+        return 1 / slope if slope > 0 else None
+
+
+def phases_of(positions: Packed) -> Counts:
+    """Return how many pieces are left, weighed: 24 at the start and at most, 0 in pawn endings.
+
+    Knights and bishops count 1, rooks 2 and queens 4, those of both sides.
+    """
+    phases = np.zeros(len(positions), np.int64)
+    for place in range(16):
+        # Where no piece is left, there stands a pawn's number.
+        phases += _PHASES[positions["pieces"] >> np.uint64(4 * place) & _KIND].sum(axis=1)
+    return np.minimum(phases, MOST_PHASE)
+
+
+def count(dataset: Dataset) -> PositionStatistics:
+    """Count all positions of the files."""
+    found = PositionStatistics(games=dataset.games)
+    for positions in dataset.blocks():
+        found.add(positions)
+    return found
+
+
+def quantiles(counts: Counts, shares: tuple[float, ...] = (0.05, 0.5, 0.95)) -> list[int]:
+    """Return the indices up to which such shares of what is counted lie; -1 of nothing."""
+    total = counts.sum()
+    if not total:
+        return [-1 for _ in shares]
+    return [int(place) for place in np.searchsorted(np.cumsum(counts), np.array(shares) * total)]
