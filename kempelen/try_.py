@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.border.plain_text import plain_lines
-from agent.chess.parts import ALPHABETA, TIMING
+from agent.chess.parts import ALPHABETA, MCTS, TIMING
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.games import catalogue
 from kempelen.console import complain, progress, warm_up
@@ -76,7 +76,7 @@ def run(arguments: Namespace) -> int:
     except StuckError as error:
         complain(f"{error}: no search could wait for that", "kempelen try")
         return 1
-    _print_report(report, in_chess=not game, as_json=arguments.json)
+    _print_report(report, evaluation.batch, in_chess=not game, as_json=arguments.json)
     if report.failed:
         complain(
             f"{report.failed} of {report.calls} calls failed"
@@ -136,7 +136,10 @@ def match_settings(arguments: Namespace, game: dict[str, Any], evaluation: Evalu
         # A process each: plain Python runs on one core of each, and may do what it likes there.
         # Not by way of the user's folder, in which modules may have the names of ours.
         engine = {"command": sys.executable, "arguments": ["-P", "-m", "kempelen.cli", "uci"]}
-        return {**engine, "name": called, "options": {"Evaluation": spec}}
+        options = {"Evaluation": spec}
+        if evaluation.batch:  # only that search asks for batches; the other side has the same
+            options["Search"] = MCTS
+        return {**engine, "name": called, "options": options}
 
     other_name = SHIPPED
     if arguments.against == MATERIAL:
@@ -163,18 +166,20 @@ def _digest(evaluation: Evaluation) -> str:
         return ""
 
 
-def _print_report(report: EvaluationReport, *, in_chess: bool, as_json: bool) -> None:
+def _print_report(report: EvaluationReport, batch: int, *, in_chess: bool, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"event": "evaluation_examined", **encode(report)}), flush=True)
         return
-    for line in _lines(report, in_chess):
+    for line in _lines(report, batch, in_chess):
         print(plain_lines(line))
     sys.stdout.flush()
 
 
-def _lines(report: EvaluationReport, in_chess: bool) -> Iterator[str]:
+def _lines(report: EvaluationReport, batch: int, in_chess: bool) -> Iterator[str]:
     if report.compiled:
         kind = "compiled into the search"
+    elif batch:
+        kind = f"a plain function of batches of up to {batch}, called with one position at a time"
     else:
         kind = f"a plain function of a {'chess.Board' if in_chess else 'game'}"
     yield f"{report.evaluation}: {kind}"

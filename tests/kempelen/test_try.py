@@ -17,7 +17,7 @@ from training import examination
 
 MINE = """
 import chess
-from agent.evaluation import evaluator
+from agent.evaluation import batched, evaluator
 
 def good(board):
     return sum(
@@ -66,6 +66,10 @@ def spinning(worker, ply):
     return n
 
 WORTH = 5
+
+@batched(size=8)
+def many(batch):
+    return [0] * len(batch)
 """
 
 
@@ -213,6 +217,19 @@ def test_an_edited_file_is_another_match(tmp_path):
     other = settings(MINE + "# edited\n")
     assert other.name != first.name
     assert replace(other, name=first.name) == first
+
+
+def test_batches_are_asked_for_by_both_sides(tmp_path):
+    parser = ArgumentParser()
+    try_.configure(parser)
+    file = tmp_path / "mine.py"
+    file.write_text(MINE)
+    arguments = parser.parse_args([f"{file}:many"])
+    match = try_.match_settings(arguments, {}, load(f"{file}:many"))
+    assert [dict(each.options) for each in match.engines] == [
+        {"Evaluation": f"{file}:many", "Search": "mcts"},
+        {"Evaluation": try_.PLAIN_MATERIAL, "Search": "mcts"},
+    ]
 
 
 def test_compiled_code_that_does_not_return_is_given_up(tmp_path):
