@@ -66,7 +66,7 @@ class TrainingSettings:
     rate: float = 0.001
     final_rate: float = 0.01
     decay: float = 0.01
-    result_share: float = 0.3
+    result_share: float = 0.0
     scale: float = 400
     seed: int = 1
     threads: int | None = None

@@ -355,7 +355,7 @@ def test_the_command_says_what_it_made_and_of_what(played: Path, tmp_path: Path)
         assert (told["positions"], told["games"]) == (len(dataset), dataset.games)
     assert said["source"] == (
         "Positions from games of Kempelen test against itself; scores by its own search at 40 "
-        "nodes with the evaluation handcrafted; 30% of what was learned is how the games ended."
+        "nodes with the evaluation handcrafted; 0% of what was learned is how the games ended."
     )
     assert "validation" in (tmp_path / "losses.svg").read_text()
     again = in_process.run("train", file)
