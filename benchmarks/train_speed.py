@@ -45,7 +45,7 @@ def speed(settings: TrainingSettings, data: NetworkData, seconds: float) -> floa
             break
     began, wanted, done = time.process_time(), time.process_time() + seconds, 0
     while time.process_time() < wanted and next(epochs, None) is not None:
-        done += EPOCH_BATCHES * BATCH
+        done += settings.positions or 0
     return done / (time.process_time() - began)
 
 
@@ -54,6 +54,9 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--data", type=Path, metavar="FILE", help="positions to learn from")
     arguments.add_argument("--seconds", type=float, default=10, help="for each size (default 10)")
+    arguments.add_argument(
+        "--batches", type=int, default=EPOCH_BATCHES, help=f"of an epoch (default {EPOCH_BATCHES})"
+    )
     given = arguments.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as name:
@@ -67,7 +70,7 @@ def main() -> None:
                 output=str(folder / f"{neurons}.nnue"),
                 neurons=neurons,
                 epochs=10_000,
-                positions=EPOCH_BATCHES * BATCH,
+                positions=given.batches * BATCH,
                 batch=BATCH,
             )
             data = network_data.load(settings.data, settings.filter)

@@ -130,14 +130,16 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
     "python benchmarks/leaf_counts.py": {".py": ".py --trees 2"},
     "python benchmarks/network_exactness.py": {".py": ".py --evaluations 20000"},
-    "python benchmarks/network_speed.py": {".py": ".py --seconds 0.1 --turns 1"},
+    "python benchmarks/network_speed.py": {
+        ".py": ".py --network mine.nnue --seconds 0.1 --turns 1"
+    },
     "python benchmarks/connect_four.py": {".py": ".py --depth 3 --positions 1 --no-cold"},
     "python benchmarks/batches.py": {".py": ".py --sizes 1,4 --neurons 4 --playouts 20"},
     "python benchmarks/rescoring.py": {
         ".py": f".py --positions 50 --nodes 5 --engine '{KEMPELEN} uci'"
     },
     "python benchmarks/overhead.py": {".py": ".py --games 2 --nodes 10"},
-    "python benchmarks/train_speed.py": {".py": ".py --seconds 0.1"},
+    "python benchmarks/train_speed.py": {".py": ".py --seconds 0.1 --batches 1"},
 }
 
 # Of those that take minutes however small: that the program is there and has the arguments.

@@ -130,9 +130,37 @@ SPANISH = {
         "centipeones, como round(valor)"
     ),
     "evaluation {} failed: {}": "la evaluación {} ha fallado: {}",
-    "evaluation {} is not 'handcrafted', 'module:function' or 'FILE.py:function'": (
-        "la evaluación {} no es 'handcrafted', 'módulo:función' ni 'FICHERO.py:función'"
+    "evaluation {} is not 'handcrafted', 'nnue:FILE', 'module:function' or 'FILE.py:function'": (
+        "la evaluación {} no es 'handcrafted', 'nnue:FICHERO', 'módulo:función' ni "
+        "'FICHERO.py:función'"
     ),
+    "evaluation {}: only chess is evaluated by networks": (
+        "evaluación {}: solo el ajedrez se evalúa con redes"
+    ),
+    "a batch has 1 to {} positions, not {}: write @batched(size=64)": (
+        "un lote tiene de 1 a {} posiciones, no {}: escriba @batched(size=64)"
+    ),
+    "evaluation {} returned {} things: values are needed, or (values, priors)": (
+        "la evaluación {} ha devuelto {} cosas: hacen falta valores, o (valores, probabilidades)"
+    ),
+    "evaluation {} returned {} of the type {}: real numbers are needed": (
+        "la evaluación {} ha devuelto {} del tipo {}: hacen falta números reales"
+    ),
+    "evaluation {} returned {} of the shape {}, where {} is needed": (
+        "la evaluación {} ha devuelto {} de la forma {}, donde hace falta {}"
+    ),
+    "evaluation {} returned {} among its {}: finite numbers are needed (wins and losses outrank "
+    "every evaluation by themselves)": (
+        "la evaluación {} ha devuelto {} entre sus {}: hacen falta números finitos (ganar y perder "
+        "cuentan de por sí más que cualquier evaluación)"
+    ),
+    "evaluation {} returned priors below 0, or a position's that are all 0: numbers from 0 are "
+    "needed, such as those of softmax": (
+        "la evaluación {} ha devuelto probabilidades menores que 0, o todas 0 en una posición: "
+        "hacen falta números desde 0, como los de softmax"
+    ),
+    "values": "valores",
+    "priors": "probabilidades",
     "{} has no function {}; it has: {}": "{} no tiene ninguna función {}; tiene: {}",
     "module {} has no attribute {}": "el módulo {} no tiene ningún atributo {}",
     "{} {} is not 'module:name' or 'FILE.py:name'": (

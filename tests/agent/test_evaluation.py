@@ -109,7 +109,7 @@ def test_the_built_in_evaluation_can_be_built_upon(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("nonsense", "is not 'handcrafted', 'module:function' or 'FILE.py:function'"),
+        ("nonsense", "is not 'handcrafted', 'nnue:FILE', 'module:function' or"),
         ("no_such_module_here:f", "No module named 'no_such_module_here'"),
         ("missing.py:f", "missing.py does not exist"),
         ("{file}:none", "has no function 'none'; it has: .*knights.*plain"),

@@ -138,7 +138,7 @@ def test_failures_keep_it_from_playing(attempt):
     [
         ("{file}x:good", [], 2, "mine.pyx:good' failed|No module named|mine.pyx"),
         ("missing.py:f", [], 2, "missing.py does not exist"),
-        ("{file}", [], 2, "is not 'handcrafted', 'module:function' or 'FILE.py:function'"),
+        ("{file}", [], 2, "is not 'handcrafted', 'nnue:FILE', 'module:function' or"),
         ("{file}:none", [], 2, "has no function 'none'; it has: .*good"),
         ("{file}:WORTH", [], 2, "has no function 'WORTH'"),
         ("{file}:deeper", [], 2, r"takes other arguments: .*\(position\).*missing .*'depth'"),
