@@ -1,6 +1,6 @@
 """How fast searches are with networks, beside the hand-made evaluation.
 
-    python benchmarks/network_speed.py [--network FILE] [--seconds 5] [--turns 3] [--json FILE]
+    python benchmarks/network_speed.py [--network FILE] [--sizes N ...] [--seconds 5] [--turns 3]
 
 Nodes a second of searches of the same positions, in turns, on one thread; what is searched follows
 from the evaluation. Without a file, networks of random weights and several sizes.
@@ -16,7 +16,7 @@ from agent.chess.bench import nodes_a_second
 from agent.chess.network_format import read
 from agent.evaluation import HANDCRAFTED, Evaluation
 
-SIZES = 64, 128, 256, 512
+SIZES = (64, 128, 256, 512)
 
 
 def speeds(evaluations: dict[str, Evaluation], seconds: float, turns: int) -> dict[str, float]:
@@ -34,13 +34,14 @@ def main() -> None:
     """Measure and print."""
     arguments = parser(__doc__)
     arguments.add_argument("--network", type=Path, help="one of yours")
+    arguments.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="of random ones")
     arguments.add_argument("--seconds", type=float, default=5.0, help="of each turn (5)")
     arguments.add_argument("--turns", type=int, default=3, help="(3)")
     chosen = arguments.parse_args()
     if chosen.network:
         networks = [read(chosen.network)]
     else:
-        networks = [random_network(size) for size in SIZES]
+        networks = [random_network(size) for size in chosen.sizes]
     evaluations = {"hand-made": HANDCRAFTED}
     evaluations |= {
         network.shape: Evaluation(network.shape, network=network) for network in networks

@@ -79,6 +79,9 @@ HERE: dict[str, dict[str, str]] = {
         "games 200": "games 2",
         "games.pgn": "new.pgn",
     },
+    "kempelen selfplay material.bin --evaluation training.baselines:material": {
+        "--evaluation": "--positions 300 --nodes 20 --evaluation",
+    },
     "kempelen match --openings FILE.yaml": {
         "FILE": "repertoire",
         "match": "match --engine agent=chess --engine agent=chess --nodes 50 --maxmoves 9",
@@ -130,9 +133,7 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
     "python benchmarks/leaf_counts.py": {".py": ".py --trees 2"},
     "python benchmarks/network_exactness.py": {".py": ".py --evaluations 20000"},
-    "python benchmarks/network_speed.py": {
-        ".py": ".py --network mine.nnue --seconds 0.1 --turns 1"
-    },
+    "python benchmarks/network_speed.py": {".py": ".py --sizes 32 --seconds 0.1 --turns 1"},
     "python benchmarks/connect_four.py": {".py": ".py --depth 3 --positions 1 --no-cold"},
     "python benchmarks/batches.py": {".py": ".py --sizes 1,4 --neurons 4 --playouts 20"},
     "python benchmarks/rescoring.py": {
