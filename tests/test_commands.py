@@ -79,6 +79,10 @@ HERE: dict[str, dict[str, str]] = {
         "games 200": "games 2",
         "games.pgn": "new.pgn",
     },
+    "kempelen selfplay games.bin --evaluation nnue:training/data/generation-1.nnue --nodes 1000": {
+        "nnue:training": f"nnue:{ROOT}/training",
+        "--nodes 1000": "--positions 300 --nodes 20",
+    },
     "kempelen selfplay material.bin --evaluation training.baselines:material": {
         "--evaluation": "--positions 300 --nodes 20 --evaluation",
     },
