@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.network_inputs import MOST_PIECES
-from agent.chess.packed import BLACK_TO_MOVE, packed_dtype
+from agent.chess.packed import packed_dtype
+from training.derived_files import plies_of
 from training.network_settings import PositionFilter, TrainingError
 from training.positions import TRAINING, VALIDATION, Contents, Dataset, Packed
 
@@ -87,10 +88,8 @@ def _read(dataset: Dataset, part: int, wanted: PositionFilter) -> Packed:
 
 
 def _passes(positions: Packed, wanted: PositionFilter) -> npt.NDArray[np.bool_]:
-    black = positions["state"] >= BLACK_TO_MOVE
-    plies = 2 * (positions["fullmoves"].astype(np.int64) - 1) + black
     small = np.abs(positions["score"].astype(np.int64)) <= wanted.largest_score
-    passing: npt.NDArray[np.bool_] = (plies >= wanted.first_ply) & small
+    passing: npt.NDArray[np.bool_] = (plies_of(positions) >= wanted.first_ply) & small
     return passing
 
 
