@@ -185,6 +185,7 @@ TOO_LONG = [
 
 IMAGE = "tests/docker/test_image.py"
 COMPOSED = "tests/tournament/test_compose.py::test_the_composed_match"
+BOTS = "tests/tournament/test_bots.py::test_a_match_of_go_between_bots"
 EXTRAS = "pyproject.toml"
 NETWORK = "tests/docs/test_extending.py::test_a_network_is_trained_and_plays"
 
@@ -210,6 +211,9 @@ ELSEWHERE = {
         f"{IMAGE}::test_a_game_is_played_by_its_user"
     ),
     "docker compose up --build --exit-code-from runner": f"{IMAGE}::test_the_composed_match",
+    "docker compose -f compose.yaml -f docker/go.yaml up --build --exit-code-from runner": (
+        f"{IMAGE}::test_the_composed_match"
+    ),
     "python train.py": NETWORK,
     "kempelen selfplay positions.bin --positions 20000 --nodes 400": NETWORK,
     "kempelen gtp --game NAME --evaluation FILE.py:function": (
@@ -242,6 +246,9 @@ ELSEWHERE = {
     "kempelen match": "tests/kempelen/test_match.py::test_a_match",
     "kempelen watch --mqtt ...": COMPOSED,
     "kempelen serve --name bot --engine agent=chess --mqtt ...": COMPOSED,
+    "kempelen serve --name go1 --game go --mqtt ...": BOTS,
+    "kempelen match --game go --size 13 --komi 6.5 --playouts 500 "
+    "--engine cmd=go1,proto=mqtt ...": BOTS,
     "dask scheduler": "tests/tournament/test_cluster.py::Dask",
     "dask worker tcp://HOST:8786 --nthreads 1": "tests/tournament/test_cluster.py::Dask",
     "kempelen tables build": "tests/kempelen/test_tables.py::test_build_stats_check_and_pack",

@@ -11,6 +11,7 @@ whether another run is online, which that one answers.
 """
 
 import asyncio
+import contextlib
 import hashlib
 import math
 import secrets
@@ -18,8 +19,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+from agent.threads.apart import Apart
 from protocols.client.engine import EngineTimeoutError
 from protocols.client.process import EngineError
 from protocols.client.uci import Answer, SearchRequest
@@ -50,6 +52,8 @@ SETTLING = 3.0
 CLAIM = "claim"
 # Of a request's id, as the schema has it.
 LONGEST_ID = 256
+
+Read = TypeVar("Read")
 
 
 class NameTakenError(Exception):
@@ -308,7 +312,7 @@ class Bot:
                 return _failure("time_limit", f"waited longer than its {limit:g} s")
             async with asyncio.timeout(left):
                 deadline = task.arrived + limit
-                asked = await asyncio.to_thread(self._positions.read, payload, deadline)
+                asked = await _apart(lambda: self._positions.read(payload, deadline))
                 answer = await self._search(payload, *asked, deadline)
         except RequestError as error:
             return _failure("bad_request", str(error))
@@ -340,6 +344,27 @@ class Bot:
         if topic is not None:
             shown = number if isinstance(number, str) and len(number) <= LONGEST_ID else None
             self._connection.message(topic, {"id": shown, **reply})
+
+
+async def _apart(work: Callable[[], Read]) -> Read:
+    """Return what a call returns, in a thread that is given up where a user's game does not return.
+
+    Neither other requests nor the end of the bot wait for it.
+    """
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(over.set)
+
+    call = Apart(work, "request")
+    call.over.then(tell)
+    try:
+        await over.wait()
+    except asyncio.CancelledError:
+        call.give_up()
+        raise
+    return call.result()
 
 
 def _failure(code: str, message: str) -> dict[str, Any]:

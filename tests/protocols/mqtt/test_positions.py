@@ -3,6 +3,7 @@
 import copy
 import json
 import random
+import re
 import time
 from pathlib import Path
 
@@ -112,6 +113,17 @@ def test_a_game_goes_and_comes():
     assert read(about_go("c3"), go()) == SearchRequest(
         None, ("C3",), movetime=1, side=0, mover=1, movers=(0,)
     )
+
+
+def test_the_request_of_the_page():
+    page = (Path(__file__).parents[3] / "docs/guide/mqtt.md").read_text()
+    block = page.split("```json\n")[1].split("```")[0]
+    asked, *replies = map(json.loads, re.split(r"\n(?=\{)", block.strip()))
+    assert payloads.problem("request", asked) == ""
+    assert read(asked, go(size=13)).moves == ("E5", "pass")
+    assert [payloads.problem("reply", reply) for reply in replies] == ["", ""]
+    with pytest.raises(RequestError, match=replies[1]["error"]["message"]):
+        read(asked, GamePositions("othello", {}))
 
 
 def test_what_is_not_said_is_as_the_bot_has_it():
