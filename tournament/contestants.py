@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from agent.games import catalogue
 from agent.games.go import Go
 from protocols.client.engine import Conversation
 from protocols.client.gtp import GtpEngine
@@ -11,7 +12,7 @@ from protocols.client.process import IoLog
 from protocols.client.uci import Answer, InfoCallback, Option, SearchRequest, UciEngine
 from protocols.mqtt.requests import Variant, public_name
 from tournament.engine_settings import EngineSettings
-from tournament.game_settings import GO, GameSettings, new_game
+from tournament.game_settings import CHESS, GO, GameSettings, new_game
 
 if TYPE_CHECKING:
     from protocols.mqtt.client import BotClient
@@ -146,13 +147,13 @@ class BotContestant:
     ) -> None:
         self._settings = settings
         self._client = client
-        self._variant = Variant(public_name(game.name), game.options, chess960)
+        self._variant = variant_of(game, chess960=chess960)
         self._game = ""
 
     async def start(self) -> None:
         """Wait until the bot is online; EngineOptionError if it plays another game."""
         name, limit = self._settings.command, self._settings.start_limit
-        await self._client.wait_for(name, limit, self._variant.name)
+        await self._client.wait_for(name, limit, self._variant)
 
     async def new_game(self) -> None:
         """Begin a game of a new name, by which the bot knows."""
@@ -168,6 +169,14 @@ class BotContestant:
 
     async def close(self) -> None:
         """Leave the bot to others."""
+
+
+def variant_of(game: GameSettings, *, chess960: bool = False) -> Variant:
+    """Return what a bot is asked to play, with all options: its own may not be the usual."""
+    if game.name == CHESS:
+        return Variant(chess960=chess960)
+    kind = catalogue.find(game.name)
+    return Variant(public_name(game.name), kind.complete(game.options))
 
 
 def _setup(game: GameSettings) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from tournament.contestants import (
     process_settings,
 )
 from tournament.engine_settings import EngineProtocol, EngineSettings
-from tournament.game_settings import CHESS, GameSettings
+from tournament.game_settings import CHESS, GameSettings, new_game
 from tournament.lab_agents import check_agent, lab_program
 from tournament.values import SettingsError
 
@@ -82,6 +82,8 @@ def _check_own(settings: EngineSettings, game: GameSettings) -> None:
 def _check_bot(settings: EngineSettings, game: GameSettings) -> None:
     if not topics.is_name(settings.command):
         raise SettingsError(f"engine {settings.name}: {topics.NAME_RULE}")
+    if game.name != CHESS:
+        new_game(game)
 
 
 def _make_uci(settings: EngineSettings, terms: Terms) -> Contestant:

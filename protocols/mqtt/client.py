@@ -7,10 +7,10 @@ not shown itself again gets a moment for that too.
 
 import asyncio
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.border.plain_text import plain_name
 from protocols.client.engine import EngineOptionError, EngineTimeoutError
 from protocols.client.process import EngineError
 from protocols.client.uci import Answer, SearchRequest
@@ -18,7 +18,14 @@ from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
 from protocols.mqtt.link import PATIENCE, Link, Presence, Stopwatch, Tell
-from protocols.mqtt.requests import CHESS, CHESS_VARIANT, Variant, encode_request, parse_reply
+from protocols.mqtt.requests import (
+    CHESS_VARIANT,
+    Variant,
+    difference,
+    encode_kind,
+    encode_request,
+    parse_reply,
+)
 
 # Within so many seconds a bot finds the broker again that is back.
 RETURN = 5.0
@@ -33,7 +40,7 @@ class _Known:
     online: asyncio.Event = field(default_factory=asyncio.Event)
     presence: Presence = field(default_factory=Presence)
     mark: tuple[Any, Any] | None = None
-    kind: str = CHESS
+    kind: Mapping[str, Any] = field(default_factory=lambda: encode_kind(CHESS_VARIANT))
     returning: asyncio.TimerHandle | None = None
 
 
@@ -75,10 +82,10 @@ class BotClient:
         """Return when the broker is there, or raise BrokerLostError."""
         await self._link.wait_for_broker()
 
-    async def wait_for(self, name: str, limit: float, kind: str = CHESS) -> None:
+    async def wait_for(self, name: str, limit: float, variant: Variant = CHESS_VARIANT) -> None:
         """Return when the bot is online; EngineTimeoutError after `limit` seconds.
 
-        EngineOptionError if it plays another game than that of this public name.
+        EngineOptionError if it plays another game, or with other options.
         """
         broker = self._link.presence
         online = asyncio.ensure_future(self._bot(name).online.wait())
@@ -88,8 +95,8 @@ class BotClient:
             raise EngineTimeoutError(f"bot {name} is not online after {limit:g} s") from None
         finally:
             online.cancel()
-        if (plays := self._bot(name).kind) != kind:
-            raise EngineOptionError(f"bot {name} plays {plays}, not {kind}")
+        if found := difference(self._bot(name).kind, variant):
+            raise EngineOptionError(f"bot {name} {found}")
 
     async def ask(
         self,
@@ -154,7 +161,7 @@ class BotClient:
         if payload["state"] != "online":
             bot.online.clear()
             return
-        bot.kind = plain_name(payload.get("kind", {}).get("name", CHESS))
+        bot.kind = payload.get("kind", encode_kind(CHESS_VARIANT))
         bot.online.set()
         mark = payload.get("run"), payload.get("connection")
         if mark != bot.mark or mark[0] is None:

@@ -6,7 +6,6 @@ looked up: a bot plays one game. Of its options only those may differ from the b
 has commands for, the size of the board and the komi of Go.
 """
 
-import inspect
 import re
 import reprlib
 import time
@@ -22,7 +21,14 @@ from agent.games.course import LONGEST, Course
 from agent.games.go import LARGEST, Go
 from protocols.client.uci import SearchRequest
 from protocols.gtp.boards import LARGEST_BOARD
-from protocols.mqtt.requests import CHESS, RequestError, Variant, parse_limits, public_name
+from protocols.mqtt.requests import (
+    CHESS,
+    RequestError,
+    Variant,
+    parse_limits,
+    public_name,
+    same_option,
+)
 
 # Of searches, that can be told to engines beside times.
 USUAL_LIMITS = frozenset({"nodes", "depth"})
@@ -106,9 +112,7 @@ class GamePositions:
     ) -> None:
         self._kind = catalogue.find(game)
         self._kind.new(**options)
-        bound = inspect.signature(self._kind.game).bind(**options)
-        bound.apply_defaults()
-        self._own: dict[str, Any] = dict(bound.arguments)
+        self._own = self._kind.complete(options)
         # What an engine is told: the size always, since it may have had another in its last game.
         size = {"size": self._own["size"]} if "size" in self._own else {}
         self._given = {**options, **size}
@@ -175,7 +179,7 @@ class GamePositions:
                     f"kind: {name} has no option {plain_name(option)}; it has {known}"
                 )
             own = self._own[option]
-            if value == (list(own) if isinstance(own, tuple) else own):
+            if same_option(value, own):
                 continue
             if option == "size":
                 options[option] = _size(value, largest)

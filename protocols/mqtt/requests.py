@@ -1,11 +1,12 @@
 """Requests for moves and their answers: our values as JSON has them, and back, checked."""
 
 import math
+import reprlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.border.plain_text import plain
+from agent.border.plain_text import plain, plain_name
 from agent.limits import Cp, Info, Mate, SideClock
 from protocols.client.engine import EngineTimeoutError
 from protocols.client.process import EngineError
@@ -16,6 +17,8 @@ DEFAULT_LIMIT = 60.0
 # An error's message is shown up to this length.
 SHOWN = 300
 CHESS = "chess"
+# The options of a game that an engine is told at its beginning.
+TOLD = ("size", "komi")
 # Limits of a search that are counted, not timed.
 COUNTS = ("nodes", "depth", "playouts")
 
@@ -42,6 +45,28 @@ CHESS_VARIANT = Variant()
 def public_name(game: str) -> str:
     """Return the name by which others ask for a game: of one of a file that of its class."""
     return game.rpartition(":")[2]
+
+
+def same_option(value: Any, other: Any) -> bool:
+    """Tell whether two values of an option are the same for JSON, which has lists for tuples."""
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple):
+        return len(value) == len(other) and all(map(same_option, value, other))
+    return bool(value == other)
+
+
+def difference(kind: Mapping[str, Any], variant: Variant) -> str:
+    """Return what a bot of a kind, as its status shows it, cannot play of a variant, or nothing."""
+    plays = plain_name(kind["name"])
+    if plays != variant.name:
+        return f"plays {plays}, not {variant.name}"
+    own = kind.get("options", {})
+    for name, value in variant.options.items():
+        if name in own and name not in TOLD and not same_option(value, own[name]):
+            return plain(
+                f"plays {plays} with {name}={reprlib.repr(own[name])}, not {reprlib.repr(value)}",
+                SHOWN,
+            )
+    return ""
 
 
 def encode_kind(variant: Variant) -> dict[str, Any]:

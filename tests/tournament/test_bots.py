@@ -164,6 +164,16 @@ async def test_clocks_and_the_embedded_broker():
     assert [move.move for move in records[0].moves][:3] == ["A1", "B1", "C1"]
 
 
+async def test_a_match_is_of_the_usual_size_whatever_a_bot_has(mosquitto):
+    thinker = FakeGoEngine()
+    positions = GamePositions("go", {"size": 13, "komi": 0.5}, {"playouts"})
+    async with serving(mosquitto.broker, thinker=thinker, positions=positions):
+        chosen = match(GameSettings("go"), *bots("bot", "bot"), games=1)
+        _, (record,) = await play(mosquitto.broker, chosen)
+    assert (record.result, record.detail) == ("1-0", "W+7.5")
+    assert {tuple(each.items()) for each in thinker.begun} == {(("size", 9), ("komi", 7.5))}
+
+
 async def test_a_bot_that_resigns_has_lost(mosquitto):
     command, arguments = failing_gtp("resigns")
     spec = f"cmd={command},args={' '.join(arguments)},proto=gtp"
@@ -175,21 +185,20 @@ async def test_a_bot_that_resigns_has_lost(mosquitto):
 
 
 @pytest.mark.parametrize(
-    ("game", "message"),
+    ("game", "names", "message"),
     [
-        (GameSettings("othello"), "engine chess: bot chess plays chess, not othello"),
-        (GameSettings(), "engine go: bot go plays go, not chess"),
+        (GameSettings("othello"), ("chess", "go"), "chess: bot chess plays chess, not othello"),
+        (GameSettings(), ("chess", "go"), "engine go: bot go plays go, not chess"),
+        (GameSettings("nim"), ("nim", "nim"), r"nim with heaps=\[2, 1\], not \(3, 4, 5\)"),
     ],
 )
-async def test_bots_of_another_game_are_named_before_the_match(mosquitto, game, message):
-    def moves():
-        return GamePositions("go", {})
-
+async def test_bots_of_another_game_are_named_before_the_match(mosquitto, game, names, message):
     async with (
         serving(mosquitto.broker, "chess"),
-        serving(mosquitto.broker, "go", positions=moves()),
+        serving(mosquitto.broker, "go", positions=GamePositions("go", {"size": 5})),
+        serving(mosquitto.broker, "nim", positions=GamePositions("nim", {"heaps": [2, 1]})),
     ):
-        chosen = settings(*bots("chess", "go"), game=game, time=TimeControl(movetime=1))
+        chosen = settings(*bots(*names), game=game, time=TimeControl(movetime=1))
         with pytest.raises(SettingsError, match=message):
             await play(mosquitto.broker, chosen)
 
@@ -213,7 +222,7 @@ async def test_clients_with_boards_of_their_own_take_turns(mosquitto):
     thinker = FakeGoEngine()
     async with serving(mosquitto.broker, thinker=thinker, positions=GamePositions("go", {})):
         client = BotClient(mosquitto.broker)
-        await client.wait_for("bot", 10, "go")
+        await client.wait_for("bot", 10, Variant("go"))
         clock = SideClock(10, 1)
         for _ in range(2):
             for size in (5, 19):
@@ -292,7 +301,7 @@ async def test_a_refusal_costs_the_next_client_no_start(mosquitto):
     spec = f"cmd={command},args={' '.join(arguments)},proto=gtp"
     async with served(mosquitto.broker, "bot", "--game", "go", "--engine", spec) as process:
         client = BotClient(mosquitto.broker)
-        await client.wait_for("bot", 10, "go")
+        await client.wait_for("bot", 10, Variant("go"))
         variant = Variant("go", {"size": 5})
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         before = children.read_text() if children.exists() else ""
@@ -311,7 +320,7 @@ async def test_a_bot_outlives_an_engine_of_go(mosquitto):
     spec = f"cmd={command},args={' '.join(arguments)},proto=gtp"
     async with served(mosquitto.broker, "bot", "--game", "go", "--engine", spec):
         client = BotClient(mosquitto.broker)
-        await client.wait_for("bot", 10, "go")
+        await client.wait_for("bot", 10, Variant("go"))
         variant = Variant("go", {"size": 5})
         for _ in range(2):
             first = SearchRequest(None, movetime=2)
