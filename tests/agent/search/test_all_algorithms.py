@@ -84,14 +84,14 @@ def test_unknown_algorithm_is_named():
 
 @pytest.mark.parametrize("name", EXACT)
 class TestEveryExactAlgorithm:
-    def test_on_random_trees(self, name):
+    def test_on_random_trees(self, name, thorough):
         random = Random(5)
         search = algorithm(name)(no_evaluation)
-        for seed in range(120):
+        for seed in range(120 if thorough else 60):
             depth = random.randint(0, 5)
             assert_like_minimax(search, RandomTree(random.randint(1, 4), depth, seed), depth)
 
-    def test_on_trees_with_equal_leaves_and_uneven_depth(self, name):
+    def test_on_trees_with_equal_leaves_and_uneven_depth(self, name, thorough):
         random = Random(6)
 
         def grow(depth):
@@ -100,7 +100,7 @@ class TestEveryExactAlgorithm:
             return [grow(depth - 1) for _ in range(random.randint(1, 4))]
 
         search = algorithm(name)(no_evaluation)
-        for _ in range(150):
+        for _ in range(150 if thorough else 75):
             assert_like_minimax(search, Tree(grow(5)), 5)
 
     @pytest.mark.parametrize("game_name", WITHOUT_CHANCE)

@@ -166,7 +166,10 @@ def test_too_many_sleepers_and_the_hand_made_evaluation_plays(talk, file, await_
     assert " score cp 0 " in heard[-2], "the user's evaluation is back"
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize(
+    "search",
+    [pytest.param(each, marks=[pytest.mark.thorough][: each == "mcts"]) for each in SEARCHES],
+)
 def test_a_compiled_loop_is_given_up_and_rests(talk, file, search):
     talk.ask(f"setoption name Search value {search}", "isready")
     talk.ask(f"setoption name Evaluation value {file}:compiled")
