@@ -146,8 +146,8 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/train_speed.py": {".py": ".py --seconds 0.1 --batches 1"},
 }
 
-# Of these, run in a thorough run alone: the measurements, and matches that tell of them.
-SELDOM = re.compile(r"python benchmarks/|kempelen match --engine cmd=kempelen")
+# Of these, run in a thorough run alone: the measurements, and what is run with them.
+SELDOM = re.compile(r"python benchmarks/|kempelen match --engine cmd=kempelen|.* tests/data/")
 
 # Of those that take minutes however small: that the program is there and has the arguments.
 TOO_LONG = [
