@@ -1,8 +1,8 @@
 """Every command of the README, of the pages in docs, and of the measurements, is run by a test.
 
 The tables below say by which: by one here, in a folder that has what the command reads, with other
-words where the page's would take minutes; or by the one that they name. Transcripts with `$` are
-run as they are by docs/test_examples.py.
+words where the page's would take minutes; or by the one that they name. By docs/test_examples.py
+transcripts with `$` are run as they are, and the arguments of every match are understood.
 """
 
 import re
@@ -42,7 +42,6 @@ HERE: dict[str, dict[str, str]] = {
     ".venv/bin/python -m pytest tests/agent/games/test_all_games.py --game chomp.py:Chomp": {
         "chomp.py:": "tests/data/games/chomp.py:",
     },
-    "kempelen doctor": {},
     "kempelen match --help": {},
     "kempelen lab --help": {},
     "kempelen sprt 13 37 50 25 3 --elo1 4": {},
@@ -81,10 +80,10 @@ HERE: dict[str, dict[str, str]] = {
     },
     "kempelen selfplay games.bin --evaluation nnue:training/data/generation-1.nnue --nodes 1000": {
         "nnue:training": f"nnue:{ROOT}/training",
-        "--nodes 1000": "--positions 300 --nodes 20",
+        "--nodes 1000": "--positions 300 --nodes 20 --processes 1",
     },
     "kempelen selfplay material.bin --evaluation training.baselines:material": {
-        "--evaluation": "--positions 300 --nodes 20 --evaluation",
+        "--evaluation": "--positions 300 --nodes 20 --processes 1 --evaluation",
     },
     "kempelen match --openings FILE.yaml": {
         "FILE": "repertoire",
@@ -146,6 +145,9 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/overhead.py": {".py": ".py --games 2 --nodes 10"},
     "python benchmarks/train_speed.py": {".py": ".py --seconds 0.1 --batches 1"},
 }
+
+# Of these, run in a thorough run alone: the measurements, and what is run with them.
+SELDOM = re.compile(r"python benchmarks/|kempelen match --engine cmd=kempelen|.* tests/data/")
 
 # Of those that take minutes however small: that the program is there and has the arguments.
 TOO_LONG = [
@@ -241,6 +243,7 @@ ELSEWHERE = {
         "tests/kempelen/test_analysis.py::test_the_words_that_katrain_starts_katago_with"
     ),
     "kempelen bench": "tests/docs/test_examples.py::test_console",
+    "kempelen doctor": "tests/docs/test_examples.py::test_console",
     "kempelen try": "tests/kempelen/test_try.py",
     "kempelen try my_eval.py:evaluate": "tests/kempelen/test_try.py",
     "kempelen match": "tests/kempelen/test_match.py::test_a_match",
@@ -373,7 +376,13 @@ def folder(stocked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     return tmp_path
 
 
-@pytest.mark.parametrize("command", HERE)
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(each, marks=[pytest.mark.thorough] if SELDOM.match(each) else [])
+        for each in HERE
+    ],
+)
 def test_command(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for needed in ("stockfish", "gnugo"):
         if needed in command:
@@ -398,7 +407,9 @@ def test_command(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) 
     assert capfd.readouterr().out
 
 
-@pytest.mark.parametrize("command", TOO_LONG)
+@pytest.mark.parametrize(
+    "command", TOO_LONG + [each for each in HERE if each.startswith("python benchmarks/")]
+)
 def test_a_long_command_is_understood(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
