@@ -24,6 +24,7 @@ from agent.search.catalogue import algorithm
 from agent.search.ending import AS_PLAYED, Ending
 from agent.search.expectiminimax import Expectiminimax
 from agent.search.killer_memory import KillerMemory
+from agent.search.mcts import UCT
 from agent.search.ordering import Ordering
 from agent.search.patterns import Patterns
 from agent.search.search import Search
@@ -49,7 +50,7 @@ class Configuration:
 
     def plays(self, game: Game[Any]) -> bool:
         """Tell whether the algorithm can search such a game."""
-        return not isinstance(game, Chance) or issubclass(self.kind, Expectiminimax)
+        return not isinstance(game, Chance) or issubclass(self.kind, (Expectiminimax, UCT))
 
     def among(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return those of the options that the algorithm has."""
@@ -73,7 +74,8 @@ class Configuration:
         are worth. Raises ValueError if the algorithm does not fit the game.
         """
         if not self.plays(game):
-            raise ValueError(f"{self.text} plays no games of chance; {Expectiminimax.name} does")
+            able = Expectiminimax.name, UCT.name
+            raise ValueError(f"{self.text} plays no games of chance; {' and '.join(able)} do")
         if self.options.get("continuation") and not isinstance(game, Continued):
             raise ValueError(
                 f"{self.text}: {type(game).__name__} has no moves to continue leaves on: "

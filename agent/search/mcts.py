@@ -8,16 +8,26 @@ and J.-T. Saito, 'Monte-Carlo tree search solver' (2008).
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf, log, sqrt
 from random import Random
 from typing import Any, Generic, Literal, TypeVar
 
-from agent.game import Game, Simulated
+from agent.game import CHANCE, Chance, Game, Simulated
 from agent.games.batch_evaluation import BatchEvaluation
+from agent.games.chance import draw_event
 from agent.limits import Info
 from agent.search.counts import SearchStopped
 from agent.search.ending import MOST
+from agent.search.playout_tree import (
+    Node,
+    count_losses,
+    drawn,
+    events_of,
+    for_first,
+    mean_for,
+    prove,
+)
 from agent.search.search import Found, Search, SearchOptions, in_cents
 
 Move = TypeVar("Move")
@@ -29,30 +39,6 @@ ENDLESS = 10**9  # plies, playouts
 FIRST_PLAYOUTS, PARTS = 16, 4
 # Playouts that may be under way for each leaf of a batch: some come to the same leaf.
 TRIES = 2
-
-
-@dataclass(slots=True)
-class Node(Generic[Move]):
-    """A position in the tree. Its rewards, from -1 to 1, are those of whoever moved to it.
-
-    proven: the reward that it is worth for certain, once the solver knows. rave_visits,
-    rave_total: of playouts in which the move came later, not just here. prior: how promising the
-    move looks beside the others, where an evaluation has said so.
-    """
-
-    move: Move
-    player: int
-    visits: int = 0
-    total: float = 0
-    rave_visits: int = 0
-    rave_total: float = 0
-    proven: float | None = None
-    prior: float | None = None
-    children: "list[Node[Move]]" = field(default_factory=list)
-
-    def mean(self) -> float:
-        """Return the mean reward; 0 before the first visit."""
-        return self.total / self.visits if self.visits else 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +105,7 @@ class UCT(Search[Move]):
         # The tree of the last search, or of the one that is going on, for whoever looks on.
         self.tree: Node[Any] | None = None
         self._simulated: Simulated[Move] | None = None
+        self._chance: Chance[Move] | None = None
 
     def search(self, game: Game[Move], depth: int) -> Found[Move]:
         """Return the move chosen, its mean reward, and the variation that was tried most."""
@@ -129,6 +116,8 @@ class UCT(Search[Move]):
         self._make(game, depth, self.playouts)
         if not root.visits:
             raise SearchStopped
+        if root.awaits_event:
+            return self._found(mean_for(0, root), ())
         best = self.chosen(root)
         value = best.mean() if best.proven is None else best.proven
         return Found(value, tuple(self.line_from(root)))
@@ -155,7 +144,7 @@ class UCT(Search[Move]):
     def standing(self, lines: int | None = None) -> Sequence[Info[Move]]:
         """Return how the root's moves stand, the one to play first; the first `lines` of them."""
         root = self.tree
-        if root is None or not root.children or not root.visits:
+        if root is None or not root.children or not root.visits or root.awaits_event:
             return ()
         best = self.chosen(root)
         others = [child for child in root.children if child is not best]
@@ -185,6 +174,7 @@ class UCT(Search[Move]):
         leaf = self._leaf(game, depth, 0)
         if leaf is None:
             self._simulated = game if not self._policy and isinstance(game, Simulated) else None
+            self._chance = game if isinstance(game, Chance) else None
             self.tree = self._tree(game)
         return leaf
 
@@ -209,7 +199,7 @@ class UCT(Search[Move]):
 
     def _tree(self, game: Game[Move]) -> "Node[Any]":
         """Return a new tree: the root with its children."""
-        root = Node[Any](move=None, player=1 - game.turn)
+        root = Node[Any](move=None, player=1 if game.turn == CHANCE else 1 - game.turn)
         self._grow(game, root, 0)
         return root
 
@@ -232,11 +222,17 @@ class UCT(Search[Move]):
     def _expand(self, game: Game[Move], path: list[Node[Move]], depth: int) -> None:
         """Phase 2: let a leaf that was visited often enough have children; go to one of them."""
         leaf, ply = path[-1], len(path) - 1
-        if leaf.visits < self.threshold or leaf.proven is not None or ply >= depth:
+        if leaf.visits < self.threshold or leaf.proven is not None or self._left(depth, path) <= 0:
             return
         if game.outcome() is None:
             self._grow(game, leaf, ply)
             self._go_on(game, path)
+
+    def _left(self, depth: int, path: list[Node[Move]]) -> int:
+        """Return how many moves of players are left of a depth at the end of a path."""
+        if self._chance is None:
+            return depth - len(path) + 1
+        return depth - sum(node.probability is None for node in path[1:])
 
     def _simulate(
         self, game: Game[Move], path: list[Node[Move]], depth: int
@@ -244,23 +240,27 @@ class UCT(Search[Move]):
         """Phase 3: play on to an end. Return player 0's reward, and who played which moves."""
         leaf = path[-1]
         if leaf.proven is not None:
-            return _for_first(leaf.player, leaf.proven), []
+            return for_first(leaf.player, leaf.proven), []
         played: list[tuple[int, Move]] = []
         ply = start = len(path) - 1
-        while (value := self._leaf(game, depth - ply, ply)) is None:
+        left = self._left(depth, path)
+        while (value := self._leaf(game, left, ply)) is None:
             own = self._simulated
-            if own is not None and depth - ply >= own.longest_playout:
+            if own is not None and left >= own.longest_playout:
                 return self._own_playout(own)
             moves = list(game.moves())
             policy = self._policy
             move = policy(game, moves, self._random) if policy else self._random.choice(moves)
             played.append((game.turn, move))
             game.play(move)
-            ply += 1
-        reward = _for_first(game.turn, self._reward(value))
+            ply, left = ply + 1, left - 1
+            while self._chance is not None and game.turn == CHANCE:
+                game.play(draw_event(self._chance, self._random.random()))
+                ply += 1
+        reward = for_first(game.turn, self._reward(value))
         if self.solver and ply == start and game.outcome() is not None:
-            leaf.proven = _for_first(leaf.player, reward)
-        for _ in played:
+            leaf.proven = for_first(leaf.player, reward)
+        for _ in range(ply - start):
             game.undo()
         return reward, played
 
@@ -284,15 +284,16 @@ class UCT(Search[Move]):
         later = set(played)
         for node in reversed(path):
             node.visits += 1
-            node.total += _for_first(node.player, reward)
+            node.total += for_first(node.player, reward)
             if self.solver and node.children:
-                _prove(node)
+                prove(node)
             if self.rave:
-                for child in node.children:
+                for child in () if node.awaits_event else node.children:
                     if (child.player, child.move) in later:
                         child.rave_visits += 1
-                        child.rave_total += _for_first(child.player, reward)
-                later.add((node.player, node.move))
+                        child.rave_total += for_first(child.player, reward)
+                if node.probability is None:
+                    later.add((node.player, node.move))
 
     def _judge_leaves(
         self,
@@ -313,7 +314,7 @@ class UCT(Search[Move]):
         tries = min(most, TRIES * batch.size)
         try:
             while made + len(ways) < tries and len(waiting) < batch.size:
-                path = self._select(game, root) if root.visits else [root]
+                path = self._select(game, root) if root.visits or root.awaits_event else [root]
                 ply = len(path) - 1
                 try:
                     self._visit(game, ply)
@@ -324,7 +325,8 @@ class UCT(Search[Move]):
                     reward = self._known_reward(game, path[-1], ply)
                     if reward is None and id(path[-1]) not in waiting:
                         legal = list(game.moves())
-                        children = self._children(game, ply) if ply < depth else []
+                        left = self._left(depth, path)
+                        children = self._children(game, ply) if left > 0 else []
                         waiting[id(path[-1])] = _Waiting(
                             path, children, game.turn, legal, batch.take(game, legal)
                         )
@@ -332,7 +334,7 @@ class UCT(Search[Move]):
                     self._take_back(game, ply)
                 if reward is None:
                     ways.append(path)
-                    _count(path, 1)
+                    count_losses(path, 1)
                     if ply == 0:  # it has no priors yet
                         break
                 else:
@@ -344,7 +346,7 @@ class UCT(Search[Move]):
                 answer = None
         finally:
             for path in ways:
-                _count(path, -1)
+                count_losses(path, -1)
         if answer is not None:
             self._learn(list(waiting.values()), *answer)
             made += len(waiting)
@@ -355,15 +357,15 @@ class UCT(Search[Move]):
     def _known_reward(self, game: Game[Move], leaf: Node[Move], ply: int) -> float | None:
         """Return player 0's reward of a leaf that is proven or ends the game, None of others."""
         if leaf.proven is not None:
-            return _for_first(leaf.player, leaf.proven)
+            return for_first(leaf.player, leaf.proven)
         outcome = game.outcome()
         if outcome is None:
             return None
         self.counts.leaves += 1
         value = self._ending.value(-outcome if game.turn else outcome, ply)
-        reward = _for_first(game.turn, self._reward(value))
+        reward = for_first(game.turn, self._reward(value))
         if self.solver:
-            leaf.proven = _for_first(leaf.player, reward)
+            leaf.proven = for_first(leaf.player, reward)
         return reward
 
     def _learn(self, waiting: "list[_Waiting[Move]]", values: Any, priors: Any | None) -> None:
@@ -381,7 +383,7 @@ class UCT(Search[Move]):
                 for child in leaf.children:
                     child.prior = known[child.move]
             value = max(-MOST, min(MOST, float(values[number])))
-            reward = _for_first(each.turn, self._reward(value))
+            reward = for_first(each.turn, self._reward(value))
             self._backpropagate(each.path, reward, [])
 
     def _open(self, leaf: Node[Move], children: "list[Node[Move]]") -> None:
@@ -390,8 +392,11 @@ class UCT(Search[Move]):
         self.counts.peak_open += len(children)
 
     def _grow(self, game: Game[Move], node: Node[Move], ply: int) -> None:
-        """Give a node its children."""
-        node.children = self._children(game, ply)
+        """Give a node its children: moves, or what may happen where chance is to move."""
+        if self._chance is not None and game.turn == CHANCE:
+            node.children = events_of(self._chance, node.player)
+        else:
+            node.children = self._children(game, ply)
         self.counts.peak_open += len(node.children)
 
     def _children(self, game: Game[Move], ply: int) -> "list[Node[Move]]":
@@ -405,11 +410,18 @@ class UCT(Search[Move]):
         return [Node(move, game.turn) for move in moves]
 
     def _go_on(self, game: Game[Move], path: list[Node[Move]]) -> None:
-        """Play the move of the child with the greatest upper bound."""
+        """Play the move of the child with the greatest upper bound, and let chance play on."""
         parent = path[-1]
-        child = max(parent.children, key=lambda child: self._upper_bound(parent, child))
-        game.play(child.move)
-        path.append(child)
+        if not parent.awaits_event:
+            child = max(parent.children, key=lambda child: self._upper_bound(parent, child))
+            game.play(child.move)
+            path.append(child)
+        while self._chance is not None and game.turn == CHANCE:
+            if not path[-1].children:
+                self._grow(game, path[-1], len(path) - 1)
+            event = drawn(path[-1].children, self._random.random())
+            game.play(event.move)
+            path.append(event)
 
     def _upper_bound(self, parent: Node[Move], child: Node[Move]) -> float:
         """Return UCB1's bound of a child's mean reward: `urgency` until it has been tried.
@@ -419,7 +431,7 @@ class UCT(Search[Move]):
         if child.proven is not None:
             return child.proven if child.proven >= 0 else -inf
         if child.prior is not None:
-            mean = child.mean() if child.visits else _for_other(child.player, parent)
+            mean = child.mean() if child.visits else mean_for(child.player, parent)
             spread = self.exploration * child.prior * sqrt(parent.visits)
             return mean + spread / (1 + child.visits)
         if not child.visits:
@@ -448,7 +460,7 @@ class UCT(Search[Move]):
 
     def line_from(self, node: Node[Move]) -> Iterator[Move]:
         """Generate the moves chosen from here on, as far as they were tried."""
-        while node.children:
+        while node.children and not node.awaits_event:
             node = self.chosen(node)
             if not node.visits:
                 return
@@ -485,28 +497,3 @@ class _Waiting(Generic[Move]):
 def batch_of(evaluate: Callable[[Any], float]) -> BatchEvaluation | None:
     """Return an evaluation that judges batches as what it is, None for any other."""
     return evaluate if isinstance(evaluate, BatchEvaluation) else None
-
-
-def _count(path: list[Node[Any]], losses: int) -> None:
-    """Let all nodes on a way have more visits that are losses, or fewer."""
-    for node in path:
-        node.visits += losses
-        node.total -= losses
-
-
-def _for_other(player: int, node: Node[Any]) -> float:
-    """Return a node's mean reward, such as it is for a player."""
-    return node.mean() if node.player == player else -node.mean()
-
-
-def _for_first(player: int, reward: float) -> float:
-    """Turn a player's reward into player 0's, or the other way round."""
-    return -reward if player else reward
-
-
-def _prove(node: Node[Any]) -> None:
-    """Prove a node whose children allow it: one of them wins, or all are proven."""
-    best = max((child.proven for child in node.children if child.proven is not None), default=-inf)
-    if best >= 1 or all(child.proven is not None for child in node.children):
-        mover = node.children[0].player
-        node.proven = best if node.player == mover else -best

@@ -19,12 +19,13 @@ from inspect import signature
 from typing import Any, TypeVar
 
 from agent.game import Game
-from agent.search import b_star, mcts
+from agent.search import b_star
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.b_star import BStar
 from agent.search.cursor import Cursor, Label
 from agent.search.expectiminimax import Expectiminimax
 from agent.search.mcts import UCT
+from agent.search.playout_tree import Node
 from agent.search.search import Found, Search
 from agent.search.sss_star import SSSStar, SSSStarOptions, State
 from agent.search.two_valued import LOSS, WIN
@@ -353,25 +354,25 @@ class _ObservedUCT(_Observed[Move]):
                 self._tell_counts(game, self._root_node)
         return found
 
-    def _tree(self, game: Game[Move]) -> mcts.Node[Move]:
-        root: mcts.Node[Move] = super()._tree(game)  # type: ignore[misc]
+    def _tree(self, game: Game[Move]) -> Node[Move]:
+        root: Node[Move] = super()._tree(game)  # type: ignore[misc]
         self._root_node = root
         return root
 
-    def _expand(self, game: Game[Move], path: list[mcts.Node[Move]], depth: int) -> None:
+    def _expand(self, game: Game[Move], path: list[Node[Move]], depth: int) -> None:
         selected = len(path)
         super()._expand(game, path, depth)  # type: ignore[misc]
         self._expanded = len(path) > selected
         self._reached = self.label, self._is_max(game)
 
     def _backpropagate(
-        self, path: list[mcts.Node[Move]], reward: float, played: list[tuple[int, Move]]
+        self, path: list[Node[Move]], reward: float, played: list[tuple[int, Move]]
     ) -> None:
         super()._backpropagate(path, reward, played)  # type: ignore[misc]
         reward = -reward if self._first else reward
         self.tell(PlayedOut(*self._reached, self._expanded, len(played), reward))
 
-    def _tell_counts(self, game: Game[Move], node: mcts.Node[Move]) -> None:
+    def _tell_counts(self, game: Game[Move], node: Node[Move]) -> None:
         if not node.visits:
             return
         mean = node.mean() if node.player == self._first else -node.mean()

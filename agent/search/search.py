@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import copysign, inf, nextafter
 from typing import Any, ClassVar, Generic, TypeVar
 
-from agent.game import Game, Valued
+from agent.game import CHANCE, Game, Valued
 from agent.limits import Cp, Info
 from agent.search.counts import Counts, SearchStopped
 from agent.search.ending import AS_PLAYED, MOST, Ending, limited
@@ -163,8 +163,9 @@ class Search(ABC, Generic[Move]):
         """Return the value of the position for its mover; `_lines[0]` is then its variation."""
 
     def _begin(self, game: Game[Move], ply: int = 0) -> None:
-        """Start a search here. MAX is who is to move at the root."""
-        self._max = game.turn if ply % 2 == 0 else 1 - game.turn
+        """Start a search here. MAX is who is to move at the root, player 0 where chance is."""
+        turn = 0 if game.turn == CHANCE else game.turn
+        self._max = turn if ply % 2 == 0 else 1 - turn
         self._root_ply = ply
         self._lines = [()] * (ply + 2)
         inner: Any = game

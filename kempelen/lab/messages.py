@@ -25,7 +25,7 @@ SPANISH = {
     "one of {}": "una de {}",
     "a whole number": "un número entero",
     "a number": "un número",
-    "{} plays no games of chance; {} does": "{} no juega a juegos de azar; {} sí",
+    "{} plays no games of chance; {} do": "{} no juega a juegos de azar; {} sí",
     "{} takes {}, not {}": "{} admite {}, no {}",
     "{} has no moves to continue leaves on": "{} no tiene jugadas con que continuar las hojas",
     "{}: {} has no moves to continue leaves on: use swing=VALUE": (
@@ -93,6 +93,13 @@ SPANISH = {
     ),
     "a heap of {} counters cannot be; use 0 or more": (
         "no puede haber un montón de {} fichas; use 0 o más"
+    ),
+    "{} is no men: write POINTxCOUNT, points from 1 to 24, or bar": (
+        "{} no son fichas: escriba PUNTOxNÚMERO, puntos de 1 a 24, o bar"
+    ),
+    "{}: a player has 1 to {} men": "{}: un jugador tiene de 1 a {} fichas",
+    "{}: both players have men on one point": (
+        "{}: ambos jugadores tienen fichas en el mismo punto"
     ),
     "a target of {} points is no game; use 1 or more": (
         "una meta de {} puntos no es un juego; use 1 o más"

@@ -82,13 +82,13 @@ def test_another_game_with_a_users_evaluation(tmp_path):
     [
         (
             ["--game", "chequers"],
-            "there is no game 'chequers'; there are checkers, chess, connect-four",
+            "there is no game 'chequers'; there are backgammon, checkers, chess",
         ),
         (["--algorithm", "luck"], "there is no algorithm 'luck'"),
         (["--boardsize", "20"], "a board of size 20 cannot be"),
         (["--game", "checkers", "--boardsize", "10"], "game checkers has no --size"),
         (["--game", "nim", "--komi", "3"], "game nim: got an unexpected keyword argument 'komi'"),
-        (["--game", "pig", "--algorithm", "mcts"], "mcts plays no games of chance"),
+        (["--game", "pig", "--algorithm", "pvs"], "pvs plays no games of chance"),
         (["--algorithm", "mcts+luck"], "mcts has no option 'luck'; it has "),
         (["--evaluation", "missing.py:f"], "missing.py does not exist"),
         (["--time", "0"], "expected seconds above 0"),

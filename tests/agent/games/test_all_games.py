@@ -48,6 +48,7 @@ def snapshot(game):
 
 def test_catalogue_knows_the_games():
     assert set(GAMES) >= {
+        "backgammon",
         "checkers",
         "chess",
         "connect-four",
@@ -63,7 +64,7 @@ def test_catalogue_knows_the_games():
 
 
 def test_unknown_game_is_named():
-    with pytest.raises(ValueError, match="no game 'chequers'; there are checkers, chess, "):
+    with pytest.raises(ValueError, match="no game 'chequers'; there are backgammon, checkers, "):
         catalogue.new_game("chequers")
 
 

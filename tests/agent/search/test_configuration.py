@@ -62,8 +62,9 @@ def test_leaves_are_searched_further_where_the_mover_is_forced():
 def test_chance_is_for_those_that_know_it():
     assert not configuration.read("alpha-beta").plays(Pig())
     assert configuration.read("expectiminimax").plays(Pig())
-    with pytest.raises(ValueError, match=r"uct\+solver plays no games of chance"):
-        configuration.read("uct+solver").new(Pig(), nothing)
+    assert configuration.read("uct+solver").plays(Pig())
+    with pytest.raises(ValueError, match=r"pvs\+killers plays no .*; expectiminimax and uct do"):
+        configuration.read("pvs+killers").new(Pig(), nothing)
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ def test_defaults():
     assert default_algorithm(Go(5)) == MCTS
     assert default_algorithm(TicTacToe()) == "alpha-beta"
     assert default_algorithm(Pig()) == "expectiminimax"
-    with pytest.raises(ValueError, match="expectiminimax does"):
+    with pytest.raises(ValueError, match="expectiminimax and uct do"):
         make_search("alpha-beta", Pig(), lambda game: 0)
 
 

@@ -142,9 +142,9 @@ def test_an_evaluation_that_fails_is_named(lab, tmp_path):
     assert "broken failed: ZeroDivisionError: division by zero (mine.py, line 2)" in err
 
 
-def test_games_of_chance_are_for_expectiminimax(lab):
-    found = results(lab, "--game", "pig", "--depth", "2")
-    assert [each["algorithm"] for each in found["results"]] == ["expectiminimax"]
+def test_games_of_chance_are_for_those_that_know_chance(lab):
+    found = results(lab, "--game", "pig", "--depth", "2", "--seed", "1")
+    assert [each["algorithm"] for each in found["results"]] == ["expectiminimax", "ucb1", "uct"]
     assert found["theory"] is None
 
 

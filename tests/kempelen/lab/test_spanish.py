@@ -79,7 +79,8 @@ def test_every_game(lab, tmp_path, game):
         assert (status, err) == (0, "")
         assert_spanish(out)
     if game != "go":
-        arguments = ["--game", game, "--depth", "1", "--algorithm", algorithm]
+        state = ["--state", "2+1/1"] if game == "backgammon" else []
+        arguments = ["--game", game, *state, "--depth", "1", "--algorithm", algorithm]
         assert_spanish(drawn(lab, tmp_path / "arbol.svg", *arguments))
 
 
@@ -220,7 +221,7 @@ def test_argparse_has_no_words_of_its_own_left():
             "ha recibido un argumento que no conoce: 'misery'; sus opciones: heaps, misere",
         ),
         (["trace", "--game", "nim", "--moves", "z9"], "'z9' no es una jugada legal; legales: a1"),
-        (["trace", "--game", "pig"], "no juega a juegos de azar; expectiminimax sí"),
+        (["trace", "--game", "pig"], "no juega a juegos de azar; expectiminimax"),
         (["trace", "--evaluation", "no.py:f"], "no existe el fichero de evaluación"),
         (["trace", "--option", "misere"], "se esperaba NOMBRE=VALOR, no 'misere'"),
         (["trace", "--game", "chess", "--option", "fen=x"], "no es una posición de ajedrez"),

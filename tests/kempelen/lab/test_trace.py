@@ -174,7 +174,7 @@ def test_a_search_that_is_stopped_shows_its_steps(lab):
             "unexpected keyword argument 'misery'; its options: heaps, misere",
         ),
         (["--game", "nim", "--moves", "z9"], "'z9' is no legal move"),
-        (["--game", "pig"], "alpha-beta plays no games of chance; expectiminimax does"),
+        (["--game", "pig"], "alpha-beta plays no games of chance; expectiminimax and uct do"),
         (["--evaluation", "nowhere.py:value"], "does not exist"),
         (["--option", "misere"], "expected NAME=VALUE"),
     ],

@@ -227,7 +227,7 @@ def test_algorithms_by_name(start, algorithm):
         ({"game": "chequers"}, "no game 'chequers'"),
         ({"algorithm": "thinking"}, "no algorithm 'thinking'"),
         ({"size": 20}, "size 20"),
-        ({"game": "pig", "algorithm": "mcts"}, "mcts plays no games of chance"),
+        ({"game": "pig", "algorithm": "pvs"}, "pvs plays no games of chance"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(start, options, message):

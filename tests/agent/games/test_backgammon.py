@@ -1,0 +1,198 @@
+"""The plays against a generator of its own kind, and what dice bear off against exact odds."""
+
+from itertools import permutations
+from random import Random
+
+import pytest
+
+from agent.game import CHANCE, find_move
+from agent.games.backgammon import BAR, OFF, ROLLS, Backgammon, ManStep, Roll, evaluate, plays
+from agent.games.chance import draw_event
+from agent.search.expectiminimax import Expectiminimax
+
+
+def rolled(state, high, low):
+    game = Backgammon(state)
+    game.play(Roll(high, low))
+    return game
+
+
+def texts(game):
+    return {game.text(move) for move in game.moves()}
+
+
+def positions_after(own, other, roll):
+    """Return what a roll leads to, by trying every order of the dice and every man for each.
+
+    Written without the game: men as lists of points, the other's in the same numbers.
+    """
+    dice = (roll.high,) * 4 if roll.high == roll.low else (roll.high, roll.low)
+    mine = sorted(point for point in range(1, 26) for _ in range(own[point]))
+    theirs = sorted(25 - point for point in range(26) for _ in range(other[point]) if point)
+    ends = set()  # the dice used, in order, with the men after them
+    for order in set(permutations(dice)):
+        at = {((), tuple(mine), tuple(theirs))}
+        while at:
+            further = set()
+            for used, men, foes in at:
+                left = order[len(used) :]
+                nexts = set()
+                for man in set(men) if left else ():
+                    end = man - left[0]
+                    if 25 in men and man != 25:
+                        continue
+                    if end <= 0 and (max(men) > 6 or (end < 0 and man < max(men))):
+                        continue
+                    if end > 0 and foes.count(end) > 1:
+                        continue
+                    rest = list(men)
+                    rest.remove(man)
+                    after = tuple(sorted([*rest, end] if end > 0 else rest))
+                    hit = tuple(sorted(0 if foe == end and end > 0 else foe for foe in foes))
+                    nexts.add(((*used, left[0]), after, hit))
+                ends |= nexts or {(used, men, foes)}
+                further |= nexts
+            at = further
+    most = max(len(used) for used, _, _ in ends)
+    longest = {end for end in ends if len(end[0]) == most}
+    if most == 1:
+        by_high = {end for end in longest if end[0] == (roll.high,)}
+        longest = by_high or longest
+    return {(men, foes) for _, men, foes in longest}
+
+
+def men_after(own, other, play):
+    mine = [point for point in range(1, 26) for _ in range(own[point])]
+    theirs = [25 - point for point in range(1, 26) for _ in range(other[point])]
+    for step in play:
+        mine.remove(step.start)
+        if step.end != OFF:
+            mine.append(step.end)
+            theirs = [0 if foe == step.end else foe for foe in theirs]
+    return tuple(sorted(mine)), tuple(sorted(theirs))
+
+
+def test_plays_are_those_of_a_generator_of_another_kind():
+    random = Random(5)
+    seen = 0
+    for _ in range(6):
+        game = Backgammon()
+        while game.outcome() is None:
+            if game.turn == CHANCE:
+                game.play(draw_event(game, random.random()))
+                continue
+            men, player, roll = game.state
+            own, other = men[player], men[1 - player]
+            found = list(plays(own, other, roll))
+            made = {men_after(own, other, play) for play in found}
+            assert made == positions_after(own, other, roll)
+            assert len(made) == len(found)
+            seen += 1
+            game.play(random.choice(game.moves()))
+    assert seen > 300
+
+
+@pytest.mark.parametrize(
+    ("men", "ways"),
+    [("6+1", 15), ("5+2", 19), ("4+3", 17), ("4+2", 23), ("6+2", 13), ("5x2", 6), ("4x2", 11)],
+)
+def test_two_men_are_off_in_one_roll_as_often_as_tables_say(men, ways):
+    game = Backgammon(f"{men}/1x2")  # the other is off with his next roll, whatever it is
+    value = Expectiminimax(evaluate).search(game, 2).value
+    assert value == pytest.approx(2 * ways / 36 - 1)
+
+
+def test_who_rolls_first():
+    game = Backgammon()
+    assert game.turn == CHANCE
+    chances = dict(game.chances())
+    assert len(chances) == 15
+    assert sum(chances.values()) == pytest.approx(1)
+    game.play(Roll(3, 1))
+    assert game.turn == 0
+    game.play(find_move(game, "8/5,6/5"))
+    assert game.turn == CHANCE
+    later = dict(game.chances())
+    assert len(later) == 21
+    assert later[Roll(6, 6)] == pytest.approx(1 / 36)
+    assert later[Roll(2, 1)] == pytest.approx(2 / 36)
+    assert sum(later.values()) == pytest.approx(1)
+
+
+def test_men_on_the_bar_come_in_first():
+    assert texts(rolled("bar+6x2/6x2", 6, 1)) == {"bar/24,24/18"}
+
+
+def test_a_single_man_is_hit():
+    game = rolled("6x2/20+1x2", 1, 1)
+    game.play(find_move(game, "6/5*,6/5,5/4(2)"))
+    men = game.state.men
+    assert men[0][4] == 2
+    assert men[1][BAR] == 1
+
+
+def test_what_cannot_be_played_is_passed():
+    game = rolled("bar/6x2+5x2+4x2+3x2+2x2+1x2", 6, 5)
+    assert texts(game) == {"pass"}
+    game.play(())
+    assert game.turn == CHANCE
+    assert game.state.player == 1
+
+
+def test_of_one_die_the_higher_is_played():
+    # From 24 by 6 to 18 or by 5 to 19; from both the other die meets two men of the other's.
+    game = rolled("24/12x2+2x2", 6, 5)
+    assert texts(game) == {"24/18"}
+
+
+def test_men_leave_by_a_higher_die_from_the_highest_point_alone():
+    assert texts(rolled("5+2/1", 6, 1)) == {"5/off,2/1", "5/4,4/off"}
+    assert texts(rolled("7+2/1", 6, 5)) == {"7/1,2/off", "7/2,2/off"}
+
+
+def test_board_as_text():
+    assert str(rolled("start", 3, 1)).splitlines() == [
+        " 13  14  15  16  17  18 |  19  20  21  22  23  24",
+        " 5O   .   .   .  3X   . |  5X   .   .   .   .  2O",
+        " 12  11  10   9   8   7 |   6   5   4   3   2   1",
+        " 5X   .   .   .  3O   . |  5O   .   .   .   .  2X",
+        "bar: 0 O, 0 X; O to play 31",
+    ]
+
+
+def test_the_second_player_counts_from_his_own_side():
+    game = Backgammon()
+    for move in (Roll(3, 1), (ManStep(8, 5), ManStep(6, 5)), Roll(6, 4)):
+        game.play(move)
+    assert game.turn == 1
+    assert "24/18,18/14" in texts(game)
+    assert not any(text.startswith("24/20") for text in texts(game))  # the other's point 5
+
+
+def test_evaluation_is_the_movers_lead():
+    ahead = Backgammon("6+1/6x3")
+    assert evaluate(ahead) > 0
+    ahead.play(Roll(2, 1))
+    ahead.play(ahead.moves()[0])
+    assert evaluate(ahead) < 0
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ("7x", "'7x' is no men: write POINTxCOUNT"),
+        ("0", "'0' is no men"),
+        ("26/1", "'26' is no men"),
+        ("6x16", "a player has 1 to 15 men"),
+        ("/6", "a player has 1 to 15 men"),
+        ("6/19", "both players have men on one point"),
+    ],
+)
+def test_no_game_with_other_men(state, message):
+    with pytest.raises(ValueError, match=message):
+        Backgammon(state)
+
+
+def test_a_roll_is_written_by_its_dice():
+    game = Backgammon("race")
+    assert [game.text(roll) for roll in game.moves()] == [f"{a}{b}" for a, b in ROLLS]
