@@ -87,9 +87,13 @@ class ScriptedEngine(Engine):
 class Conversation:
     """Lines to the engine, and what it says, in order."""
 
+    protocol = Uci
+
     def __init__(self, make_engine=ScriptedEngine, log_to=lambda path: None):
         self.heard = queue.Queue()
-        self.uci = Uci("Kempelen test", "The authors", self.heard.put, log_to, make_engine)
+        self.uci = self.protocol(
+            "Kempelen test", "The authors", self.heard.put, log_to, make_engine
+        )
 
     def say(self, *lines):
         for line in lines:
