@@ -30,7 +30,7 @@ OTHERWISE = "kempelen --help lists the commands"
 
 
 def serve() -> int:
-    """Speak UCI or GTP until `quit`, the end of input, or a closed output."""
+    """Speak one of the protocols until `quit`, the end of input, or a closed output."""
     terminal = os.isatty(0) and os.isatty(1)
     return pipes.serve(partial(FirstLine, terminal=terminal))
 

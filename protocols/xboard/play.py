@@ -12,7 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from protocols.uci.play import ChessPlay
 from protocols.uci.position import PAST, read_board
 from protocols.xboard.clocks import XboardClock, holds
 from protocols.xboard.draws import Agreement, is_claimed, verdict
-from protocols.xboard.text import comment, thinking_line, warning
+from protocols.xboard.text import comment, echo, thinking_line, warning
 
 if TYPE_CHECKING:
     import chess
@@ -53,7 +53,8 @@ class Undertaking:
 
     board: the position, which nobody changes. guess: the move of the opponent that led to it, if
     that is expected only, and how it is written. reckoned: the clock that it goes by. wanted:
-    whether its answer still counts. began: by `time.monotonic`, on our time.
+    whether its answer still counts. began: by `time.monotonic`, on our time. settled: whether all
+    that was asked for before it has been done. pongs: what it keeps from being answered.
     """
 
     purpose: Purpose
@@ -65,6 +66,8 @@ class Undertaking:
     wanted: bool = True
     last: Info[chess.Move] | None = None
     progress: Progress[chess.Move] | None = None
+    settled: bool = False
+    pongs: list[str] = field(default_factory=list)
 
     def seconds(self) -> float:
         """Return how long it has taken."""
@@ -103,9 +106,7 @@ class XboardPlay(ChessPlay):
         self._asked: deque[Undertaking] = deque()
         self._board: chess.Board | None = None
         self._used = 0.0
-        self._settled = True
         self._moved = False
-        self._pongs: list[str] = []
         self._warned: set[str] = set()
 
     @property
@@ -247,8 +248,7 @@ class XboardPlay(ChessPlay):
         search = Undertaking(purpose, board, limits.clock, time.monotonic(), guess, guessed)
         self.current = search
         self._asked.append(search)
-        self._settled = False
-        self.player.do(self._settle)
+        self.player.do(lambda job: self._settle(search))
         self.player.go(board, limits, self.lines)
 
     # Pings: their answers tell that all before them has been done.
@@ -260,12 +260,13 @@ class XboardPlay(ChessPlay):
         pondering or analysing, is no reason to wait: the answer comes as soon as all before that
         search is done. Before our first move it comes when the engine is ready to play.
         """
-        pong = f"pong {number}"
-        if self.current is None:
+        pong = f"pong {echo(number)}"
+        search = self.current
+        if search is None:
             ready = self._moved
             self.player.do(lambda job: self._pong_when_ready(job, pong, ready))
-        elif self.current.purpose is Purpose.MOVE or not self._settled:
-            self._pongs.append(pong)
+        elif search.purpose is Purpose.MOVE or not search.settled:
+            search.pongs.append(pong)
         else:
             yield pong
 
@@ -276,17 +277,17 @@ class XboardPlay(ChessPlay):
         finally:
             self._send(pong)
 
-    def _settle(self, job: Job) -> None:
-        """Take note that all that was asked for before the last search has been done."""
+    def _settle(self, search: Undertaking) -> None:
+        """Take note that all that was asked for before a search has been done."""
         with self.lock:
-            self._settled = True
-            self._answer_pings()
+            search.settled = True
+            if search.purpose is not Purpose.MOVE:
+                self._answer_pings(search)
 
-    def _answer_pings(self) -> None:
-        if self.current is None or self.current.purpose is not Purpose.MOVE:
-            pongs, self._pongs = self._pongs, []
-            for pong in pongs:
-                self._send(pong)
+    def _answer_pings(self, search: Undertaking) -> None:
+        for pong in search.pongs:
+            self._send(pong)
+        search.pongs.clear()
 
     # What the player, the engine and the book tell.
 
@@ -328,7 +329,7 @@ class XboardPlay(ChessPlay):
                 self.current = None
                 if search.purpose is Purpose.MOVE:
                     self._make_move(search, result)
-            self._answer_pings()
+            self._answer_pings(search)
             if search.wanted and search.purpose is Purpose.MOVE:
                 self.carry_on()
 

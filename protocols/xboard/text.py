@@ -20,12 +20,12 @@ LONGEST_ECHO = 100
 def error_line(reason: str, line: str) -> str:
     """Return what is wrong with a line; front ends look for the end of the reason's brackets."""
     reason = _flat(reason).replace("(", "[").replace(")", "]")
-    return f"Error ({reason}): {plain(_flat(line), LONGEST_ECHO)}"
+    return f"Error ({reason}): {echo(line)}"
 
 
 def illegal_line(text: str, reason: str = "") -> str:
     """Return that a move cannot be played."""
-    return f"Illegal move{f' ({reason})' if reason else ''}: {plain(_flat(text), LONGEST_ECHO)}"
+    return f"Illegal move{f' ({reason})' if reason else ''}: {echo(text)}"
 
 
 def comment(message: str) -> str:
@@ -92,6 +92,11 @@ def status_line(
     if progress is None or progress.move is None:
         return line
     return f"{line} {board.xboard(progress.move)}"
+
+
+def echo(text: str) -> str:
+    """Return what was said, as it may be said back: plain, on one line, and not long."""
+    return plain(_flat(text), LONGEST_ECHO)
 
 
 def _flat(text: str) -> str:
