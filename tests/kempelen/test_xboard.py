@@ -13,6 +13,10 @@ import pytest
 
 from agent.compiled.kernel import CACHE_VARIABLE, cache_folder
 from tests.support import program
+from tests.tournament.support import play, settings
+from tournament.engine_settings import EngineProtocol, EngineSettings
+from tournament.time_control import TimeControl
+from tournament.verdicts import Termination
 
 PATH = os.environ["PATH"] + os.pathsep + "/usr/games"
 COMMAND = [sys.executable, "-m", "kempelen.cli", "xboard"]
@@ -141,6 +145,31 @@ def test_the_chess_package_analyses(playing):
     info = playing.analyse(chess.Board(), chess.engine.Limit(depth=6), root_moves=moves)
     assert info["pv"][0] in moves
     assert info["nodes"] > 0
+
+
+async def test_it_plays_a_pair_against_uci(warm_cache, thorough):
+    """Both are the same engine; neither loses on time, or by a fault."""
+    both = [
+        EngineSettings(
+            sys.executable,
+            word,
+            ("-m", "kempelen.cli", word),
+            protocol=EngineProtocol(word),
+            options={memory: 4, "Move Overhead": 50},
+        )
+        for word, memory in (("xboard", "memory"), ("uci", "Hash"))
+    ]
+    time = TimeControl(base=1, increment=0.02, margin=2)
+    finish, records = await play(settings(*both, games=10 if thorough else 2, time=time))
+    assert finish.complete
+    assert {record.termination for record in records} <= {
+        Termination.CHECKMATE,
+        Termination.STALEMATE,
+        Termination.MATERIAL,
+        Termination.REPETITION,
+        Termination.FIFTY_MOVES,
+    }
+    assert any(move.depth for record in records for move in record.moves)
 
 
 def test_the_fuzz_run_in_small(warm_cache, thorough):
