@@ -49,6 +49,9 @@ _BUTTONS = ("button", "save", "reset")
 # What the protocol has commands for, which are no engine's options.
 _OWN_COMMANDS = ("random", "computer", "cores", "memory")
 
+# A line of thinking: depth, score, time and nodes, then moves.
+_THOUGHT = re.compile(r"\s*\d+\s+[-+]?\d+\s+\d+\s+\d+\s")
+
 # What an engine says beside the protocol is no news to the user.
 logging.getLogger("chess.engine").addHandler(logging.NullHandler())
 
@@ -61,6 +64,7 @@ class _Protocol(chess.engine.XBoardProtocol):
         self._process = process
         self.went = self.moved = 0.0
         self.move = ""
+        self._thought = ""
 
     def send_line(self, line: str) -> None:
         """Write a line to the process."""
@@ -69,7 +73,16 @@ class _Protocol(chess.engine.XBoardProtocol):
         self._process.send(line)
 
     def receive(self, line: str) -> None:
-        """Take a line from the process."""
+        """Take a line from the process; of its thoughts the last one before something else.
+
+        To read them all would take the processor from the engine that has them.
+        """
+        if _THOUGHT.match(line):
+            self._thought = line
+            return
+        thought, self._thought = self._thought, ""
+        if thought:
+            self.pipe_data_received(1, thought.encode() + b"\n")
         word, _, rest = line.partition(" ")
         if word == "move" and not self.move:
             self.moved, self.move = self._process.arrived, rest.strip()
