@@ -78,7 +78,7 @@ class XboardPlay(ChessPlay):
     """The game of one session, and what is being done about it.
 
     owes: a move of ours is due. guess: the reply to our last move that is expected. barred: why
-    no move can be made, if the position that was set up is none. sound: called with the lock.
+    no move can be made, if the position that was set up is none.
     """
 
     def __init__(
@@ -210,8 +210,9 @@ class XboardPlay(ChessPlay):
         """Return what a move of ours may take."""
         clock, depth = self.clock, self.depth
         played = self.played if played is None else played
+        moves = () if ponder else self._chosen_moves()
         if depth is not None and not clock.told:
-            return Limits(depth=depth, ponder=ponder, search_moves=self._chosen_moves())
+            return Limits(depth=depth, ponder=ponder, search_moves=moves)
         movetime = clock.movetime
         return Limits(
             depth=depth,
@@ -219,7 +220,7 @@ class XboardPlay(ChessPlay):
             clock=clock.side_clock(self._used),
             moves_to_go=clock.moves_to_go(played),
             ponder=ponder,
-            search_moves=() if ponder else self._chosen_moves(),
+            search_moves=moves,
         )
 
     def _chosen_moves(self) -> tuple[chess.Move, ...]:

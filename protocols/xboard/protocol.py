@@ -69,28 +69,34 @@ class Xboard(XboardPlay):
 
     options = OPTIONS
 
-    def handle_line(self, line: str) -> Replies:
-        """Act on one line; the replies must be consumed. Never raises."""
-        word, rest = (*line.split(None, 1), "", "")[:2]
-        if not word:
-            return
+    def handle_line(self, line: str) -> tuple[str, ...]:
+        """Act on one line. Never raises.
+
+        What is to be said is sent, in one order with what searches say, and nothing returned.
+        """
         with self.lock:
-            try:
-                if word in COMMANDS:
-                    command = COMMANDS[word]
-                    yield from command.act(self, command.parse(rest)) or ()
-                elif is_command(line):
-                    yield from self._user_move(word)
-                else:
-                    yield error_line(UNKNOWN, line)
-            except UciError as error:
-                yield error_line(str(error), line)
-            except Exception as error:  # noqa: BLE001 - whatever a line does, the next is read
-                yield warning(describe(error))
+            for reply in self._replies(line):
+                self._send(reply)
+        return ()
 
     def overlong_line(self) -> Replies:
         """Say that a line was dropped."""
         yield error_line("the line is too long", "")
+
+    def _replies(self, line: str) -> Replies:
+        word, rest = (*line.split(None, 1), "", "")[:2]
+        try:
+            if word in COMMANDS:
+                command = COMMANDS[word]
+                yield from command.act(self, command.parse(rest)) or ()
+            elif is_command(line):
+                yield from self._user_move(word)
+            elif word:
+                yield error_line(UNKNOWN, line)
+        except UciError as error:
+            yield error_line(str(error), line)
+        except Exception as error:  # noqa: BLE001 - whatever a line does, the next is read
+            yield warning(describe(error))
 
     # Beginning and ending.
 

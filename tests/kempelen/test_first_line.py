@@ -70,10 +70,11 @@ def test_an_unknown_line_is_told_once_and_to_people_only(talk, wire, capsys, lin
         ("hello", "xboard", "force", "protover 2"),
     ],
 )
-def test_xboard_finds_its_protocol(talk, capsys, lines):
-    replies = talk(*lines)
-    assert replies[0].startswith("feature ping=1")
-    assert replies[-1] == "feature done=1"
+def test_xboard_finds_its_protocol(talk, wire, capsys, lines):
+    assert talk(*lines) == []
+    said = [line for line in wire.sent if line.startswith("feature")]
+    assert said[0].startswith("feature ping=1")
+    assert said[-1] == "feature done=1"
     assert len(capsys.readouterr().err.splitlines()) == (lines[0] == "hello")
 
 
