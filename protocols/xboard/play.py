@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 Replies = Iterator[str]
 
+# So many things that fail are shown to the user in a game; the rest is in the log.
+MOST_WARNINGS = 20
+
 
 class Mode(Enum):
     """What the engine does with moves that it is told: only takes note, answers, or analyses."""
@@ -311,7 +314,7 @@ class XboardPlay(ChessPlay):
     def error(self, message: str) -> None:
         """Show the user what failed, once in a game."""
         with self.lock:
-            if message in self._warned:
+            if message in self._warned or len(self._warned) >= MOST_WARNINGS:
                 self.note(message)
             else:
                 self._warned.add(message)

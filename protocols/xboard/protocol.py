@@ -68,6 +68,7 @@ class Xboard(XboardPlay):
     """One engine that speaks xboard's protocol; see ChessPlay for what it is made with."""
 
     options = OPTIONS
+    _hinting = False
 
     def handle_line(self, line: str) -> tuple[str, ...]:
         """Act on one line. Never raises.
@@ -332,13 +333,16 @@ class Xboard(XboardPlay):
             yield f"Hint: {self.board.xboard(self.guess)}"
         elif search is not None and search.purpose is Purpose.ANALYSIS and search.last is not None:
             yield f"Hint: {self.board.xboard(search.last.pv[0])}"
-        elif search is None and not self.barred and not self.owes:
-            board = self.board.copy()
+        elif search is None and not (self.barred or self.owes or self._hinting):
+            board, self._hinting = self.board.copy(), True
             self.player.do(lambda job: self._think_of_hint(job, board), lengthy=True)
 
     def _think_of_hint(self, job: Job, board: chess.Board) -> None:
         limits: Limits[chess.Move] = Limits(movetime=HINT_TIME)
-        move = self.player.think(job, board, limits, 1, _Unheard(self.error)).move
+        try:
+            move = self.player.think(job, board, limits, 1, _Unheard(self.error)).move
+        finally:
+            self._hinting = False
         with self.lock:
             if move is not None and self.board == board:
                 self._send(f"Hint: {board.xboard(move)}")

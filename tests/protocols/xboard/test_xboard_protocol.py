@@ -157,6 +157,16 @@ def test_pings_are_answered_in_order_whatever_goes_on(conversation):
     assert pongs == [line.split()[1] for line in lines * 3 if line.startswith("ping")]
 
 
+def test_hints_are_thought_about_one_at_a_time(conversation):
+    assert conversation.ask("new", "force", *["hint"] * 1000) == ["Hint: a2a3"]
+    assert conversation.ask("hint") == ["Hint: a2a3"]
+
+
+def test_a_user_is_not_shown_everything_that_fails(conversation):
+    heard = conversation.ask("new", *(f"memory {2000 + number}" for number in range(100)))
+    assert [line.split()[0] for line in heard] == ["tellusererror"] * 20 + ["#"] * 80
+
+
 def test_a_hint_that_comes_too_late_is_not_given(conversation):
     assert conversation.ask("new", "force", "hint", "usermove e2e4", "ping 1") == ["pong 1"]
 
