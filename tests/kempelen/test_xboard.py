@@ -126,7 +126,8 @@ def test_the_chess_package_plays(playing):
         board.pop()
     assert playing.play(board, chess.engine.Limit(time=0.05), game=1).move in board.legal_moves
     board = chess.Board("7k/8/8/8/8/8/R7/1R5K w - - 0 1")
-    played = playing.play(board, chess.engine.Limit(depth=6), info=chess.engine.INFO_SCORE)
+    limit = chess.engine.Limit(time=20, depth=6)
+    played = playing.play(board, limit, info=chess.engine.INFO_SCORE)
     assert played.info["score"].white() == chess.engine.Mate(2)
 
 
