@@ -3,11 +3,27 @@
 import pytest
 
 from protocols.xboard.protocol import Xboard
-from tests.protocols.uci.conftest import PATIENCE, Conversation
+from tests.protocols.uci.conftest import PATIENCE, Conversation, ScriptedEngine, ScriptedSearcher
+
+
+class PatientSearcher(ScriptedSearcher):
+    """Takes seconds where it is given minutes, which a test does not wait for."""
+
+    def pace(self, limits):
+        return 0.05 if limits.movetime and limits.movetime >= 50 else 0.001
+
+
+class PatientEngine(ScriptedEngine):
+    def __init__(self, report):
+        super().__init__(report)
+        self.scripted = PatientSearcher()
 
 
 class XboardConversation(Conversation):
     protocol = Xboard
+
+    def __init__(self, make_engine=PatientEngine, **options):
+        super().__init__(make_engine, **options)
 
     @property
     def xboard(self):

@@ -132,7 +132,7 @@ def test_nothing_is_said_of_a_search_that_was_given_up(conversation):
     conversation.say("force", "ping 1")
     heard = conversation.rest()
     assert heard[heard.index("pong 1") :] == ["pong 1"]
-    conversation.say("go", "ping 2", "force", "usermove e2e4", "ping 3")
+    conversation.say("st 1000", "go", "ping 2", "force", "usermove e2e4", "ping 3")
     assert [line for line in conversation.rest() if line[0] in "pm"] == ["pong 2", "pong 3"]
 
 
