@@ -106,8 +106,8 @@ HERE: dict[str, dict[str, str]] = {
         "games 200 --concurrency 2": "games 2 --concurrency 1 --maxmoves 5",
     },
     'kempelen match --engine cmd="kempelen xboard",proto=xboard,name=X --engine '
-    'cmd="kempelen uci",name=U --tc 1+0.02 --games 100 --concurrency 1 --seed 4': {
-        "1+0.02": "0.5+0.02",
+    'cmd="kempelen uci",name=U --tc 2+0.03 --games 100 --concurrency 1 --seed 5': {
+        "2+0.03": "0.5+0.03",
         "games 100": "games 2 --maxmoves 5",
     },
     "kempelen match --engine cmd=kempelen,args=uci,name=T64,option.Threads=64 --engine "
