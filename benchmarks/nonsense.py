@@ -84,11 +84,23 @@ class Conversation:
             pass
 
 
+# So many lines are said at once, where there are pauses.
+BREATH = 50
+
+
 @contextmanager
 def conversation(
-    arguments: list[str], data: list[bytes], ending: bytes, folder: str, timeout: float
+    arguments: list[str],
+    data: list[bytes],
+    ending: bytes,
+    folder: str,
+    timeout: float,
+    pause: float = 0.0,
 ) -> Iterator[Conversation]:
-    """Start `kempelen` in a folder and say the lines and the ending; kill it after the timeout."""
+    """Start `kempelen` in a folder and say the lines and the ending; kill it after the timeout.
+
+    pause: seconds between BREATHs, in which searches come to their ends; 0 says all at once.
+    """
     engine = subprocess.Popen(
         [sys.executable, "-m", "kempelen.cli", *arguments],
         stdin=subprocess.PIPE,
@@ -101,11 +113,17 @@ def conversation(
     def read_errors() -> None:
         talk.errors.extend(line.decode(errors="replace") for line in engine.stderr or ())
 
-    text = b"".join(line + b"\n" for line in data) + ending
+    def say_all() -> None:
+        size = BREATH if pause else max(len(data), 1)
+        for start in range(0, len(data), size):
+            talk.say(b"".join(line + b"\n" for line in data[start : start + size]))
+            time.sleep(pause)
+        talk.say(ending)
+
     watchdog = threading.Timer(timeout, engine.kill)
     threads = [
         threading.Thread(target=read_errors),
-        threading.Thread(target=talk.say, args=(text,)),
+        threading.Thread(target=say_all),
     ]
     began = time.monotonic()
     for thread in (watchdog, *threads):

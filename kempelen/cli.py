@@ -15,6 +15,7 @@ from kempelen import __version__
 COMMANDS = {
     "uci": "speak the UCI protocol on standard input and output",
     "gtp": "speak the Go Text Protocol on standard input and output, for Go and every other game",
+    "xboard": "speak xboard's protocol on standard input and output",
     "analysis": "answer queries about positions of Go, as KataGo's analysis engine does",
     "bench": "search a fixed set of positions and print nodes and speed",
     "perft": "count the leaves of the tree of legal moves",
@@ -54,6 +55,10 @@ def main(argv: list[str] | None = None) -> int:
         from kempelen import uci
 
         return uci.serve()
+    if argv == ["xboard"]:
+        from kempelen import xboard
+
+        return xboard.serve()
     if not argv:
         from kempelen import first_line
 
@@ -62,7 +67,8 @@ def main(argv: list[str] | None = None) -> int:
 
     parser = argparse.ArgumentParser(
         prog="kempelen",
-        description="A game-playing agent server: chess over UCI, Go and other games over GTP.",
+        description="A game-playing agent server: chess over UCI and xboard's protocol, "
+        "Go and other games over GTP.",
     )
     parser.add_argument("--version", action="version", version=f"kempelen {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

@@ -18,16 +18,19 @@ GREETING = (
 )
 HELP = (
     "uci            chess, over UCI; help then lists its commands",
+    "xboard         chess, over xboard's protocol, as soon as another of its commands follows",
     "list_commands  Go, over the Go Text Protocol; kempelen gtp --game NAME plays any other game",
     "quit           leave",
 )
-SPOKEN = "UCI (begin with uci) and the Go Text Protocol (list_commands)"
-XBOARD = "for xboard and WinBoard polyglot translates: xboard -fcp 'kempelen uci' -fUCI"
+SPOKEN = (
+    "UCI (begin with uci), xboard's protocol (xboard, protover) and the Go Text Protocol "
+    "(list_commands)"
+)
 OTHERWISE = "kempelen --help lists the commands"
 
 
 def serve() -> int:
-    """Speak UCI or GTP until `quit`, the end of input, or a closed output."""
+    """Speak one of the protocols until `quit`, the end of input, or a closed output."""
     terminal = os.isatty(0) and os.isatty(1)
     return pipes.serve(partial(FirstLine, terminal=terminal))
 
@@ -36,16 +39,17 @@ class FirstLine:
     """Waits for a line that belongs to a protocol, and becomes that protocol.
 
     It is UCI if a word of the line is a command of UCI, as UCI has it, and GTP if the line is a
-    command of GTP alone, with or without an id. Of another line standard error tells, for a
-    person to find: once, but of each at a terminal, where a person is greeted. Not of `xboard`
-    where `uci` follows: so programs find out what an engine speaks.
+    command of GTP alone, with or without an id. It is xboard's protocol if `protover` comes, or
+    after `xboard` any other of its commands: programs that look for what an engine speaks send
+    `xboard` and then, perhaps, `uci`. Of another line standard error tells, for a person to find:
+    once, but of each at a terminal, where a person is greeted.
     """
 
     def __init__(self, session: Session, terminal: bool = False) -> None:
         self._session = session
         self._terminal = terminal
         self._told = False
-        self._untold = ""
+        self._xboard = False
         self._chosen: pipes.Served | None = None
         if terminal:
             for line in GREETING:
@@ -61,10 +65,12 @@ class FirstLine:
         if self._chosen is None and line.strip():
             if self._terminal and line.strip().lower() == "help":
                 yield from HELP
+            elif line.split() == ["xboard"]:
+                self._xboard = True
             elif (chosen := self._choose(line)) is not None:
                 self._chosen = chosen
-            else:
-                self._note_unknown(line)
+            elif self._terminal or not self._told:
+                self._tell_unknown(line)
         if self._chosen is not None:
             yield from self._chosen.handle_line(line)
 
@@ -75,8 +81,6 @@ class FirstLine:
 
     def drain(self, timeout: float | None = None) -> bool:
         """Answer what is still to be answered."""
-        if self._untold and self._chosen is None:
-            self._tell_unknown(self._untold)
         return self._chosen is None or self._chosen.drain(timeout)
 
     def close(self, timeout: float) -> bool:
@@ -87,7 +91,14 @@ class FirstLine:
         from protocols.uci.protocol import COMMANDS
 
         words = line.split()
-        if words[0].lower() not in COMMANDS:
+        first = words[0].lower()
+        if (self._xboard and first != "uci") or first == "protover":
+            from kempelen import xboard
+            from protocols.xboard.protocol import is_command
+
+            if is_command(line):
+                return xboard.make(self._session)
+        if first not in COMMANDS:
             from kempelen import gtp
             from protocols.gtp.protocol import COMMANDS as GTP_COMMANDS
             from protocols.gtp.values import parse_line
@@ -99,20 +110,11 @@ class FirstLine:
                 return None
         return uci.make(self._session)
 
-    def _note_unknown(self, line: str) -> None:
-        if self._terminal or self._untold or line.strip().lower() != "xboard":
-            self._tell_unknown(self._untold or line)
-        elif not self._told:
-            self._untold = line
-
     def _tell_unknown(self, line: str) -> None:
-        """Say that a first line belongs to no protocol, and what is spoken here."""
-        if self._told and not self._terminal:
-            return
-        self._told, self._untold = True, ""
-        advice = XBOARD if line.strip().lower() == "xboard" else OTHERWISE
+        """Say that a line belongs to no protocol, and what is spoken here."""
+        self._told = True
         print(
-            f"kempelen: {shorten(line)} is not understood; spoken here are {SPOKEN}; {advice}",
+            f"kempelen: {shorten(line)} is not understood; spoken here are {SPOKEN}; {OTHERWISE}",
             file=sys.stderr,
             flush=True,
         )

@@ -115,17 +115,34 @@ class BookAdvisor:
         """Return a book's move and its best reply, and tell the book and the opening's name."""
         if not self._is_asked(board, limits, lines):
             return None
-        self.open()
+        for book, entries in self._knowing(board):
+            entry = self._choose(entries)
+            after = board.copy()
+            after.push(entry.move)
+            reply = max(_playable(book.reader, after), key=_weight, default=None)
+            self._report(f"book {book.name}: {self._name(after) or 'no name'}")
+            pv = (entry.move, reply.move) if reply else (entry.move,)
+            return Info(depth=1, score=Cp(0), pv=pv, seldepth=len(pv))
+        return None
+
+    def moves(self, board: chess.Board) -> list[tuple[chess.Move, float]]:
+        """Return what the first book that knows the position plays, and how often, from 0 to 1.
+
+        The likeliest come first. This holds whether or not a move would be played from a book.
+        """
+        for _, entries in self._knowing(board):
+            entries.sort(key=_weight, reverse=True)
+            total = sum(map(_weight, entries))
+            return [(entry.move, entry.weight / total) for entry in entries]
+        return []
+
+    def _knowing(self, board: chess.Board) -> Iterator[tuple[_Book, list[Entry]]]:
+        """Generate the books that know a position, with its entries."""
+        if self._books is None:
+            self._open_all()
         for book in self._books or ():
             if entries := list(_playable(book.reader, board)):
-                entry = self._choose(entries)
-                after = board.copy()
-                after.push(entry.move)
-                reply = max(_playable(book.reader, after), key=_weight, default=None)
-                self._report(f"book {book.name}: {self._name(after) or 'no name'}")
-                pv = (entry.move, reply.move) if reply else (entry.move,)
-                return Info(depth=1, score=Cp(0), pv=pv, seldepth=len(pv))
-        return None
+                yield book, entries
 
     def _open_all(self) -> None:
         from openings.weights import BookError

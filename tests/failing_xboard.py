@@ -28,6 +28,9 @@ def features(failure: str) -> None:
     ping = 0 if failure == "no-ping" else 1
     say(f'feature myname="Failing {failure}" setboard=1 usermove=1 colors=0 ping={ping}')
     say('feature variants="normal,fischerandom" option="Style -spin 3 1 9" memory=1')
+    say('feature option="Book Mode -combo *narrow /// very wide" option="Clear-up Now -button"')
+    say('feature option="Book File -file " option="Own Book -check 1"')
+    say('feature option="Speed Limit -slider 5 0 9" option="Odd -unheard of"')
     if failure != "no-done":
         say("feature done=1")
 

@@ -104,6 +104,11 @@ HERE: dict[str, dict[str, str]] = {
         "1+0.01": "0.2+0.01",
         "games 200 --concurrency 2": "games 2 --concurrency 1 --maxmoves 5",
     },
+    'kempelen match --engine cmd="kempelen xboard",proto=xboard,name=X --engine '
+    'cmd="kempelen uci",name=U --tc 2+0.03 --games 100 --concurrency 1 --seed 5': {
+        "2+0.03": "0.5+0.03",
+        "games 100": "games 2 --maxmoves 5",
+    },
     "kempelen match --engine cmd=kempelen,args=uci,name=T64,option.Threads=64 --engine "
     "cmd=kempelen,args=uci,name=T1 --tc 1+0.1 --games 100 --concurrency 1 --oversubscribe "
     "--seed 13": {"1+0.1": "0.2+0.01", "games 100": "games 2 --maxmoves 5"},
@@ -171,6 +176,7 @@ TOO_LONG = [
     "python benchmarks/go_scores.py --games 100 --sizes 9 --play --seconds 0.1",
     "python benchmarks/go_speed.py",
     "python benchmarks/gtp_fuzz.py",
+    "python benchmarks/xboard_fuzz.py --lines 200000",
     "python benchmarks/kill_and_resume.py",
     "python benchmarks/lab_speed.py",
     "python benchmarks/levels.py",
@@ -229,10 +235,15 @@ ELSEWHERE = {
     "pip install 'kempelen[train]'": EXTRAS,
     "cutechess-cli -engine cmd=/path/to/kempelen arg=uci proto=uci -engine cmd=stockfish proto=uci "
     "-each tc=10+0.1": "tests/kempelen/test_games.py::test_as_match_runners_talk",
-    "xboard -fcp '/path/to/kempelen uci' -fUCI": (
+    "cutechess-cli -engine cmd=/path/to/kempelen arg=xboard proto=xboard -engine cmd=stockfish "
+    "proto=uci -each tc=10+0.1": "tests/kempelen/test_xboard.py::test_the_chess_package_plays",
+    "xboard -fcp '/path/to/kempelen xboard'": (
         "tests/kempelen/test_xboard.py::test_a_whole_game_in_xboard"
     ),
-    "xboard -fcp 'polyglot polyglot.ini'": "tests/test_commands.py::test_polyglot_starts_it",
+    "xboard -debug": "tests/kempelen/test_xboard.py::test_a_whole_game_in_xboard",
+    "kempelen xboard": "tests/kempelen/test_xboard.py::test_a_short_conversation",
+    'kempelen match --engine cmd="kempelen xboard",proto=xboard --engine cmd=stockfish --tc '
+    "10+0.1": "tests/kempelen/test_xboard.py::test_it_plays_a_pair_against_uci",
     "kempelen uci": "tests/kempelen/test_uci.py::test_a_short_conversation",
     "kempelen uci --tune": "tests/test_commands.py::test_the_constants_are_options",
     "kempelen gtp": "tests/kempelen/test_gtp.py::test_go_on_19x19_without_arguments",
@@ -438,28 +449,6 @@ def test_lichess_bot_starts_it() -> None:
     with chess.engine.SimpleEngine.popen_uci(bin_folder + engine["name"], timeout=60) as playing:
         playing.configure(engine["uci_options"])
         assert playing.play(chess.Board(), chess.engine.Limit(depth=1)).move
-
-
-def test_polyglot_starts_it(tmp_path: Path) -> None:
-    (line,) = (each for each in QUOTED if each.startswith("EngineCommand"))
-    command = line.replace("/path/to/kempelen", str(KEMPELEN))
-    (tmp_path / "polyglot.ini").write_text(f"[PolyGlot]\n{command}\n[Engine]\n")
-    with subprocess.Popen(
-        [program("polyglot"), "polyglot.ini"],
-        cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    ) as polyglot:  # fmt: skip
-        assert polyglot.stdin
-        assert polyglot.stdout
-        polyglot.stdin.write("xboard\nprotover 2\nnew\nsd 2\ngo\n")
-        polyglot.stdin.flush()
-        said = []
-        for text in polyglot.stdout:
-            said.append(text)
-            if text.startswith("move "):
-                break
-        polyglot.communicate("quit\n", timeout=60)
-    assert "Kempelen" in "".join(said)
-    assert said[-1].startswith("move ")
 
 
 @pytest.mark.parametrize("game", [each for each in SNIPPETS if each.startswith("game")])

@@ -10,6 +10,8 @@ read whole seconds of increment; the time left is told before each move in hundr
 
 import asyncio
 import logging
+import re
+import shlex
 import time
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
@@ -38,6 +40,18 @@ Found = TypeVar("Found")
 # Where an engine does not say that its features are done, they are so many seconds after the last.
 FEATURE_LIMIT = 2.0
 
+# `feature option="NAME -KIND ..."`: the name may have several words, and a hyphen.
+_OPTION = re.compile(
+    r"option=(?P<name>.+?) +-(?P<kind>button|save|reset|check|string|file|path|spin|slider|combo)"
+    r"(?P<rest>| .*)"
+)
+_BUTTONS = ("button", "save", "reset")
+# What the protocol has commands for, which are no engine's options.
+_OWN_COMMANDS = ("random", "computer", "cores", "memory")
+
+# A line of thinking: depth, score, time and nodes, then moves.
+_THOUGHT = re.compile(r"\s*\d+\s+[-+]?\d+\s+\d+\s+\d+\s")
+
 # What an engine says beside the protocol is no news to the user.
 logging.getLogger("chess.engine").addHandler(logging.NullHandler())
 
@@ -50,6 +64,7 @@ class _Protocol(chess.engine.XBoardProtocol):
         self._process = process
         self.went = self.moved = 0.0
         self.move = ""
+        self._thought = ""
 
     def send_line(self, line: str) -> None:
         """Write a line to the process."""
@@ -58,13 +73,37 @@ class _Protocol(chess.engine.XBoardProtocol):
         self._process.send(line)
 
     def receive(self, line: str) -> None:
-        """Take a line from the process."""
+        """Take a line from the process; of its thoughts the last one before something else.
+
+        To read them all would take the processor from the engine that has them.
+        """
+        if _THOUGHT.match(line):
+            self._thought = line
+            return
+        thought, self._thought = self._thought, ""
+        if thought:
+            self.pipe_data_received(1, thought.encode() + b"\n")
         word, _, rest = line.partition(" ")
         if word == "move" and not self.move:
             self.moved, self.move = self._process.arrived, rest.strip()
         if word == "feature" and not self.initialized:
             self._set_timer()
+            line = self._take_options(line)
         self.pipe_data_received(1, line.encode() + b"\n")
+
+    def _take_options(self, line: str) -> str:
+        """Take the options out of a line of features, and return the rest of it.
+
+        The chess package takes the first word for the name, which may have several.
+        """
+        try:
+            features = shlex.split(line)
+        except ValueError:
+            return line  # whose complaint is the chess package's
+        options = [feature for feature in features if feature.startswith("option=")]
+        for option in filter(None, map(_declared, options)):
+            self.options[option.name] = option
+        return shlex.join(feature for feature in features if feature not in options)
 
     async def begin(self) -> None:
         """Ask for the features, and take those that have come when no more come.
@@ -217,6 +256,26 @@ class XBoardEngine(EngineClient):
         self.state = State.FAILED
         words = plain(str(error), WORDS_LIMIT)
         return EngineError(f"the engine does not keep to its protocol: {words}")
+
+
+def _declared(feature: str) -> chess.engine.Option | None:
+    """Return the option that a feature declares; None if it is none that is known."""
+    match = _OPTION.fullmatch(feature)
+    if match is None or match["name"] in _OWN_COMMANDS:
+        return None
+    name, kind, rest = match["name"], match["kind"], match["rest"].strip()
+    if kind == "combo":
+        choices = [choice.strip() for choice in rest.split("///")]
+        default = next((each[1:] for each in choices if each.startswith("*")), None)
+        var = [each.removeprefix("*") for each in choices]
+        return chess.engine.Option(name, kind, default, None, None, var)
+    if kind in ("spin", "slider", "check"):
+        numbers = [int(word) for word in rest.split() if re.fullmatch(r"[+-]?\d+", word)]
+        default, least, most = (*numbers, None, None, None)[:3]
+        if kind == "check":
+            return chess.engine.Option(name, kind, bool(default), None, None, None)
+        return chess.engine.Option(name, "spin", default, least, most, None)
+    return chess.engine.Option(name, kind, None if kind in _BUTTONS else rest, None, None, None)
 
 
 def _limit(request: SearchRequest, game: object) -> chess.engine.Limit:

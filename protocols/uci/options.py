@@ -9,7 +9,7 @@ from protocols.uci.values import UciError, read_number, shorten
 LONGEST_STRING = 1000
 
 Value = int | bool | str | None
-Owner = TypeVar("Owner")
+Owner = TypeVar("Owner", contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,22 +7,18 @@ Source: the text of April 2006 by Rudolf Huber and Stefan Meyer-Kahlen, and what
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from agent.chess.engine import FINAL_CHOICES, SEARCHES, Engine
-from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO
-from agent.chess.reader import BoardReader
+from agent.chess.engine import Engine
 from agent.clock import allot
-from agent.evaluation import check
 from agent.limits import Cp, Info, Limits, Progress, Result, SideClock
-from agent.player import Player, PlayerError, describe
+from agent.player import PlayerError, describe
 from agent.threads.task_thread import Job
-from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
 from protocols.uci.options import Option, find
+from protocols.uci.play import SHARED, ChessPlay, setter
 from protocols.uci.position import CurrentPosition, read_move
 from protocols.uci.text import info_line, progress_line, result_line, say, score_text, speed, wdl
 from protocols.uci.values import (
@@ -44,13 +40,8 @@ if TYPE_CHECKING:
     import chess
 
     from agent.chess.network_format import Network
-    from agent.chess.own_tables import OwnTables
 
 Replies = Iterator[str]
-
-# How long after the end of input the last answers may take, in seconds: whoever has gone is not
-# to leave an engine behind, and whoever piped some lines in waits for their answer.
-LAST_ANSWERS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +53,8 @@ class Command:
     help: str
 
 
-class Uci:
-    """One UCI engine. It is the listener of its player.
-
-    name, author: who it says it is. send: takes a line that is not the reply to a line, from any
-    thread. log_to: changes the debug log file; may raise OSError.
-    """
+class Uci(ChessPlay):
+    """One UCI engine; see ChessPlay for what it is made with."""
 
     def __init__(
         self,
@@ -78,22 +65,13 @@ class Uci:
         make_engine: Callable[[Callable[[str], None]], Engine] | None = None,
         more_options: tuple[Option[Uci], ...] = (),
     ) -> None:
-        self.finished = False
+        super().__init__(name, author, send, log_to, make_engine)
         self.options = OPTIONS + more_options
-        self.name = name
-        self.log_to = log_to
         self.chess960 = False
         self.show_wdl = False
-        self.lines = 1
-        self.engine = (make_engine or _make_engine)(self.error)
-        self.book = BookAdvisor(self.error)
-        self.player = Player(self.engine, self, BoardReader(), advisors=(self.book,))
-        self._author = author
-        self._send = send
         self._debug = False
         self._introduced = False
         self._position = CurrentPosition()
-        self._ends: float | None = None
 
     def handle_line(self, line: str) -> Replies:
         """Act on one line; the replies must be consumed. Never raises."""
@@ -114,27 +92,6 @@ class Uci:
         """Say that a line was dropped."""
         yield say("a line was too long and is ignored")
 
-    def drain(self, timeout: float | None = None) -> bool:
-        """After the last line: give what has been asked for LAST_ANSWERS seconds, then stop it.
-
-        Searches that would not end by themselves are stopped at once, and all after `quit`.
-        """
-        if self.finished:
-            return True
-        if self._ends is None:
-            self._ends = time.monotonic() + LAST_ANSWERS
-            self.player.stop_endless()
-        left = self._ends - time.monotonic()
-        if left <= 0.0:
-            return True
-        return self.player.wait(left if timeout is None else min(timeout, left))
-
-    def close(self, timeout: float) -> bool:
-        """Stop everything; return whether all threads ended within about `timeout` seconds."""
-        deadline = time.monotonic() + timeout
-        ended = self.player.close(timeout)
-        return self.engine.close(max(deadline - time.monotonic(), 0.0)) and ended
-
     # What the player tells.
 
     def info(self, info: Info[chess.Move]) -> None:
@@ -146,6 +103,10 @@ class Uci:
         self._send(progress_line(progress, seconds))
 
     def error(self, message: str) -> None:
+        """Report that something failed."""
+        self._send(say(message))
+
+    def note(self, message: str) -> None:
         """Report anything else that the user should know."""
         self._send(say(message))
 
@@ -157,7 +118,7 @@ class Uci:
 
     def _uci(self, _: None) -> Replies:
         yield f"id name {self.name}"
-        yield f"id author {self._author}"
+        yield f"id author {self.author}"
         for option in self.options:
             yield option.line()
         yield "uciok"
@@ -171,8 +132,7 @@ class Uci:
 
     def _ready(self, job: Job) -> None:
         try:
-            self.book.open()
-            self.engine.settle(job)
+            self.prepare(job)
         finally:
             self._send("readyok")
 
@@ -182,8 +142,7 @@ class Uci:
         yield from ()
 
     def _new_game(self, _: None) -> Replies:
-        self.player.new_game()
-        self.player.do(lambda job: self.engine.new_game())
+        self.forget()
         yield from ()
 
     def _set_position(self, position: PositionCommand) -> Replies:
@@ -293,28 +252,6 @@ class Uci:
         for name, command in COMMANDS.items():
             yield say(f"{name}: {command.help}")
 
-    # The changes that options make, beyond setting one attribute.
-
-    def change_engine(self, change: Callable[[Engine], None]) -> None:
-        """Change something in the engine, after whatever it is doing."""
-        self.player.do(lambda job: change(self.engine))
-
-    def change_book(self, change: Callable[[BookAdvisor], None]) -> None:
-        """Change something in the book, after whatever the player is doing."""
-        self.player.do(lambda job: change(self.book))
-
-    def change_evaluation(self, spec: str) -> None:
-        """Use another evaluation, unless it is seen at once that there is none."""
-        check(spec)
-        self.change_engine(lambda engine: engine.set_evaluation(spec))
-
-    def change_log(self, path: str) -> None:
-        """Log to another file."""
-        try:
-            self.log_to(path)
-        except OSError as error:
-            raise UciError(f"cannot log to {shorten(path)}: {error.strerror}") from None
-
     def meet(self, opponent: str) -> None:
         """Take note of the opponent: title, Elo, computer or human, name."""
         words = opponent.split(maxsplit=3)
@@ -324,16 +261,6 @@ class Uci:
             title = "" if words[0] == "none" else f"{words[0]} "
             elo = "" if words[1] == "none" else f" ({words[1]})"
             self._send(say(f"playing against {title}{words[3]}{elo}"))
-
-
-def _make_engine(report: Callable[[str], None]) -> Engine:
-    return Engine(report, _open_own_tables)
-
-
-def _open_own_tables(report: Callable[[str], None]) -> OwnTables:
-    from openings.tables import open_own_tables  # imports the kernel
-
-    return open_own_tables(report)
 
 
 def _split(line: str) -> tuple[str, str]:
@@ -381,112 +308,17 @@ def _square_names(squares: chess.SquareSet) -> list[str]:
     return [chess.square_name(square) for square in squares]
 
 
-def _setter(name: str) -> Callable[[Uci, Any], None]:
-    return lambda uci, value: setattr(uci, name, value)
-
-
 def _nothing(uci: Uci, value: object) -> None:
     """Accept what front ends set although it changes nothing here."""
 
 
-def _set_overhead(uci: Uci, milliseconds: int) -> None:
-    uci.player.overhead = milliseconds / 1e3
-
-
-def _set_analysing(uci: Uci, analysing: bool) -> None:
-    uci.player.patient = analysing
-    uci.change_book(lambda book: setattr(book, "analysing", analysing))
-
-
-def _book_setter(name: str) -> Callable[[Uci, Any], None]:
-    return lambda uci, value: uci.change_book(lambda book: setattr(book, name, value))
-
-
 OPTIONS: tuple[Option[Uci], ...] = (
-    Option(
-        "Hash",
-        "spin",
-        lambda uci, value: uci.change_engine(lambda engine: engine.set_megabytes(value)),
-        default=16,
-        least=1,
-        most=65536,
-    ),
-    Option("Clear Hash", "button", lambda uci, _: uci.change_engine(lambda engine: engine.clear())),
-    Option(
-        "Threads",
-        "spin",
-        lambda uci, value: uci.change_engine(lambda engine: engine.set_threads(value)),
-        default=1,
-        least=1,
-        most=256,
-    ),
-    Option("MultiPV", "spin", _setter("lines"), default=1, least=1, most=256),
+    *SHARED,
     # Pondering is up to the front end: `go ponder` is understood with and without it.
     Option("Ponder", "check", _nothing, default=False),
-    Option("Move Overhead", "spin", _set_overhead, default=10, least=0, most=5000),
-    Option("OwnBook", "check", _book_setter("enabled"), default=True),
-    Option(
-        "BookFile",
-        "string",
-        lambda uci, value: uci.change_book(lambda book: book.use(value)),
-        default=SHIPPED,
-    ),
-    Option(
-        "BookDepth",
-        "spin",
-        _book_setter("depth"),
-        default=MOST_MOVES,
-        least=0,
-        most=MOST_MOVES,
-    ),
-    Option(
-        "BookVariety",
-        "combo",
-        _book_setter("variety"),
-        default=WEIGHTED,
-        choices=VARIETIES,
-    ),
-    Option(
-        "UCI_LimitStrength",
-        "check",
-        lambda uci, value: uci.change_engine(lambda engine: engine.set_level(limit=value)),
-        default=False,
-    ),
-    Option(
-        "UCI_Elo",
-        "spin",
-        lambda uci, value: uci.change_engine(lambda engine: engine.set_level(elo=value)),
-        default=LEAST_ELO,
-        least=LEAST_ELO,
-        most=MOST_ELO,
-    ),
-    Option(
-        "Skill Level",
-        "spin",
-        lambda uci, value: uci.change_engine(lambda engine: engine.set_level(skill=value)),
-        default=int(FULL),
-        least=0,
-        most=int(FULL),
-    ),
-    Option(
-        "OwnTables",
-        "check",
-        lambda uci, value: uci.change_engine(lambda engine: engine.use_own_tables(value)),
-        default=True,
-    ),
-    Option(
-        "SyzygyPath",
-        "string",
-        lambda uci, value: uci.change_engine(lambda engine: engine.use_syzygy(value)),
-    ),
-    Option(
-        "GaviotaPath",
-        "string",
-        lambda uci, value: uci.change_engine(lambda engine: engine.use_gaviota(value)),
-    ),
-    Option("UCI_Chess960", "check", _setter("chess960"), default=False),
-    Option("UCI_AnalyseMode", "check", _set_analysing, default=False),
-    Option("UCI_ShowWDL", "check", _setter("show_wdl"), default=False),
+    Option("UCI_Chess960", "check", setter("chess960"), default=False),
+    Option("UCI_AnalyseMode", "check", ChessPlay.set_analysing, default=False),
+    Option("UCI_ShowWDL", "check", setter("show_wdl"), default=False),
     Option("UCI_Opponent", "string", Uci.meet),
     # For the front end to show; what it sets has no meaning.
     Option(
@@ -495,27 +327,6 @@ OPTIONS: tuple[Option[Uci], ...] = (
         _nothing,
         default="Kempelen, a game-playing agent server in Python, GPL-3.0-or-later",
     ),
-    Option(
-        "Evaluation",
-        "string",
-        lambda uci, value: uci.change_evaluation(value or "handcrafted"),
-        default="handcrafted",
-    ),
-    Option(
-        "Search",
-        "combo",
-        lambda uci, value: uci.change_engine(lambda engine: engine.set_search(value)),
-        default=SEARCHES[0],
-        choices=SEARCHES,
-    ),
-    Option(
-        "Final Choice",
-        "combo",
-        lambda uci, value: uci.change_engine(lambda engine: engine.set_final_choice(value)),
-        default=FINAL_CHOICES[0],
-        choices=FINAL_CHOICES,
-    ),
-    Option("Debug Log File", "string", Uci.change_log),
 )
 
 COMMANDS: dict[str, Command] = {

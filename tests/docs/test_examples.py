@@ -75,8 +75,10 @@ def test_uci(page: Page, block: Block, folder_of: FolderOf) -> None:
     assert pattern(shown).search(output), output
 
 
-@pytest.mark.parametrize(("page", "block"), [*cases("gtp"), *cases("analysis")], ids=label)
-def test_gtp_and_analysis(page: Page, block: Block, folder_of: FolderOf) -> None:
+@pytest.mark.parametrize(
+    ("page", "block"), [*cases("gtp"), *cases("analysis"), *cases("xboard")], ids=label
+)
+def test_gtp_analysis_and_xboard(page: Page, block: Block, folder_of: FolderOf) -> None:
     command, *lines = block.text.splitlines()
     typed = "".join(line[2:] + "\n" for line in lines if line.startswith("> "))
     shown = [line for line in lines if not line.startswith("> ")]

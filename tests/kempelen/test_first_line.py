@@ -47,16 +47,46 @@ def talk(wire):
 
 @pytest.mark.parametrize(
     "lines",
-    [("xboard", "protover 2"), ("xboard",), ("hello",), ("e2e4",), ("hello", "is anybody there")],
+    [("xboard", "hello"), ("hello",), ("e2e4",), ("new",), ("hello", "is anybody there")],
 )
 def test_an_unknown_line_is_told_once_and_to_people_only(talk, wire, capsys, lines):
     assert talk(*lines) == []
     assert wire.sent == []
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 1
-    assert repr(lines[0]) in told[0]
+    assert repr(lines[lines[0] == "xboard"]) in told[0]
     assert "UCI" in told[0]
-    assert ("polyglot" in told[0]) == (lines[0] == "xboard")
+    assert "xboard" in told[0]
+    assert not talk.finished
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("protover 2",),
+        ("xboard", "protover 2"),
+        ("xboard", "new", "protover 2"),
+        ("xboard", "", "e2e4", "protover 2"),
+        ("hello", "xboard", "force", "protover 2"),
+    ],
+)
+def test_xboard_finds_its_protocol(talk, wire, capsys, lines):
+    assert talk(*lines) == []
+    said = [line for line in wire.sent if line.startswith("feature")]
+    assert said[0].startswith("feature ping=1")
+    assert said[-1] == "feature done=1"
+    assert len(capsys.readouterr().err.splitlines()) == (lines[0] == "hello")
+
+
+@pytest.mark.parametrize("shared", ["go", "quit", "name", "undo", "help"])
+def test_after_xboard_a_word_of_several_protocols_is_xboards(talk, wire, shared):
+    replies = talk("xboard", "protover 2", shared)
+    assert not any(line.startswith(("id name", "= ", "bestmove")) for line in replies + wire.sent)
+
+
+def test_xboard_alone_is_nothing_yet(talk, wire, capsys):
+    assert talk("xboard") == talk("xboard", terminal=True) == []
+    assert capsys.readouterr().err == ""
     assert not talk.finished
 
 
@@ -87,7 +117,7 @@ def test_a_person_is_greeted_helped_and_told_each_time(talk, wire, capsys):
     greeting = " ".join(wire.sent)
     for word in ("Kempelen", "help", "--help", "quit"):
         assert word in greeting
-    assert [line.split()[0] for line in replies] == ["uci", "list_commands", "quit"]
+    assert [line.split()[0] for line in replies] == ["uci", "xboard", "list_commands", "quit"]
     told = capsys.readouterr().err.splitlines()
     assert ["'hello'" in told[0], "'good morning'" in told[1], len(told)] == [True, True, 2]
     assert talk.finished

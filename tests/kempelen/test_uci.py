@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from protocols.uci.protocol import LAST_ANSWERS
+from protocols.uci.play import LAST_ANSWERS
 
 # Far more than a second, so that a busy machine does not matter, and far less than a hang.
 SOON = 15.0

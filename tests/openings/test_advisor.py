@@ -111,3 +111,12 @@ def test_a_position_is_not_repeated(advisor, tmp_path):
     advisor.use(str(tmp_path / "a.bin"))
     for _ in range(20):
         assert advisor.advise(board, CLOCK, 1).pv[0].uci() == "d7d5"
+
+
+def test_what_a_book_knows_is_told_whether_or_not_it_is_played(advisor, told, tmp_path):
+    second = one_move_book(tmp_path / "second.bin", ("d4", 1), ("e4", 3), ("a3", 0))
+    advisor.use(f"{tmp_path}/missing.bin;{second}")
+    advisor.enabled = False
+    moves = advisor.moves(chess.Board())
+    assert [(move.uci(), share) for move, share in moves] == [("e2e4", 0.75), ("d2d4", 0.25)]
+    assert advisor.moves(chess.Board("7k/8/8/8/8/8/8/K6R w - - 0 1")) == []

@@ -59,7 +59,9 @@ async def test_an_engine_without_ping_is_named():
 
 
 async def test_options_and_limits_are_checked():
-    with pytest.raises(SettingsError, match="no option Hash; it has: Style, computer"):
+    with pytest.raises(
+        SettingsError, match=r"no option Hash; it has: Book File, .*, Style, computer"
+    ):
         await play(settings(xboard(options={"Hash": 16}), engine(), time=TIME))
     with pytest.raises(SettingsError, match="xboard has no nodes"):
         settings(xboard(), engine(), time=TimeControl(nodes=100))

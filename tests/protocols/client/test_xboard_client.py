@@ -72,6 +72,28 @@ async def test_clocks_are_told(start, tmp_path):
     assert said[-1] == "quit"
 
 
+async def test_names_and_choices_of_several_words(start, tmp_path):
+    from protocols.client.process import IoLog
+
+    with (tmp_path / "log").open("w") as file:
+        engine = await start(make(log=IoLog(file)))
+        await engine.configure(
+            {"book mode": "very wide", "Clear-up Now": "", "Book File": "a b.bin"}
+        )
+        await engine.configure({"Own Book": "false", "Speed Limit": 7, "Style": 3})
+        with pytest.raises(EngineOptionError, match="available: narrow, very wide"):
+            await engine.configure({"Book Mode": "wide"})
+        await engine.close()
+    said = re.findall(r"> option (.*)", (tmp_path / "log").read_text())
+    assert said == [
+        "Book Mode=very wide",
+        "Clear-up Now",
+        "Book File=a b.bin",
+        "Own Book=0",
+        "Speed Limit=7",
+    ]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [({"Hash": 1}, "it has: .*memory"), ({"Style": 10}, "Style"), ({"Style": "x"}, "Style")],

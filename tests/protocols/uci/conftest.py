@@ -33,6 +33,9 @@ class ScriptedSearcher:
     def progress(self):
         return Progress(nodes=1)
 
+    def pace(self, limits):
+        return 0.001
+
     def deepen(self, board, limits, lines=1):
         moves = sorted(limits.search_moves or board.legal_moves, key=chess.Move.uci)
         for depth in range(1, (limits.depth or 60) + 1):
@@ -42,7 +45,7 @@ class ScriptedSearcher:
                 pv += sorted(board.legal_moves, key=chess.Move.uci)[:1]
                 board.pop()
                 yield Info(depth, Cp(10 * depth - line), tuple(pv), depth, line, nodes=100 * depth)
-            if (limits.nodes and 100 * depth >= limits.nodes) or self._stop.wait(0.001):
+            if (limits.nodes and 100 * depth >= limits.nodes) or self._stop.wait(self.pace(limits)):
                 return
 
 
@@ -87,9 +90,13 @@ class ScriptedEngine(Engine):
 class Conversation:
     """Lines to the engine, and what it says, in order."""
 
+    protocol = Uci
+
     def __init__(self, make_engine=ScriptedEngine, log_to=lambda path: None):
         self.heard = queue.Queue()
-        self.uci = Uci("Kempelen test", "The authors", self.heard.put, log_to, make_engine)
+        self.uci = self.protocol(
+            "Kempelen test", "The authors", self.heard.put, log_to, make_engine
+        )
 
     def say(self, *lines):
         for line in lines:

@@ -6,7 +6,7 @@ import chess
 import pytest
 
 from agent.chess.engine import Engine
-from protocols.uci import protocol
+from protocols.uci import play
 from protocols.uci.protocol import COMMANDS, OPTIONS
 
 
@@ -176,7 +176,7 @@ def test_a_search_without_end_is_stopped_at_the_end_of_input(conversation, limit
 
 
 def test_what_is_long_is_stopped_some_time_after_the_end_of_input(conversation, monkeypatch):
-    monkeypatch.setattr(protocol, "LAST_ANSWERS", 0.3)
+    monkeypatch.setattr(play, "LAST_ANSWERS", 0.3)
     conversation.say("go depth 100000")
     began = time.monotonic()
     while not conversation.uci.drain(0.05):

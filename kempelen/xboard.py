@@ -1,0 +1,35 @@
+"""`kempelen xboard`: speak xboard's protocol on standard input and output.
+
+Numba, numpy, chess and argparse are not imported before `protover` is answered.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kempelen import __version__
+from protocols import pipes
+from protocols.session import Session
+from protocols.xboard.protocol import Xboard
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments: there are none."""
+
+
+def run(arguments: Namespace) -> int:
+    """Serve until `quit` or the end of input."""
+    return serve()
+
+
+def serve() -> int:
+    """Speak xboard's protocol until `quit`, the end of input, or a closed output."""
+    return pipes.serve(make)
+
+
+def make(session: Session) -> Xboard:
+    """Return the engine that answers a session."""
+    return Xboard(f"Kempelen {__version__}", "The Kempelen authors", session.send, session.log_to)

@@ -1,0 +1,267 @@
+"""What every protocol of chess drives: the engine, its book and a player, and their options.
+
+SHARED, at the end, are the options that mean the same in each of them.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from agent.chess.engine import FINAL_CHOICES, SEARCHES, Engine
+from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO
+from agent.chess.reader import BoardReader
+from agent.evaluation import check
+from agent.limits import Info, Progress, Result
+from agent.player import Player
+from agent.threads.task_thread import Job
+from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
+from protocols.uci.options import Option
+from protocols.uci.values import UciError, shorten
+
+if TYPE_CHECKING:
+    import chess
+
+    from agent.chess.own_tables import OwnTables
+
+# How long after the end of input the last answers may take, in seconds: whoever has gone is not
+# to leave an engine behind, and whoever piped some lines in waits for their answer.
+LAST_ANSWERS = 10.0
+
+
+class ChessPlay(ABC):
+    """One session of chess. It is the listener of its player.
+
+    name, author: who it says it is. send: takes a line that is not the reply to a line, from any
+    thread. log_to: changes the debug log file; may raise OSError.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        author: str,
+        send: Callable[[str], None],
+        log_to: Callable[[str], None],
+        make_engine: Callable[[Callable[[str], None]], Engine] | None = None,
+    ) -> None:
+        self.finished = False
+        self.name = name
+        self.author = author
+        self.log_to = log_to
+        self.lines = 1
+        self.engine = (make_engine or _make_engine)(self.note)
+        self.book = BookAdvisor(self.note)
+        self.player = Player(self.engine, self, BoardReader(), advisors=(self.book,))
+        self._send = send
+        self._ends: float | None = None
+
+    def drain(self, timeout: float | None = None) -> bool:
+        """After the last line: give what has been asked for LAST_ANSWERS seconds, then stop it.
+
+        Searches that would not end by themselves are stopped at once, and all after `quit`.
+        """
+        if self.finished:
+            return True
+        if self._ends is None:
+            self._ends = time.monotonic() + LAST_ANSWERS
+            self.player.stop_endless()
+        left = self._ends - time.monotonic()
+        if left <= 0.0:
+            return True
+        return self.player.wait(left if timeout is None else min(timeout, left))
+
+    def close(self, timeout: float) -> bool:
+        """Stop everything; return whether all threads ended within about `timeout` seconds."""
+        deadline = time.monotonic() + timeout
+        ended = self.player.close(timeout)
+        return self.engine.close(max(deadline - time.monotonic(), 0.0)) and ended
+
+    # What the player, the engine and the book tell.
+
+    @abstractmethod
+    def info(self, info: Info[chess.Move]) -> None:
+        """Report a line of play."""
+
+    @abstractmethod
+    def progress(self, progress: Progress[chess.Move], seconds: float) -> None:
+        """Report where a long search stands."""
+
+    @abstractmethod
+    def error(self, message: str) -> None:
+        """Report that something failed."""
+
+    @abstractmethod
+    def note(self, message: str) -> None:
+        """Report anything else that the user should know."""
+
+    @abstractmethod
+    def result(self, result: Result[chess.Move]) -> None:
+        """Take the answer of a search."""
+
+    # The changes that commands and options make, beyond setting one attribute.
+
+    def prepare(self, job: Job) -> None:
+        """Open the book and wait for the kernel, as far as a front end should wait for it."""
+        self.book.open()
+        self.engine.settle(job)
+
+    def forget(self) -> None:
+        """Take the next position for one of another game."""
+        self.player.new_game()
+        self.player.do(lambda job: self.engine.new_game())
+
+    def set_analysing(self, analysing: bool) -> None:
+        """Analyse positions rather than play a game, or the other way round."""
+        self.player.patient = analysing
+        self.change_book(lambda book: setattr(book, "analysing", analysing))
+
+    def change_engine(self, change: Callable[[Engine], None]) -> None:
+        """Change something in the engine, after whatever it is doing."""
+        self.player.do(lambda job: change(self.engine))
+
+    def change_book(self, change: Callable[[BookAdvisor], None]) -> None:
+        """Change something in the book, after whatever the player is doing."""
+        self.player.do(lambda job: change(self.book))
+
+    def change_evaluation(self, spec: str) -> None:
+        """Use another evaluation, unless it is seen at once that there is none."""
+        check(spec)
+        self.change_engine(lambda engine: engine.set_evaluation(spec))
+
+    def change_log(self, path: str) -> None:
+        """Log to another file."""
+        try:
+            self.log_to(path)
+        except OSError as error:
+            raise UciError(f"cannot log to {shorten(path)}: {error.strerror}") from None
+
+
+def _make_engine(report: Callable[[str], None]) -> Engine:
+    return Engine(report, _open_own_tables)
+
+
+def _open_own_tables(report: Callable[[str], None]) -> OwnTables:
+    from openings.tables import open_own_tables  # imports the kernel
+
+    return open_own_tables(report)
+
+
+def setter(name: str) -> Callable[[ChessPlay, Any], None]:
+    """Return the change of an option that sets an attribute."""
+    return lambda play, value: setattr(play, name, value)
+
+
+def _set_overhead(play: ChessPlay, milliseconds: int) -> None:
+    play.player.overhead = milliseconds / 1e3
+
+
+def _book_setter(name: str) -> Callable[[ChessPlay, Any], None]:
+    return lambda play, value: play.change_book(lambda book: setattr(book, name, value))
+
+
+SHARED: tuple[Option[ChessPlay], ...] = (
+    Option(
+        "Hash",
+        "spin",
+        lambda play, value: play.change_engine(lambda engine: engine.set_megabytes(value)),
+        default=16,
+        least=1,
+        most=65536,
+    ),
+    Option(
+        "Clear Hash", "button", lambda play, _: play.change_engine(lambda engine: engine.clear())
+    ),
+    Option(
+        "Threads",
+        "spin",
+        lambda play, value: play.change_engine(lambda engine: engine.set_threads(value)),
+        default=1,
+        least=1,
+        most=256,
+    ),
+    Option("MultiPV", "spin", setter("lines"), default=1, least=1, most=256),
+    Option("Move Overhead", "spin", _set_overhead, default=10, least=0, most=5000),
+    Option("OwnBook", "check", _book_setter("enabled"), default=True),
+    Option(
+        "BookFile",
+        "string",
+        lambda play, value: play.change_book(lambda book: book.use(value)),
+        default=SHIPPED,
+    ),
+    Option(
+        "BookDepth",
+        "spin",
+        _book_setter("depth"),
+        default=MOST_MOVES,
+        least=0,
+        most=MOST_MOVES,
+    ),
+    Option(
+        "BookVariety",
+        "combo",
+        _book_setter("variety"),
+        default=WEIGHTED,
+        choices=VARIETIES,
+    ),
+    Option(
+        "UCI_LimitStrength",
+        "check",
+        lambda play, value: play.change_engine(lambda engine: engine.set_level(limit=value)),
+        default=False,
+    ),
+    Option(
+        "UCI_Elo",
+        "spin",
+        lambda play, value: play.change_engine(lambda engine: engine.set_level(elo=value)),
+        default=LEAST_ELO,
+        least=LEAST_ELO,
+        most=MOST_ELO,
+    ),
+    Option(
+        "Skill Level",
+        "spin",
+        lambda play, value: play.change_engine(lambda engine: engine.set_level(skill=value)),
+        default=int(FULL),
+        least=0,
+        most=int(FULL),
+    ),
+    Option(
+        "OwnTables",
+        "check",
+        lambda play, value: play.change_engine(lambda engine: engine.use_own_tables(value)),
+        default=True,
+    ),
+    Option(
+        "SyzygyPath",
+        "string",
+        lambda play, value: play.change_engine(lambda engine: engine.use_syzygy(value)),
+    ),
+    Option(
+        "GaviotaPath",
+        "string",
+        lambda play, value: play.change_engine(lambda engine: engine.use_gaviota(value)),
+    ),
+    Option(
+        "Evaluation",
+        "string",
+        lambda play, value: play.change_evaluation(value or "handcrafted"),
+        default="handcrafted",
+    ),
+    Option(
+        "Search",
+        "combo",
+        lambda play, value: play.change_engine(lambda engine: engine.set_search(value)),
+        default=SEARCHES[0],
+        choices=SEARCHES,
+    ),
+    Option(
+        "Final Choice",
+        "combo",
+        lambda play, value: play.change_engine(lambda engine: engine.set_final_choice(value)),
+        default=FINAL_CHOICES[0],
+        choices=FINAL_CHOICES,
+    ),
+    Option("Debug Log File", "string", ChessPlay.change_log),
+)

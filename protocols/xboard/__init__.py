@@ -1,0 +1,1 @@
+"""xboard's protocol: the engine for xboard, WinBoard and other front ends of theirs."""

@@ -1,0 +1,51 @@
+"""An engine that speaks xboard's protocol in the test's own process, around a scripted searcher."""
+
+import pytest
+
+from protocols.xboard.protocol import Xboard
+from tests.protocols.uci.conftest import PATIENCE, Conversation, ScriptedEngine, ScriptedSearcher
+
+
+class PatientSearcher(ScriptedSearcher):
+    """Takes seconds where it is given minutes, which a test does not wait for."""
+
+    def pace(self, limits):
+        return 0.05 if limits.movetime and limits.movetime >= 50 else 0.001
+
+
+class PatientEngine(ScriptedEngine):
+    def __init__(self, report):
+        super().__init__(report)
+        self.scripted = PatientSearcher()
+
+
+class XboardConversation(Conversation):
+    protocol = Xboard
+
+    def __init__(self, make_engine=PatientEngine, **options):
+        super().__init__(make_engine, **options)
+
+    @property
+    def xboard(self):
+        return self.uci
+
+
+@pytest.fixture
+def conversation():
+    talk = XboardConversation()
+    talk.say("option OwnBook=0")
+    yield talk
+    assert talk.xboard.close(PATIENCE)
+
+
+@pytest.fixture
+def make_conversation():
+    made = []
+
+    def make(*arguments, **options):
+        made.append(XboardConversation(*arguments, **options))
+        return made[-1]
+
+    yield make
+    for talk in made:
+        assert talk.xboard.close(PATIENCE)

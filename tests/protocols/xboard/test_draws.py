@@ -1,0 +1,81 @@
+import chess
+import pytest
+
+from agent.limits import Cp, Info, Mate
+from protocols.xboard.draws import MOVES, Agreement, is_claimed, verdict
+
+LATE = chess.Board("7k/8/8/8/8/8/R7/r5K1 w - - 10 60")
+
+
+@pytest.mark.parametrize(
+    ("fen", "over"),
+    [
+        (chess.STARTING_FEN, None),
+        ("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3", "0-1 {Black mates}"),
+        ("R6k/8/6K1/8/8/8/8/8 b - - 0 1", "1-0 {White mates}"),
+        ("R6k/8/6K1/8/8/8/8/8 b - - 100 99", "1-0 {White mates}"),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "1/2-1/2 {Stalemate}"),
+        ("7k/8/6K1/8/8/8/8/6N1 b - - 0 1", "1/2-1/2 {Insufficient material}"),
+        ("7k/8/6K1/8/8/8/8/5NN1 b - - 0 1", None),
+        ("7k/8/6K1/8/8/8/8/6R1 b - - 100 99", "1/2-1/2 {Draw by fifty move rule}"),
+        ("7k/8/6K1/8/8/8/8/6R1 b - - 99 99", None),
+    ],
+)
+def test_the_end_by_rule(fen, over):
+    assert verdict(chess.Board(fen)) == over
+    assert is_claimed(over) == (over is not None and "fifty" in over)
+
+
+def test_the_third_repetition():
+    board = chess.Board()
+    for move in ("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"):
+        board.push_uci(move)
+    assert verdict(board) is None
+    board.push_uci("f6g8")
+    assert verdict(board) == "1/2-1/2 {Draw by repetition}"
+    assert is_claimed(verdict(board))
+
+
+def agreement(*scores):
+    made = Agreement()
+    for score in scores:
+        made.note(Info(10, score, (), nodes=1000))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("scores", "accepts"),
+    [
+        ((), False),
+        ((Cp(200),), False),
+        ((Cp(0),), False),
+        ((Cp(-60),), True),
+        ((Cp(-60), Cp(10)), False),
+        ((Mate(-5),), True),
+        ((Mate(5),), False),
+        ((Cp(0),) * MOVES, True),
+        ((Cp(0),) * (MOVES - 1), False),
+        ((Cp(30), *(Cp(0),) * (MOVES - 1)), False),
+        ((Mate(3), *(Cp(0),) * (MOVES - 1)), False),
+    ],
+)
+def test_an_offer_is_accepted_by_whoever_gains_nothing(scores, accepts):
+    assert agreement(*scores).accepts(LATE) == accepts
+
+
+def test_early_in_a_game_an_even_position_is_played_on():
+    even = agreement(*(Cp(0),) * MOVES)
+    assert not even.accepts(chess.Board())
+    even.clear()
+    assert not even.accepts(LATE)
+
+
+def test_what_was_not_searched_says_nothing():
+    made = Agreement()
+    made.note(None)
+    made.note(Info(1, Cp(-300), (), nodes=0))
+    assert not made.accepts(LATE)
+
+
+def test_a_draw_that_could_be_claimed_is_accepted():
+    assert agreement(Cp(500)).accepts(chess.Board("7k/8/8/8/8/8/R7/r5K1 w - - 100 90"))

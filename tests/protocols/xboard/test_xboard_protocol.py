@@ -1,0 +1,271 @@
+"""What the transcripts cannot say: clocks, draws, failures, searches that go on, long inputs."""
+
+import time
+
+import chess
+import pytest
+
+from agent.chess.engine import Engine
+from agent.limits import Cp, Info, SideClock
+from protocols.uci import play
+from protocols.uci.play import SHARED
+from protocols.xboard.features import HASH, OPTIONS, THREADS, declaration
+from protocols.xboard.protocol import COMMANDS
+from protocols.xboard.text import thinking_line
+
+
+@pytest.fixture
+def limits(conversation, monkeypatch):
+    """What the searches of a conversation were limited by, the latest last."""
+    found = []
+    deepen = conversation.xboard.engine.scripted.deepen
+
+    def note(board, limits, lines=1):
+        found.append(limits)
+        yield from deepen(board, limits, lines)
+
+    monkeypatch.setattr(conversation.xboard.engine.scripted, "deepen", note)
+    return found
+
+
+def test_every_option_is_declared_with_a_default_that_it_accepts(conversation):
+    declared = [line for line in conversation.ask("protover 2") if "option=" in line]
+    assert len(declared) == len(OPTIONS) == len(SHARED) - 2
+    assert {HASH, THREADS} == {each.name for each in SHARED} - {each.name for each in OPTIONS}
+    for option, line in zip(OPTIONS, declared, strict=True):
+        assert line == f'feature option="{declaration(option)}"'
+        default = int(option.default) if option.kind == "check" else option.default or ""
+        value = "" if option.kind == "button" else f"={default}"
+        assert conversation.ask(f"option {option.name}{value}") == []
+
+
+def test_memory_and_cores_are_the_table_and_the_threads(conversation):
+    conversation.ask("memory 64", "cores 2", "option Clear Hash", "cores 100000")
+    assert conversation.xboard.engine.changes == [
+        ("Hash", 64),
+        ("Threads", 2),
+        ("Clear Hash", None),
+        ("Threads", 256),
+    ]
+
+
+@pytest.mark.parametrize("going_on", ["analyze", "hard"])
+def test_an_option_holds_at_once_where_a_search_goes_on_for_ever(conversation, limits, going_on):
+    conversation.say("new", "sd 2", "usermove e2e4")
+    conversation.hear_until("move")
+    conversation.say(going_on, "memory 64", "option MultiPV=3", "ping 1")
+    conversation.hear_until("pong 1")
+    assert conversation.xboard.engine.changes[-1] == ("Hash", 64)
+    assert limits[-1].infinite or limits[-1].ponder
+    conversation.ask("force")
+
+
+def test_an_option_waits_for_our_move(conversation):
+    conversation.say("new", "st 1000", "go", "memory 64")
+    assert ("Hash", 64) not in conversation.xboard.engine.changes
+    assert conversation.ask("?") == ["move a2a3"]
+    assert ("Hash", 64) in conversation.xboard.engine.changes
+
+
+@pytest.mark.parametrize(
+    ("lines", "clock", "moves_to_go"),
+    [
+        (("level 40 5 0",), SideClock(300), 40),
+        (("level 0 2:30 12", "time 1000", "otim 5"), SideClock(10, 12), None),
+        (("level 0 5 3", "time -20"), SideClock(0, 3), None),
+        (("st 5", "level 2 0:01 0", "time 100"), SideClock(1), 2),
+    ],
+)
+def test_a_clock_reaches_the_search(conversation, limits, lines, clock, moves_to_go):
+    heard = conversation.ask("new", "sd 3", *lines, "go")
+    assert heard == ["move a2a3"]
+    (limit,) = limits
+    assert (limit.clock, limit.moves_to_go, limit.depth) == (clock, moves_to_go, 3)
+    assert limit.movetime is None
+
+
+def test_time_for_each_move_reaches_the_search(conversation, limits):
+    conversation.ask("new", "level 40 5 0", "st 0.05", "time 100000", "go")
+    assert (limits[0].movetime, limits[0].clock, limits[0].depth) == (0.05, None, None)
+
+
+def test_moves_to_the_next_control_are_counted(conversation, limits):
+    conversation.ask("new", "sd 1", "level 3 0:30 0")
+    for move in ("e2e4", "e4e5", "d2d4", "d4d5"):
+        conversation.ask(f"usermove {move}")
+    assert [limit.moves_to_go for limit in limits] == [3, 2, 1, 3]
+
+
+def test_a_clock_that_nobody_tells_runs_on(conversation, limits):
+    conversation.ask("new", "level 0 0:10 0", "go")  # of sixty iterations of a millisecond
+    conversation.ask("sd 1", "usermove e7e5")
+    assert limits[0].clock == SideClock(10)
+    assert limits[1].clock.time <= 9.94
+
+
+def test_a_pause_stops_the_clock_and_not_more(conversation, limits):
+    conversation.say("new", "st 100", "post", "go")
+    conversation.hear_until("5 ")
+    conversation.say("nopost", "pause", "ping 1")
+    conversation.hear_until("pong 1")
+    time.sleep(1.0)
+    assert conversation.ask("sd 1", "resume") == ["move a2a3"]
+    assert 99.0 < limits[-1].movetime < 100
+
+
+def test_a_ponder_hit_goes_on_and_a_clock_that_was_set_does_not(conversation, limits):
+    conversation.say("new", "hard", "level 0 10 0", "time 60000", "sd 2", "usermove e2e4", "ping 1")
+    assert conversation.hear_until("pong 1")[0] == "move a7a5"
+    conversation.say("time 59950", "usermove a2a3")
+    assert conversation.hear() == "move a5a4"
+    assert [limit.ponder for limit in limits[:2]] == [False, True]
+    assert limits[1].clock.time == pytest.approx(600, abs=5)
+    conversation.say("time 1000", "usermove a1a2", "ping 2")
+    assert conversation.hear_until("pong 2")[0].startswith("move ")
+    conversation.ask("force")
+    assert SideClock(10) in [limit.clock for limit in limits]
+
+
+def test_nothing_is_said_of_a_search_that_was_given_up(conversation):
+    conversation.say("new", "post", "analyze")
+    conversation.hear_until("10 ")
+    conversation.say("force", "ping 1")
+    heard = conversation.rest()
+    assert heard[heard.index("pong 1") :] == ["pong 1"]
+    conversation.say("st 1000", "go", "ping 2", "force", "usermove e2e4", "ping 3")
+    assert [line for line in conversation.rest() if line[0] in "pm"] == ["pong 2", "pong 3"]
+
+
+def test_pings_are_answered_in_order_whatever_goes_on(conversation):
+    lines, number = [], 0
+    for words in (
+        "new",
+        "st 1000",
+        "go",
+        "memory 8",
+        "?",
+        "hard",
+        "analyze",
+        "exit",
+        "go",
+        "force",
+    ):
+        number += 2
+        lines += [words, f"ping {number}", f"ping {number + 1}"]
+    conversation.say(*lines * 3)
+    pongs = [line.split()[1] for line in conversation.rest() if line.startswith("pong")]
+    assert pongs == [line.split()[1] for line in lines * 3 if line.startswith("ping")]
+
+
+def test_hints_are_thought_about_one_at_a_time(conversation):
+    assert conversation.ask("new", "force", *["hint"] * 1000) == ["Hint: a2a3"]
+    assert conversation.ask("hint") == ["Hint: a2a3"]
+
+
+def test_a_user_is_not_shown_everything_that_fails(conversation):
+    heard = conversation.ask("new", *(f"memory {2000 + number}" for number in range(100)))
+    assert [line.split()[0] for line in heard] == ["tellusererror"] * 20 + ["#"] * 80
+
+
+def test_a_hint_that_comes_too_late_is_not_given(conversation):
+    assert conversation.ask("new", "force", "hint", "usermove e2e4", "ping 1") == ["pong 1"]
+
+
+@pytest.mark.parametrize(("score", "accepted"), [(Cp(-200), True), (Cp(200), False)])
+def test_a_draw_is_accepted_by_whoever_is_behind(conversation, monkeypatch, score, accepted):
+    def deepen(board, limits, lines=1):
+        yield Info(1, score, (chess.Move.from_uci("a7a5"),), nodes=10)
+
+    monkeypatch.setattr(conversation.xboard.engine.scripted, "deepen", deepen)
+    offered = ["offer draw"] if accepted else []
+    conversation.say("new", "st 10", "usermove e2e4", "draw")
+    assert sorted(conversation.rest()) == ["move a7a5", *offered]
+    assert conversation.ask("draw") == offered
+    assert conversation.ask("force", "draw") == []
+
+
+def test_a_search_that_fails_is_told_once_in_a_game_and_a_move_is_made(conversation, monkeypatch):
+    def deepen(board, limits, lines=1):
+        yield from ()
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(conversation.xboard.engine.scripted, "deepen", deepen)
+    error, move = conversation.ask("new", "st 10", "go")
+    assert error.startswith("tellusererror internal error: ZeroDivisionError")
+    assert move.startswith("move ")
+    again, move = conversation.ask("usermove e7e5")
+    assert again.startswith("# internal error")
+    assert move.startswith("move ")
+
+
+def test_chess960_lines_have_castling_as_a_letter():
+    board = chess.Board("1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1", chess960=True)
+    moves = tuple(map(chess.Move.from_uci, ("e1g1", "e8b8", "a2a3")))[:2]
+    line = thinking_line(Info(3, Cp(5), moves, bound="lowerbound"), board)
+    assert line.partition("\t")[2] == "O-O O-O-O !"
+    assert thinking_line(Info(3, Cp(5), ()), board, "e2e4").endswith("\te2e4")
+
+
+def test_the_log_file_can_fail(make_conversation):
+    def log_to(path):
+        if path == "/":
+            raise IsADirectoryError(21, "Is a directory")
+
+    talk = make_conversation(log_to=log_to)
+    assert talk.ask("option Debug Log File=/tmp/My Log") == []
+    assert talk.ask("option Debug Log File=/") == [
+        "Error (cannot log to '/': Is a directory): option Debug Log File=/"
+    ]
+
+
+def test_a_file_that_is_not_there_is_named_to_the_user(make_conversation, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    talk = make_conversation(Engine)
+    for option in ("BookFile", "SyzygyPath", "GaviotaPath"):
+        (reply,) = talk.ask(f"option {option}=nowhere")
+        assert "nowhere" in reply
+
+
+def test_a_megabyte_on_one_line(conversation):
+    for line in ("x" * 2**20, "usermove " + "y " * 2**19, "ping " + "1" * 2**20):
+        (heard,) = conversation.ask(line)
+        assert len(heard) < 200
+    assert conversation.ask("setboard " + "8/" * 2**19)[0].startswith("tellusererror Illegal")
+
+
+def test_a_game_longer_than_any_is_refused(conversation, monkeypatch):
+    from protocols.xboard import protocol
+
+    monkeypatch.setattr(protocol, "LONGEST_GAME", 2)
+    (heard,) = conversation.ask("force", "usermove e2e4", "usermove e7e5", "usermove d2d4")
+    assert heard == "Illegal move (the game is longer than any can be): d2d4"
+
+
+def test_help_lists_the_table(conversation):
+    heard = conversation.ask("help")
+    assert [line.split()[1].rstrip(":") for line in heard] == list(COMMANDS)
+
+
+def test_quit_is_seen_and_nothing_more_is_said(conversation):
+    conversation.say("go", "quit")
+    assert conversation.xboard.finished
+    assert conversation.xboard.drain(0.0)
+    assert conversation.xboard.close(20.0)
+    assert conversation.rest() == []
+
+
+@pytest.mark.parametrize("lines", [("st 0.1", "go"), ("sd 5", "hard", "go")])
+def test_a_move_that_is_due_is_made_after_the_end_of_input(conversation, lines):
+    conversation.say("new", *lines)
+    assert conversation.xboard.drain()
+    assert not conversation.xboard.player.busy
+    assert conversation.rest()[-1] == "move a2a3"
+
+
+@pytest.mark.parametrize("lines", [("analyze",), ("hard", "sd 1", "go")])
+def test_what_has_no_end_is_stopped_at_the_end_of_input(conversation, lines):
+    conversation.say("new", *lines, "ping 1")
+    conversation.hear_until("pong 1")
+    began = time.monotonic()
+    assert conversation.xboard.drain()
+    assert time.monotonic() - began < play.LAST_ANSWERS / 2
