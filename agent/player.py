@@ -259,6 +259,13 @@ class Player(TaskThread, Generic[Position, Move]):
         self._last = None
         self.lag.new_game()
 
+    def close(self, timeout: float) -> bool:
+        """Stop and end the thread; return whether it ended within `timeout` seconds."""
+        ended = super().close(timeout)
+        if ended:
+            self._last = None  # which knows the last search, and all its memory
+        return ended
+
 
 class _Thinking(Generic[Position, Move]):
     """One search, from `go` to its result.

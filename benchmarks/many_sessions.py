@@ -5,13 +5,15 @@ python benchmarks/many_sessions.py --sessions 20 --minutes 0.2 --every 2.5
 
 Each session plays a game of its own and asks for a move of so many milliseconds again and again,
 at moments of chance. It is late if the answer comes after that time, counted from before the `go`
-is handed over. Moves are checked by the `chess` package.
+is handed over. Moves are checked by the `chess` package. How late a process wakes up that does
+nothing but sleep is measured beside it: what the machine itself does to a clock.
 """
 
 import argparse
 import gc
 import os
 import queue
+import subprocess
 import sys
 import threading
 import time
@@ -132,6 +134,19 @@ class Player:
             self._board.push(self._chance.choice(list(self._board.legal_moves)))
 
 
+# Sleeps until its input ends; prints how late it woke up, in milliseconds: 99 % and the worst.
+SLEEPER = """
+import select, sys, time
+late = []
+while not select.select([sys.stdin], [], [], 0)[0]:
+    due = time.perf_counter() + 0.02
+    time.sleep(0.02)
+    late.append(1000 * (time.perf_counter() - due))
+late.sort()
+print(round(late[int(0.99 * len(late))], 1), round(late[-1], 1))
+"""
+
+
 def resident() -> float:
     """Return the megabytes of memory that this process has."""
     gc.collect()
@@ -193,7 +208,11 @@ def main() -> int:
     time.sleep(1)
     idle, threads = resident(), threading.active_count()
     busy, began = time.process_time(), time.perf_counter()
-    figures, most = play(players, options)
+    with subprocess.Popen(
+        [sys.executable, "-c", SLEEPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as sleeper:
+        figures, most = play(players, options)
+        slept = ", ".join(sleeper.communicate()[0].split())
     busy = (time.process_time() - busy) / (time.perf_counter() - began)
     playing = resident()
     for player in (first, *players):
@@ -220,6 +239,7 @@ def main() -> int:
             for percent in (1, 10, 50)
         ),
         ("processors in use", round(busy, 2)),
+        ("a process that only sleeps wakes up late by, ms, 99 % and 100 %", slept),
         ("MB, process with one session", round(alone, 1)),
         ("MB of an idle session", round((idle - alone) / options.sessions, 2)),
         (

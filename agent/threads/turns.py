@@ -27,9 +27,10 @@ LONG = 0.5
 # The last moments in which to search without a turn.
 LAST_MOMENTS = 0.010
 # What is kept free of each move, since the answers of many come later than those of one: the least
-# and the most, and how it follows what was seen, the worst for the longest.
-LEAST_RESERVE, MOST_RESERVE = 0.010, 0.060
+# and the most, and how it follows what was seen, the worst for the longest; what is expected first.
+LEAST_RESERVE, MOST_RESERVE = 0.010, 0.100
 RESERVED, FORGOTTEN = 1.5, 0.98
+FIRST_LATENESS = 0.020
 # How long the thread that looks stays when nobody waits.
 IDLE = 5.0
 
@@ -117,7 +118,7 @@ class Turns:
         self._beyond: list[Turn] = []  # in the last moments of their time
         self._somebody_waits = threading.Condition(self._lock)
         self._looking = False
-        self._latest = 0.0
+        self._latest = FIRST_LATENESS
 
     @property
     def reserve(self) -> float:

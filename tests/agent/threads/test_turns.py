@@ -216,11 +216,11 @@ def test_a_turn_is_not_taken_back_at_once(begin):
 
 def test_what_is_kept_free_follows_the_latest_answers():
     turns = Turns(1)
-    least = turns.reserve
-    turns.note_lateness(0.02)
     assert turns.reserve == pytest.approx(0.03)
+    turns.note_lateness(0.05)
+    assert turns.reserve == pytest.approx(0.075)
     turns.note_lateness(5.0)
     assert turns.reserve == turns_module.MOST_RESERVE
     for _ in range(1000):
         turns.note_lateness(-0.1)
-    assert turns.reserve == least
+    assert turns.reserve == turns_module.LEAST_RESERVE
