@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from agent.chess.evaluations import load
@@ -263,8 +262,11 @@ class Engine:
             if loading.started is not None:
                 left = loading.started + PATIENCE - time.monotonic()
                 wait_for_any(loading.ready, job.stop, job.overtaken, timeout=max(left, 0.0))
-            if self._at_hand(name) is None and loading.usable:
-                _try_out(name)
+            if self._at_hand(name) is None and loading.usable and name not in _tried_out:
+                try:
+                    _make_ready(name)
+                except Exception as error:  # noqa: BLE001 - without it the fallback plays
+                    loading.fail(error)
 
     def set_megabytes(self, megabytes: int) -> None:
         """Resize the table; raises MemoryError and keeps the old one if there is no room."""
@@ -415,8 +417,7 @@ class Engine:
         loading = self._loading[name]
         if name not in self._searchers and loading.usable:
             try:
-                _try_out(name)
-                searcher = _make(name)
+                searcher = _make_ready(name)
             except Exception as error:  # noqa: BLE001 - without it the fallback plays
                 loading.fail(error)
             else:
@@ -526,15 +527,22 @@ def _open(
         raise PlayerError(f"{error}; the tables stay as they were") from None
 
 
-@cache
-def _try_out(name: str) -> None:
-    """Search, once in this process: a first call takes longer than a fast game allows."""
+# The searches that have searched in this process.
+_tried_out: set[str] = set()
+
+
+def _make_ready(name: str) -> CrewSearch:
+    """Make a searcher, and the first one search: that takes longer than a fast game allows."""
     import chess
 
     searcher = _make(name)
-    searcher.arm()
-    for _ in searcher.deepen(chess.Board(), Limits(depth=1)):
-        pass
+    if name not in _tried_out:
+        searcher.arm()
+        for _ in searcher.deepen(chess.Board(), Limits(depth=1)):
+            pass
+        searcher.new_game()
+        _tried_out.add(name)
+    return searcher
 
 
 def _make(name: str) -> CrewSearch:

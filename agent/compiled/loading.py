@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from agent.clock import Clock
 
 
-# The parts that this process has loaded.
-_loaded: set[str] = set()
+# The parts that are in this process, which may have many engines, and what loaded them.
+_loaded: set[tuple[str, Callable[[str], None]]] = set()
 
 
 class Loading:
@@ -97,13 +97,6 @@ class Loading:
     def _load(self) -> None:
         """Load it; compile it first, in a child process, where that was never done."""
         try:
-            if self._part in _loaded:
-                self._looked.set()
-                if self._after is not None:
-                    wait_for_any(self._after.ready, self._closed)
-                if not self._closed.is_set():
-                    self._and_then()
-                return
             from agent.compiled import warming
 
             self._cold = not warming.is_warm(self._part)
@@ -122,8 +115,10 @@ class Loading:
                     self._child.wait()
             if self._closed.is_set():
                 return
-            warming.load(self._part)
-            _loaded.add(self._part)
+            load = warming.load
+            if (self._part, load) not in _loaded:
+                load(self._part)
+                _loaded.add((self._part, load))
             if self._cold:
                 self._report(f"the {self._name} is compiled")
             self._and_then()
