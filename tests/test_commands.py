@@ -180,6 +180,7 @@ TOO_LONG = [
     "python benchmarks/kill_and_resume.py",
     "python benchmarks/lab_speed.py",
     "python benchmarks/levels.py",
+    "python benchmarks/many_sessions.py",
     "python benchmarks/mcts.py",
     "python benchmarks/memory.py",
     "python benchmarks/nodes.py",

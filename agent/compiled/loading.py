@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from agent.clock import Clock
 
 
+# The parts that are in this process, which may have many engines, and what loaded them.
+_loaded: set[tuple[str, Callable[[str], None]]] = set()
+
+
 class Loading:
     """The loading of one part.
 
@@ -111,7 +115,10 @@ class Loading:
                     self._child.wait()
             if self._closed.is_set():
                 return
-            warming.load(self._part)
+            load = warming.load
+            if (self._part, load) not in _loaded:
+                load(self._part)
+                _loaded.add((self._part, load))
             if self._cold:
                 self._report(f"the {self._name} is compiled")
             self._and_then()

@@ -10,14 +10,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from agent.chess.engine import FINAL_CHOICES, SEARCHES, Engine
+from agent.chess.engine import FINAL_CHOICES, SEARCHES, USUAL_MEGABYTES, Engine
 from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO
 from agent.chess.reader import BoardReader
-from agent.evaluation import check
+from agent.evaluation import HANDCRAFTED, check
 from agent.limits import Info, Progress, Result
+from agent.memory_budget import MemoryBudget
 from agent.player import Player
 from agent.threads.task_thread import Job
+from agent.threads.turns import Turns
 from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
+from protocols.permissions import LOCAL, Permissions
 from protocols.uci.options import Option
 from protocols.uci.values import UciError, shorten
 
@@ -35,7 +38,9 @@ class ChessPlay(ABC):
     """One session of chess. It is the listener of its player.
 
     name, author: who it says it is. send: takes a line that is not the reply to a line, from any
-    thread. log_to: changes the debug log file; may raise OSError.
+    thread. log_to: changes the debug log file; may raise OSError. permissions: what this session
+    may ask for. turns: to search by, shared with other sessions; None to search at any time.
+    budget: of the memory that all sessions share.
     """
 
     def __init__(
@@ -45,15 +50,24 @@ class ChessPlay(ABC):
         send: Callable[[str], None],
         log_to: Callable[[str], None],
         make_engine: Callable[[Callable[[str], None]], Engine] | None = None,
+        permissions: Permissions = LOCAL,
+        turns: Turns | None = None,
+        budget: MemoryBudget | None = None,
     ) -> None:
         self.finished = False
+        self.permissions = permissions
         self.name = name
         self.author = author
         self.log_to = log_to
         self.lines = 1
-        self.engine = (make_engine or _make_engine)(self.note)
+        megabytes = min(USUAL_MEGABYTES, permissions.megabytes)
+        self.engine = (
+            Engine(self.note, _open_own_tables, megabytes, budget)
+            if make_engine is None
+            else make_engine(self.note)
+        )
         self.book = BookAdvisor(self.note)
-        self.player = Player(self.engine, self, BoardReader(), advisors=(self.book,))
+        self.player = Player(self.engine, self, BoardReader(), advisors=(self.book,), turns=turns)
         self._send = send
         self._ends: float | None = None
 
@@ -138,10 +152,6 @@ class ChessPlay(ABC):
             raise UciError(f"cannot log to {shorten(path)}: {error.strerror}") from None
 
 
-def _make_engine(report: Callable[[str], None]) -> Engine:
-    return Engine(report, _open_own_tables)
-
-
 def _open_own_tables(report: Callable[[str], None]) -> OwnTables:
     from openings.tables import open_own_tables  # imports the kernel
 
@@ -166,9 +176,10 @@ SHARED: tuple[Option[ChessPlay], ...] = (
         "Hash",
         "spin",
         lambda play, value: play.change_engine(lambda engine: engine.set_megabytes(value)),
-        default=16,
+        default=USUAL_MEGABYTES,
         least=1,
         most=65536,
+        share="megabytes",
     ),
     Option(
         "Clear Hash", "button", lambda play, _: play.change_engine(lambda engine: engine.clear())
@@ -180,6 +191,7 @@ SHARED: tuple[Option[ChessPlay], ...] = (
         default=1,
         least=1,
         most=256,
+        share="threads",
     ),
     Option("MultiPV", "spin", setter("lines"), default=1, least=1, most=256),
     Option("Move Overhead", "spin", _set_overhead, default=10, least=0, most=5000),
@@ -189,6 +201,8 @@ SHARED: tuple[Option[ChessPlay], ...] = (
         "string",
         lambda play, value: play.change_book(lambda book: book.use(value)),
         default=SHIPPED,
+        trusted=True,
+        own=(SHIPPED,),
     ),
     Option(
         "BookDepth",
@@ -237,17 +251,21 @@ SHARED: tuple[Option[ChessPlay], ...] = (
         "SyzygyPath",
         "string",
         lambda play, value: play.change_engine(lambda engine: engine.use_syzygy(value)),
+        trusted=True,
     ),
     Option(
         "GaviotaPath",
         "string",
         lambda play, value: play.change_engine(lambda engine: engine.use_gaviota(value)),
+        trusted=True,
     ),
     Option(
         "Evaluation",
         "string",
-        lambda play, value: play.change_evaluation(value or "handcrafted"),
-        default="handcrafted",
+        lambda play, value: play.change_evaluation(value or HANDCRAFTED.name),
+        default=HANDCRAFTED.name,
+        trusted=True,
+        own=(HANDCRAFTED.name,),
     ),
     Option(
         "Search",
@@ -263,5 +281,5 @@ SHARED: tuple[Option[ChessPlay], ...] = (
         default=FINAL_CHOICES[0],
         choices=FINAL_CHOICES,
     ),
-    Option("Debug Log File", "string", ChessPlay.change_log),
+    Option("Debug Log File", "string", ChessPlay.change_log, trusted=True),
 )

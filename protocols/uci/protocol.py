@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, Any
 from agent.chess.engine import Engine
 from agent.clock import allot
 from agent.limits import Cp, Info, Limits, Progress, Result, SideClock
+from agent.memory_budget import MemoryBudget
 from agent.player import PlayerError, describe
 from agent.threads.task_thread import Job
+from agent.threads.turns import Turns
+from protocols.permissions import LOCAL, Permissions, refusal
 from protocols.uci.options import Option, find
 from protocols.uci.play import SHARED, ChessPlay, setter
 from protocols.uci.position import CurrentPosition, read_move
@@ -46,11 +49,15 @@ Replies = Iterator[str]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: how its arguments are parsed into a value, and what is done with it."""
+    """One command: how its arguments are parsed into a value, and what is done with it.
+
+    trusted: it burdens the machine; see protocols.permissions.
+    """
 
     parse: Callable[[str], Any]
     act: Callable[[Uci, Any], Replies]
     help: str
+    trusted: bool = False
 
 
 class Uci(ChessPlay):
@@ -64,9 +71,12 @@ class Uci(ChessPlay):
         log_to: Callable[[str], None],
         make_engine: Callable[[Callable[[str], None]], Engine] | None = None,
         more_options: tuple[Option[Uci], ...] = (),
+        permissions: Permissions = LOCAL,
+        turns: Turns | None = None,
+        budget: MemoryBudget | None = None,
     ) -> None:
-        super().__init__(name, author, send, log_to, make_engine)
-        self.options = OPTIONS + more_options
+        super().__init__(name, author, send, log_to, make_engine, permissions, turns, budget)
+        self.options = tuple(option.permitted(permissions) for option in OPTIONS + more_options)
         self.chess960 = False
         self.show_wdl = False
         self._debug = False
@@ -80,13 +90,15 @@ class Uci(ChessPlay):
             if name:
                 self._introduced = True
                 command = COMMANDS[name]
+                if command.trusted and not self.permissions.trusted:
+                    raise UciError(refusal(name))
                 yield from command.act(self, command.parse(rest))
             elif self._introduced and line.strip():
                 yield say(f"unknown command: {shorten(line)}")
         except UciError as error:
-            yield say(str(error))
+            yield self._say(str(error))
         except Exception as error:  # noqa: BLE001 - whatever a line does, the next is read
-            yield say(describe(error))
+            yield self._say(describe(error))
 
     def overlong_line(self) -> Replies:
         """Say that a line was dropped."""
@@ -104,11 +116,14 @@ class Uci(ChessPlay):
 
     def error(self, message: str) -> None:
         """Report that something failed."""
-        self._send(say(message))
+        self._send(self._say(message))
 
     def note(self, message: str) -> None:
         """Report anything else that the user should know."""
-        self._send(say(message))
+        self._send(self._say(message))
+
+    def _say(self, message: str) -> str:
+        return say(self.permissions.hide(message))
 
     def result(self, result: Result[chess.Move]) -> None:
         """Answer a `go`."""
@@ -120,7 +135,8 @@ class Uci(ChessPlay):
         yield f"id name {self.name}"
         yield f"id author {self.author}"
         for option in self.options:
-            yield option.line()
+            if not option.refused:
+                yield option.line()
         yield "uciok"
         self.engine.start()
 
@@ -138,8 +154,10 @@ class Uci(ChessPlay):
 
     def _set_option(self, command: SetOption) -> Replies:
         option = find(self.options, command.name)
-        option.change(self, option.read(command.value))
-        yield from ()
+        value, remark = option.take(command.value)
+        option.change(self, value)
+        if remark:
+            yield say(remark)
 
     def _new_game(self, _: None) -> Replies:
         self.forget()
@@ -153,6 +171,8 @@ class Uci(ChessPlay):
         board = self._position.recent()
         problems = list(go.problems)
         if "perft" in go.numbers:
+            if not self.permissions.trusted:
+                raise UciError(refusal("go perft"))
             yield from map(say, problems)
             depth = max(go.numbers["perft"], 1)
             self.player.do(lambda job: self._perft(job, board, depth), lengthy=True)
@@ -250,7 +270,8 @@ class Uci(ChessPlay):
 
     def _help(self, _: None) -> Replies:
         for name, command in COMMANDS.items():
-            yield say(f"{name}: {command.help}")
+            if self.permissions.trusted or not command.trusted:
+                yield say(f"{name}: {command.help}")
 
     def meet(self, opponent: str) -> None:
         """Take note of the opponent: title, Elo, computer or human, name."""
@@ -348,7 +369,9 @@ COMMANDS: dict[str, Command] = {
     "register": Command(parse_nothing, Uci._register, "accepted; nothing needs to be registered"),
     "d": Command(parse_nothing, Uci._display, "show the position"),
     "eval": Command(parse_nothing, Uci._evaluate, "show the evaluation of the position"),
-    "bench": Command(parse_depth, Uci._bench, "[DEPTH]: search a fixed set of positions"),
+    "bench": Command(
+        parse_depth, Uci._bench, "[DEPTH]: search a fixed set of positions", trusted=True
+    ),
     "flip": Command(parse_nothing, Uci._flip, "change the sides"),
     "help": Command(parse_nothing, Uci._help, "list the commands"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from agent.chess.engine import Engine
 from protocols.uci.options import Option
@@ -31,13 +31,16 @@ _NAMING = {
 }
 
 
-def feature_lines(name: str, options: tuple[Option[ChessPlay], ...]) -> Iterator[str]:
-    """Generate the answer to `protover`."""
+def feature_lines(
+    name: str, options: Iterable[Option[ChessPlay]], tables: Iterable[str] = TABLES
+) -> Iterator[str]:
+    """Generate the answer to `protover`. tables: the kinds that the front end may name."""
     for features in FEATURES:
         yield f"feature {features}"
-    yield f'feature myname="{name}" variants="{",".join(VARIANTS)}" egt="{",".join(TABLES)}"'
+    yield f'feature myname="{name}" variants="{",".join(VARIANTS)}" egt="{",".join(tables)}"'
     for option in options:
-        yield f'feature option="{declaration(option)}"'
+        if not option.refused:
+            yield f'feature option="{declaration(option)}"'
     yield "feature done=1"
 
 

@@ -18,7 +18,10 @@ from typing import TYPE_CHECKING
 
 from agent.chess.engine import Engine
 from agent.limits import Info, Limits, Progress, Result, SideClock
+from agent.memory_budget import MemoryBudget
 from agent.threads.task_thread import Job
+from agent.threads.turns import Turns
+from protocols.permissions import LOCAL, Permissions
 from protocols.uci.play import ChessPlay
 from protocols.uci.position import PAST, read_board
 from protocols.xboard.clocks import XboardClock, holds
@@ -91,8 +94,11 @@ class XboardPlay(ChessPlay):
         send: Callable[[str], None],
         log_to: Callable[[str], None],
         make_engine: Callable[[Callable[[str], None]], Engine] | None = None,
+        permissions: Permissions = LOCAL,
+        turns: Turns | None = None,
+        budget: MemoryBudget | None = None,
     ) -> None:
-        super().__init__(name, author, send, log_to, make_engine)
+        super().__init__(name, author, send, log_to, make_engine, permissions, turns, budget)
         self.lock = threading.RLock()
         self.mode = Mode.PLAYING
         self.owes = self.paused = self.pondering = self.posting = False
@@ -318,12 +324,12 @@ class XboardPlay(ChessPlay):
                 self.note(message)
             else:
                 self._warned.add(message)
-                self._send(warning(message))
+                self._send(warning(self.permissions.hide(message)))
 
     def note(self, message: str) -> None:
         """Write what else is good to know into the front end's log."""
         if self.commenting:
-            self._send(comment(message))
+            self._send(comment(self.permissions.hide(message)))
 
     def result(self, result: Result[chess.Move]) -> None:
         """Make our move, unless the search was given up."""

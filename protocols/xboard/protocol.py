@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from agent.chess.engine import Engine
 from agent.limits import Info, Limits, Progress, Result
 from agent.player import PlayerError, describe
 from agent.threads.task_thread import Job
+from protocols.permissions import refusal
 from protocols.uci.options import Option, find
 from protocols.uci.play import SHARED, ChessPlay
 from protocols.uci.position import LONGEST_GAME, read_board
@@ -57,18 +59,26 @@ HINT_TIME = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: how its arguments are parsed into a value, and what is done with it."""
+    """One command: how its arguments are parsed into a value, and what is done with it.
+
+    trusted: it names a file; see protocols.permissions.
+    """
 
     parse: Callable[[str], Any]
     act: Callable[[Xboard, Any], Replies | None]
     help: str
+    trusted: bool = False
 
 
 class Xboard(XboardPlay):
     """One engine that speaks xboard's protocol; see ChessPlay for what it is made with."""
 
-    options = OPTIONS
     _hinting = False
+
+    @cached_property
+    def options(self) -> tuple[Option[ChessPlay], ...]:
+        """What this session may set."""
+        return tuple(option.permitted(self.permissions) for option in OPTIONS)
 
     def handle_line(self, line: str) -> tuple[str, ...]:
         """Act on one line. Never raises.
@@ -89,15 +99,17 @@ class Xboard(XboardPlay):
         try:
             if word in COMMANDS:
                 command = COMMANDS[word]
+                if command.trusted and not self.permissions.trusted:
+                    raise UciError(refusal(word))
                 yield from command.act(self, command.parse(rest)) or ()
             elif is_command(line):
                 yield from self._user_move(word)
             elif word:
                 yield error_line(UNKNOWN, line)
         except UciError as error:
-            yield error_line(str(error), line)
+            yield error_line(self.permissions.hide(str(error)), line)
         except Exception as error:  # noqa: BLE001 - whatever a line does, the next is read
-            yield warning(describe(error))
+            yield warning(self.permissions.hide(describe(error)))
 
     # Beginning and ending.
 
@@ -105,7 +117,8 @@ class Xboard(XboardPlay):
         """Accept what changes nothing here."""
 
     def _introduce(self, _: object) -> Replies:
-        yield from feature_lines(self.name, self.options)
+        tables = TABLES if self.permissions.trusted else ()
+        yield from feature_lines(self.name, self.options, tables)
         self.engine.start()
 
     def _rejected(self, feature: str) -> None:
@@ -118,7 +131,8 @@ class Xboard(XboardPlay):
 
     def _help(self, _: None) -> Replies:
         for name, command in COMMANDS.items():
-            yield comment(f"{name}: {command.help}")
+            if self.permissions.trusted or not command.trusted:
+                yield comment(f"{name}: {command.help}")
 
     # Games and positions.
 
@@ -376,8 +390,9 @@ class Xboard(XboardPlay):
 
     def _set_within(self, name: str, number: int) -> None:
         """Set an option to a number, or to the next that it takes."""
-        option = find(SHARED, name)
-        self._change(option, str(min(max(number, option.least), option.most)))
+        option = find(SHARED, name).permitted(self.permissions)
+        most = min(option.most, option.granted)
+        self._change(option, str(min(max(number, option.least), most)))
 
     def _tables(self, said: NamedValue) -> None:
         if said.name not in TABLES:
@@ -393,8 +408,10 @@ class Xboard(XboardPlay):
             self.note(str(error))
 
     def _change(self, option: Option[ChessPlay], value: str | None) -> None:
-        read = option.read(value)
-        self.between(lambda: option.change(self, read))
+        taken, remark = option.take(value)
+        self.between(lambda: option.change(self, taken))
+        if remark:
+            self.note(remark)
 
     def _expect_position(self) -> None:
         if self.barred:
@@ -468,7 +485,9 @@ COMMANDS: dict[str, Command] = {
     "resume": Command(parse_nothing, Xboard._resume, "go on"),
     "memory": Command(parse_count, Xboard._memory, "MB: the most for the transposition table"),
     "cores": Command(parse_count, Xboard._cores, "N: how many threads search"),
-    "egtpath": Command(parse_tables, Xboard._tables, "syzygy|gaviota PATH: endgame tables"),
+    "egtpath": Command(
+        parse_tables, Xboard._tables, "syzygy|gaviota PATH: endgame tables", trusted=True
+    ),
     "option": Command(parse_option, Xboard._set_option, "NAME[=VALUE]"),
     "name": Command(parse_text, Xboard._nothing, "NAME: of the opponent"),
     "rating": Command(parse_text, Xboard._nothing, "MINE HIS"),

@@ -28,7 +28,7 @@ BLITZ = Limits(clock=SideClock(60.0))
 class FakeKernel:
     """Remembers what it is told."""
 
-    def __init__(self):
+    def __init__(self, megabytes):
         self.calls = []
 
     def deepen(self, board, limits, lines=1):
@@ -76,6 +76,7 @@ def situation(monkeypatch):
         children=0,
     )
     now.gate.set()
+    monkeypatch.setattr(engine_module, "_tried_out", set())
 
     def load(part):
         assert now.gate.wait(PATIENCE)
@@ -352,7 +353,7 @@ def test_alphabeta_plays_on_the_clock_while_another_search_is_compiled(engine, s
 def test_a_search_that_cannot_be_loaded_is_reported_and_alphabeta_plays(
     engine, situation, monkeypatch
 ):
-    def fail():
+    def fail(megabytes):
         raise ImportError("not this one")
 
     monkeypatch.setattr(sys.modules["agent.chess.tree_search"], "TreeSearch", fail)
