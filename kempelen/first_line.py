@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from kempelen import __version__, uci
 from protocols import pipes
-from protocols.session import Session
+from protocols.session import Voice
 from protocols.uci.values import shorten
 
 GREETING = (
@@ -36,14 +36,21 @@ class FirstLine:
     """Waits for a line that belongs to a protocol, and becomes that protocol.
 
     It is UCI if a word of the line is a command of UCI, as UCI has it, and GTP if the line is a
-    command of GTP alone, with or without an id. Of another line standard error tells, for a
-    person to find: once, but of each at a terminal, where a person is greeted. Not of `xboard`
-    where `uci` follows: so programs find out what an engine speaks.
+    command of GTP alone, with or without an id. Of another line `tell` tells, on standard error
+    where nothing else is given, for a person to find: once, but of each at a terminal, where a
+    person is greeted. Not of `xboard` where `uci` follows: so programs find out what an engine
+    speaks.
     """
 
-    def __init__(self, session: Session, terminal: bool = False) -> None:
+    def __init__(
+        self,
+        session: Voice,
+        terminal: bool = False,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
         self._session = session
         self._terminal = terminal
+        self._tell = tell or _tell_standard_error
         self._told = False
         self._untold = ""
         self._chosen: pipes.Served | None = None
@@ -111,8 +118,8 @@ class FirstLine:
             return
         self._told, self._untold = True, ""
         advice = XBOARD if line.strip().lower() == "xboard" else OTHERWISE
-        print(
-            f"kempelen: {shorten(line)} is not understood; spoken here are {SPOKEN}; {advice}",
-            file=sys.stderr,
-            flush=True,
-        )
+        self._tell(f"{shorten(line)} is not understood; spoken here are {SPOKEN}; {advice}")
+
+
+def _tell_standard_error(text: str) -> None:
+    print(f"kempelen: {text}", file=sys.stderr, flush=True)

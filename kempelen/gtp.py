@@ -11,7 +11,7 @@ from protocols import pipes
 from protocols.gtp.play import Settings
 from protocols.gtp.protocol import Gtp
 from protocols.gtp.resignation import USUAL_RESIGN_RATE, ResignRate
-from protocols.session import Session
+from protocols.session import Voice
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -87,7 +87,7 @@ def run(arguments: Namespace) -> int:
     return pipes.serve(lambda session: make(session, settings))
 
 
-def make(session: Session, settings: Settings = Settings()) -> Gtp:  # noqa: B008 - it is frozen
+def make(session: Voice, settings: Settings = Settings()) -> Gtp:  # noqa: B008 - it is frozen
     """Return the engine that answers a session."""
     return Gtp("Kempelen", __version__, session.send, complain, settings)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kempelen import __version__
 from protocols import pipes
-from protocols.session import Session
+from protocols.session import Voice
 from protocols.uci.protocol import Uci
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def serve(tune: bool = False) -> int:
     return pipes.serve(partial(make, tune=tune))
 
 
-def make(session: Session, tune: bool = False) -> Uci:
+def make(session: Voice, tune: bool = False) -> Uci:
     """Return the engine that answers a session."""
     return Uci(
         f"Kempelen {__version__}",
