@@ -191,5 +191,6 @@ class RemoteSession:
         except WireLostError as error:
             return "unread" if self._outbox.overflown else str(error)
         except TimeoutError:
+            self._wire.abort()
             return "unread"
         return "unread" if self._outbox.overflown else ""
