@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import ssl
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from agent.border import yaml_text
 from protocols.server.addresses import Address
@@ -58,7 +57,7 @@ class ListenSettings:
             raise SettingsError(f"status: {self.status}: write HOST:PORT")
         return address
 
-    def check(self, protocols: Mapping[str, Any]) -> None:
+    def check(self, protocols: Collection[str]) -> None:
         """Raise SettingsError for what cannot be meant, or would be open to all."""
         if self.protocol not in protocols:
             names = ", ".join(protocols)

@@ -103,6 +103,7 @@ class Server:
         tasks = set(self._visits)
         if tasks:
             await asyncio.wait(tasks, timeout=self.limits.grace + 3 * LAST_WORDS)
+        self._left_behind |= any(not task.done() for task in tasks)
         await cancel_all(tasks)
         for web in self._webs:
             await web.wait_closed()
@@ -153,6 +154,11 @@ class Server:
             guest.finish()
             await _close(wire)
             guest.leave()
+            session = self._visits.get(task)
+            if session is not None and not await session.settled():
+                self._left_behind = True
+                self.metrics.count("left_behind")
+                self._log.note("left behind", session=number, name=guest.name or "")
             del self._visits[task]
 
     def note_refusal(self, peer: str, over: str, error: RefusedError) -> None:
@@ -220,9 +226,6 @@ class Server:
         try:
             reason = await session.run()
         finally:
-            self._left_behind |= session.left_behind
-            if session.left_behind:
-                self.metrics.count("left_behind")
             self.metrics.count("sessions_ended", reason)
             self._log.note(
                 "ended",
