@@ -26,7 +26,7 @@ Maker = Callable[[Callable[[str], None]], Served]
 # How long a client who has closed its side is answered, in seconds.
 LAST_ANSWERS = 10.0
 # How long the last words may take to leave, in seconds.
-LAST_WORDS = 5.0
+LAST_WORDS = 2.0
 # How long threads may take to end that nobody waits for, as one that loads a kernel, in seconds.
 SETTLING = 30.0
 # So much is written at once, in bytes, and whoever has not read it after so many seconds is gone.
