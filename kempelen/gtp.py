@@ -12,6 +12,7 @@ from protocols import pipes
 from protocols.gtp.play import Settings
 from protocols.gtp.protocol import Gtp
 from protocols.gtp.resignation import USUAL_RESIGN_RATE, ResignRate
+from protocols.permissions import LOCAL, Permissions
 from protocols.session import Voice
 
 if TYPE_CHECKING:
@@ -92,9 +93,10 @@ def make(
     session: Voice,
     settings: Settings = Settings(),  # noqa: B008 - it is frozen
     report: Callable[[str], None] = complain,
+    permissions: Permissions = LOCAL,
 ) -> Gtp:
     """Return the engine that answers a session; `report` takes what a person should know."""
-    return Gtp("Kempelen", __version__, session.send, report, settings)
+    return Gtp("Kempelen", __version__, session.send, report, settings, permissions)
 
 
 def _rate(text: str) -> float:

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from agent.border.files import open_log
 from kempelen.console import complain
 from kempelen.interruption import Interruption
-from kempelen.listen_settings import FORMATS, ListenSettings, settings_from
+from kempelen.listen_settings import FORMATS, PROTOCOLS, ListenSettings, settings_from
 from kempelen.mqtt_arguments import needs_packages
-from kempelen.remote_protocols import PROTOCOLS, Makers, RemoteVoice
+from kempelen.remote_protocols import Makers, RemoteVoice
 from protocols.pipes import SWITCH_INTERVAL
 from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         settings = settings_from(arguments)
         if arguments.new_token is not None:
             return _make_token(settings, arguments.new_token)
-        settings.check(PROTOCOLS)
+        settings.check_safety()
         _try(settings)
         asyncio.run(_serve(settings, interruption))
     except SettingsError as error:

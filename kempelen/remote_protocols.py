@@ -9,12 +9,11 @@ from kempelen import gtp, uci
 from kempelen.first_line import FirstLine
 from kempelen.listen_settings import ListenSettings
 from protocols.gtp.play import Settings as GtpSettings
+from protocols.permissions import Permissions
 from protocols.pipes import Served
 from protocols.server.remote_session import Maker
 from protocols.server.server import ANY
 from protocols.session import Voice
-
-PROTOCOLS = ("uci", "gtp", ANY)
 
 
 class RemoteVoice:
@@ -36,10 +35,15 @@ class Makers:
 
     def __init__(self, settings: ListenSettings, report: Callable[[str], None]) -> None:
         self._report = report
+        self._permissions = Permissions(
+            offers=settings.offers,
+            megabytes=settings.limits.hash,
+            threads=settings.limits.threads,
+        )
         self._gtp = _gtp_settings(settings)
         self._table: dict[str, Callable[[Voice], Served]] = {
-            "uci": uci.make,
-            "gtp": lambda voice: gtp.make(voice, self._gtp, self._report),
+            "uci": lambda voice: uci.make(voice, permissions=self._permissions),
+            "gtp": lambda voice: gtp.make(voice, self._gtp, self._report, self._permissions),
             ANY: lambda voice: FirstLine(voice, tell=voice.send, make=self.make),
         }
 

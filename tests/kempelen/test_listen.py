@@ -22,9 +22,11 @@ import chess
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
-from kempelen.listen_settings import ListenSettings, read
+from kempelen.listen_settings import OFFERED, ListenSettings, read
 from kempelen.remote_protocols import Makers
 from protocols.server.addresses import Address
+from protocols.server.limits import ServerLimits
+from protocols.uci.protocol import OPTIONS
 from tests import in_process
 from tests.protocols.server.conftest import Certified, Tokens, certified, tokens  # noqa: F401
 from tests.protocols.server.support import PATIENCE, Caller, Running, calling, running
@@ -153,14 +155,52 @@ async def test_a_game_that_the_server_was_told() -> None:
         assert await caller.ask("gogui-rules_board_size") == "= 6"
 
 
-async def test_no_file_is_written_for_strangers(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "option", ["Debug Log File", "Evaluation", "BookFile", "SyzygyPath", "GaviotaPath"]
+)
+async def test_no_file_is_opened_for_strangers(option: str, tmp_path: Path) -> None:
     async with running(makers=MAKERS) as run, calling(run) as caller:
         caller.say("uci")
         await until(caller, "uciok")
-        file = tmp_path / "log"
-        said = await caller.ask(f"setoption name Debug Log File value {file}")
-        assert "not offered here" in said
+        file = tmp_path / "file"
+        said = await caller.ask(f"setoption name {option} value {file}")
+        assert said == f"info string {option} is not offered here"
         assert not file.exists()
+
+
+async def test_what_is_offered_by_a_name(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def evaluate(board):\n    return 7\n")
+    offers = {"Evaluation": {"mine": f"{file}:evaluate"}}
+    makers = Makers(ListenSettings(offers=offers), lambda _: None).table()
+    async with running(makers=makers) as run, calling(run) as caller:
+        caller.say("uci")
+        assert await until(caller, "option name Evaluation") == (
+            "option name Evaluation type combo default handcrafted var handcrafted var mine"
+        )
+        await until(caller, "uciok")
+        caller.say("setoption name Evaluation value mine", "position startpos", "eval")
+        assert await until(caller, "info string evaluation") == (
+            "info string evaluation +0.07 (white's view)"
+        )
+        said = await caller.ask(f"setoption name Evaluation value {file}:evaluate")
+        assert str(file) not in said.replace(f"not '{file}", "")
+
+
+async def test_hash_and_threads_are_a_session_s_share() -> None:
+    settings = ListenSettings(limits=ServerLimits(hash=8, threads=2))
+    makers = Makers(settings, lambda _: None).table()
+    async with running(makers=makers) as run, calling(run) as caller:
+        caller.say("uci")
+        assert await until(caller, "option name Hash") == (
+            "option name Hash type spin default 8 min 1 max 8"
+        )
+        assert await until(caller, "option name Threads") == (
+            "option name Threads type spin default 1 min 1 max 2"
+        )
+        await until(caller, "uciok")
+        said = await caller.ask("setoption name Hash value 1024")
+        assert said == "info string Hash is at most 8 here"
 
 
 # The nonsense of the fuzz benchmarks, by strangers.
@@ -329,6 +369,7 @@ def test_what_cannot_be_meant(
         ("insecure: maybe", "insecure: true or false is expected, not 'maybe'"),
         ("- tcp://localhost:1", "entries such as `address:` and `limits:` are expected"),
         ("limits: {", "(line 1, column 10)"),
+        ("offers: {Hash: {small: 1}}", "offers.Hash: possible are Evaluation, BookFile,"),
         ("offers: {BookFile: small}", "offers.BookFile: name: value entries are expected"),
     ],
 )
@@ -337,8 +378,12 @@ def test_a_file_that_cannot_be_meant(text: str, message: str, tmp_path: Path) ->
     file.write_text(text)
     said = refused("--config", file)
     assert message in said
-    if "is none of" not in message and "address" not in message.split(":")[0]:
-        assert str(file) in said
+    assert str(file) in said
+
+
+def test_what_may_be_offered_is_what_strangers_may_not_have() -> None:
+    trusted = {each.name for each in OPTIONS if each.trusted and each.kind == "string"}
+    assert {*OFFERED, "Debug Log File"} == trusted
 
 
 def test_flags_win(tmp_path: Path) -> None:
