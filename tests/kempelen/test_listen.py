@@ -530,7 +530,10 @@ def test_the_log_in_a_file_and_the_status(
     assert said.startswith("authorized\nid name Kempelen")
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as caller:
         caller.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        assert "kempelen_sessions_begun_total" in caller.makefile().read()
+        told = caller.makefile().read()
+    assert "\nkempelen_sessions_begun_total" in told
+    assert "\nkempelen_searches 0\n" in told
+    assert "\nkempelen_free_hash_megabytes 4096\n" in told
     status, errors = listening.end(signal.SIGTERM)
     assert (status, errors) == (0, "")
     events = [json.loads(line) for line in log.read_text().splitlines()]
