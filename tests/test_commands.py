@@ -153,6 +153,7 @@ HERE: dict[str, dict[str, str]] = {
 TOO_LONG = [
     "python benchmarks/broker_restarts.py",
     "python benchmarks/cluster.py",
+    "python benchmarks/connections.py",
     "python benchmarks/book_match.py --games 300 --tc 2+0.02",
     "python benchmarks/duel.py NEW OLD",
     "python benchmarks/endgames.py",
