@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import gc
+import os
 import random
 import re
 import ssl
@@ -106,6 +108,29 @@ async def test_many_sessions_each_play() -> None:
         await asyncio.gather(*(play(run, number) for number in range(12)))
         await run.empty()
         assert run.server.metrics.of("sessions_begun", "any") == 12
+
+
+async def test_sessions_leave_nothing_behind() -> None:
+    """Neither files nor objects; `benchmarks/connections.py` looks at a process, for longer."""
+
+    async def come_and_go(run: Running, times: int) -> tuple[int, int]:
+        for number in range(times):
+            async with calling(run) as caller:
+                caller.say("uci", "position startpos moves a2a3", f"go nodes {number % 2 * 99 + 1}")
+                await until(caller, "bestmove")
+        async with asyncio.timeout(PATIENCE):
+            while run.server._visits:
+                await asyncio.sleep(0.05)
+        run.events.clear()
+        gc.collect()
+        return len(gc.get_objects()), len(os.listdir("/proc/self/fd"))
+
+    async with running(makers=MAKERS, **FAST) as run:
+        await come_and_go(run, 10)
+        objects, files = await come_and_go(run, 10)
+        later, files_later = await come_and_go(run, 30)
+        assert later - objects < 20 * 30  # a session has thousands
+        assert files_later == files
 
 
 async def test_a_first_line_that_belongs_to_nothing_is_answered(
