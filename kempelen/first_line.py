@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from kempelen import __version__, uci
 from protocols import pipes
-from protocols.session import Session
+from protocols.session import Voice
 from protocols.uci.values import shorten
 
 GREETING = (
@@ -41,13 +41,22 @@ class FirstLine:
     It is UCI if a word of the line is a command of UCI, as UCI has it, and GTP if the line is a
     command of GTP alone, with or without an id. It is xboard's protocol if `protover` comes, or
     after `xboard` any other of its commands: programs that look for what an engine speaks send
-    `xboard` and then, perhaps, `uci`. Of another line standard error tells, for a person to find:
-    once, but of each at a terminal, where a person is greeted.
+    `xboard` and then, perhaps, `uci`. Of another line `tell` tells, on standard error where nothing
+    else is given, for a person to find: once, but of each at a terminal, where a person is greeted.
+    make: makes a protocol by its name.
     """
 
-    def __init__(self, session: Session, terminal: bool = False) -> None:
+    def __init__(
+        self,
+        session: Voice,
+        terminal: bool = False,
+        tell: Callable[[str], None] | None = None,
+        make: Callable[[str, Voice], pipes.Served] | None = None,
+    ) -> None:
         self._session = session
         self._terminal = terminal
+        self._tell = tell or _tell_standard_error
+        self._make = make or _make
         self._told = False
         self._xboard = False
         self._chosen: pipes.Served | None = None
@@ -93,28 +102,34 @@ class FirstLine:
         words = line.split()
         first = words[0].lower()
         if (self._xboard and first != "uci") or first == "protover":
-            from kempelen import xboard
             from protocols.xboard.protocol import is_command
 
             if is_command(line):
-                return xboard.make(self._session)
+                return self._make("xboard", self._session)
         if first not in COMMANDS:
-            from kempelen import gtp
             from protocols.gtp.protocol import COMMANDS as GTP_COMMANDS
             from protocols.gtp.values import parse_line
 
             call = parse_line(line)
             if call is not None and call.name in GTP_COMMANDS:
-                return gtp.make(self._session)
+                return self._make("gtp", self._session)
             if not any(word.lower() in COMMANDS for word in words):
                 return None
-        return uci.make(self._session)
+        return self._make("uci", self._session)
 
     def _tell_unknown(self, line: str) -> None:
         """Say that a line belongs to no protocol, and what is spoken here."""
         self._told = True
-        print(
-            f"kempelen: {shorten(line)} is not understood; spoken here are {SPOKEN}; {OTHERWISE}",
-            file=sys.stderr,
-            flush=True,
-        )
+        self._tell(f"{shorten(line)} is not understood; spoken here are {SPOKEN}; {OTHERWISE}")
+
+
+def _make(protocol: str, session: Voice) -> pipes.Served:
+    if protocol == "uci":
+        return uci.make(session)
+    from kempelen import gtp, xboard
+
+    return xboard.make(session) if protocol == "xboard" else gtp.make(session)
+
+
+def _tell_standard_error(text: str) -> None:
+    print(f"kempelen: {text}", file=sys.stderr, flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kempelen import __version__, means_arguments
@@ -11,12 +12,15 @@ from protocols import pipes
 from protocols.gtp.play import Settings
 from protocols.gtp.protocol import Gtp
 from protocols.gtp.resignation import USUAL_RESIGN_RATE, ResignRate
-from protocols.session import Session
+from protocols.permissions import LOCAL, Permissions
+from protocols.session import Voice
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from agent.games.catalogue import Kind
+    from agent.memory_budget import MemoryBudget
+    from agent.threads.turns import Turns
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -87,9 +91,16 @@ def run(arguments: Namespace) -> int:
     return pipes.serve(lambda session: make(session, settings))
 
 
-def make(session: Session, settings: Settings = Settings()) -> Gtp:  # noqa: B008 - it is frozen
-    """Return the engine that answers a session."""
-    return Gtp("Kempelen", __version__, session.send, complain, settings)
+def make(
+    session: Voice,
+    settings: Settings = Settings(),  # noqa: B008 - it is frozen
+    report: Callable[[str], None] = complain,
+    permissions: Permissions = LOCAL,
+    turns: Turns | None = None,
+    budget: MemoryBudget | None = None,
+) -> Gtp:
+    """Return the engine that answers a session; see Gtp for what it may."""
+    return Gtp("Kempelen", __version__, session.send, report, settings, permissions, turns, budget)
 
 
 def _rate(text: str) -> float:

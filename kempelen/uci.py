@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 from kempelen import __version__
 from protocols import pipes
-from protocols.session import Session
+from protocols.permissions import LOCAL, Permissions
+from protocols.session import Voice
 from protocols.uci.protocol import Uci
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from agent.memory_budget import MemoryBudget
+    from agent.threads.turns import Turns
     from protocols.uci.options import Option
 
 
@@ -38,14 +41,23 @@ def serve(tune: bool = False) -> int:
     return pipes.serve(partial(make, tune=tune))
 
 
-def make(session: Session, tune: bool = False) -> Uci:
-    """Return the engine that answers a session."""
+def make(
+    session: Voice,
+    tune: bool = False,
+    permissions: Permissions = LOCAL,
+    turns: Turns | None = None,
+    budget: MemoryBudget | None = None,
+) -> Uci:
+    """Return the engine that answers a session; see Uci for what it may."""
     return Uci(
         f"Kempelen {__version__}",
         "The Kempelen authors",
         session.send,
         session.log_to,
         more_options=_tuning_options() if tune else (),
+        permissions=permissions,
+        turns=turns,
+        budget=budget,
     )
 
 

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING
 
 from kempelen import __version__
 from protocols import pipes
-from protocols.session import Session
+from protocols.permissions import LOCAL, Permissions
+from protocols.session import Voice
 from protocols.xboard.protocol import Xboard
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+
+    from agent.memory_budget import MemoryBudget
+    from agent.threads.turns import Turns
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -30,6 +34,19 @@ def serve() -> int:
     return pipes.serve(make)
 
 
-def make(session: Session) -> Xboard:
-    """Return the engine that answers a session."""
-    return Xboard(f"Kempelen {__version__}", "The Kempelen authors", session.send, session.log_to)
+def make(
+    session: Voice,
+    permissions: Permissions = LOCAL,
+    turns: Turns | None = None,
+    budget: MemoryBudget | None = None,
+) -> Xboard:
+    """Return the engine that answers a session; see ChessPlay for what it may."""
+    return Xboard(
+        f"Kempelen {__version__}",
+        "The Kempelen authors",
+        session.send,
+        session.log_to,
+        permissions=permissions,
+        turns=turns,
+        budget=budget,
+    )

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Protocol
 
 from agent.border.files import open_log
+from protocols.lines import LineSplitter
 
 # Longer lines are dropped, so that endless noise cannot fill the memory.
 LONGEST_LINE = 4 << 20
@@ -30,6 +31,16 @@ class LineProtocol(Protocol):
 
     def overlong_line(self) -> Iterable[str]:
         """Say that a line was too long to be read."""
+
+
+class Voice(Protocol):
+    """How the protocol of a session says what no line asks for, and where it writes its log."""
+
+    def send(self, line: str) -> None:
+        """Say a line. From any thread; never raises."""
+
+    def log_to(self, path: str) -> None:
+        """Write all lines to a file from now on; to none if `path` is empty. Raises OSError."""
 
 
 class Session:
@@ -153,26 +164,11 @@ def _duplicate(descriptor: int) -> int:
 
 
 def _lines(source: int) -> Iterator[str | None]:
-    """Yield the lines of a file descriptor, None for one that is too long.
-
-    Bytes that are not UTF-8 are shown as escapes. A last line without an end counts as a line.
-    """
-    pending: list[bytes] = []
-    size = 0
+    """Yield the lines of a file descriptor, None for one that is too long."""
+    splitter = LineSplitter(LONGEST_LINE)
     while chunk := _read_some(source):
-        first, *rest = chunk.split(b"\n")
-        for more in (first, *rest)[:-1]:
-            whole = b"".join(pending) + more
-            yield None if size + len(more) > LONGEST_LINE else _text(whole)
-            pending, size = [], 0
-        last = rest[-1] if rest else first
-        size += len(last)
-        if size <= LONGEST_LINE:
-            pending.append(last)
-        else:
-            pending = []
-    if size:
-        yield None if size > LONGEST_LINE else _text(b"".join(pending))
+        yield from splitter.feed(chunk)
+    yield from splitter.end()
 
 
 def _read_some(source: int) -> bytes:
@@ -180,7 +176,3 @@ def _read_some(source: int) -> bytes:
         return os.read(source, _CHUNK)
     except OSError:
         return b""
-
-
-def _text(line: bytes) -> str:
-    return line.decode(errors="backslashreplace").rstrip("\r").lstrip("\ufeff")

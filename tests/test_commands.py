@@ -44,6 +44,8 @@ HERE: dict[str, dict[str, str]] = {
     },
     "kempelen match --help": {},
     "kempelen lab --help": {},
+    "kempelen listen --help": {},
+    "kempelen listen --new-token alice --tokens tokens": {},
     "kempelen sprt 13 37 50 25 3 --elo1 4": {},
     "kempelen ratings games.pgn": {},
     "kempelen tournament cup.yaml": {},
@@ -158,6 +160,7 @@ SELDOM = re.compile(r"python benchmarks/|kempelen match --engine cmd=kempelen|.*
 TOO_LONG = [
     "python benchmarks/broker_restarts.py",
     "python benchmarks/cluster.py",
+    "python benchmarks/connections.py",
     "python benchmarks/book_match.py --games 300 --tc 2+0.02",
     "python benchmarks/duel.py NEW OLD",
     "python benchmarks/endgames.py",
@@ -230,6 +233,7 @@ ELSEWHERE = {
         "test_a_player_searches_in_batches_whatever_suits_the_game"
     ),
     "pip install 'kempelen[gtp]'": EXTRAS,
+    "pip install 'kempelen[server]'": EXTRAS,
     "pip install 'kempelen[mqtt]'": EXTRAS,
     "pip install 'kempelen[cluster]'": EXTRAS,
     "pip install 'kempelen[lab]'": EXTRAS,
@@ -261,6 +265,14 @@ ELSEWHERE = {
     "kempelen match": "tests/kempelen/test_match.py::test_a_match",
     "kempelen watch --mqtt ...": COMPOSED,
     "kempelen serve --name bot --engine agent=chess --mqtt ...": COMPOSED,
+    "kempelen listen": "tests/kempelen/test_listen.py::test_it_ends_when_told_to",
+    "kempelen listen --config server.yaml": (
+        "tests/kempelen/test_listen.py::test_the_file_of_the_page"
+    ),
+    "kempelen listen --address tls://0.0.0.0:7117 --address wss://0.0.0.0:7118 --certificate "
+    "certificate.pem --key key.pem --tokens tokens": (
+        "tests/kempelen/test_listen.py::test_the_file_of_the_page"
+    ),
     "kempelen serve --name go1 --game go --mqtt ...": BOTS,
     "kempelen match --game go --size 13 --komi 6.5 --playouts 500 "
     "--engine cmd=go1,proto=mqtt ...": BOTS,

@@ -103,8 +103,12 @@ def test_a_line_may_come_in_pieces(pipes, echo):
     assert echo.lines == ["iuci", "isready"]
 
 
-def test_a_line_that_is_too_long_is_dropped(pipes, echo, monkeypatch):
+@pytest.fixture
+def short_lines(monkeypatch):
     monkeypatch.setattr(session_module, "LONGEST_LINE", 100)
+
+
+def test_a_line_that_is_too_long_is_dropped(short_lines, pipes, echo):
     for data in (b"x" * 60, b"x" * 60, b"x\nshort\n", b"y" * 100 + b"\n", b"z" * 101):
         pipes.write(data)
     pipes.end_input()

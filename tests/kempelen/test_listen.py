@@ -1,0 +1,340 @@
+"""`kempelen listen`: what the command is told, and how it runs and ends."""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.client import connect
+
+from kempelen.listen_settings import OFFERED, read
+from protocols.server.addresses import Address
+from protocols.uci.protocol import OPTIONS
+from tests import in_process
+from tests.pages import Page
+from tests.protocols.server.credentials import Certified, Tokens
+from tests.protocols.server.support import (
+    PATIENCE,
+    Caller,
+    WebCaller,
+    until,
+)
+from tests.support import ROOT
+
+pytestmark = pytest.mark.early
+
+
+# What the command is told.
+
+
+def refused(*arguments: object) -> str:
+    """Return what the command says that does not begin."""
+    ended = in_process.run("listen", *arguments)
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert "Traceback" not in ended.stderr
+    return ended.stderr
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "ws://example.org:80"])
+def test_only_this_machine_by_itself(address: str) -> None:
+    said = refused("--address", address)
+    assert "others than this machine reach it" in said
+    assert "needs TLS" in said
+    assert "tokens (--tokens FILE)" in said
+    assert "--insecure does without, and then whoever reaches the address uses" in said
+
+
+def test_other_machines_with_half_of_it(certified: Certified, tokens: Tokens) -> None:
+    tls = ("--certificate", certified.certificate, "--key", certified.key)
+    said = refused("--address", "tls://0.0.0.0:0", *tls)
+    assert "needs tokens (--tokens FILE);" in said
+    said = refused("--address", "ws://0.0.0.0:0", "--tokens", tokens.path)
+    assert "needs TLS (wss://);" in said
+
+
+def test_the_status_is_for_this_machine() -> None:
+    assert "status: 0.0.0.0:0: others than this machine reach it" in refused(
+        "--status", "0.0.0.0:0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--address", "nonsense"], "address: nonsense: write HOST:PORT, with or without tcp://"),
+        (["--address", "http://localhost:1"], "address: http://localhost:1: write HOST:PORT"),
+        (["--address", "localhost:99999"], "address: localhost:99999: write HOST:PORT"),
+        (["--address", "tls://localhost:0"], "TLS needs --certificate FILE and --key FILE"),
+        (["--status", "ws://localhost:0"], "status: ws://localhost:0: write HOST:PORT"),
+        (["--idle", "0"], "--idle: a number above 0 is expected, not 0"),
+        (["--line-bytes", "5"], "--line_bytes: 1024 to 4194304 are possible"),
+        (["--tokens", "nowhere"], "tokens: nowhere: No such file or directory"),
+        (["--game", "nowhere"], "game: "),
+        (["--game", "nim", "--size", "x"], "game: "),
+        (["--config", "nowhere.yaml"], "nowhere.yaml: No such file or directory"),
+        (["--new-token", "me"], "say with --tokens FILE where tokens are kept"),
+        (["--log", "no/such/folder/log"], "log: no/such/folder/log: No such file or directory"),
+        (["--address", "203.0.113.1:1", "--insecure"], "tcp://203.0.113.1:1: "),
+    ],
+)
+def test_what_cannot_be_meant(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert message in refused(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("adress: x", "adress: unknown; possible are address, protocol,"),
+        ("limits: {sesions: 3}", "limits.sesions: unknown; possible are sessions,"),
+        ("limits: {sessions: many}", "limits.sessions: a whole number is expected, not 'many'"),
+        ("limits: {idle: -1}", "limits.idle: a number above 0 is expected, not -1"),
+        ("limits: 3", "limits: entries are expected, not '3'"),
+        ("protocol: html", "protocol: 'html' is none of uci,"),
+        ("log_format: xml", "log_format: 'xml' is none of text, json"),
+        ("address: [tcp://x]", "address: tcp://x: write HOST:PORT"),
+        ("address: []", "address: one at least is expected"),
+        ("insecure: maybe", "insecure: true or false is expected, not 'maybe'"),
+        ("- tcp://localhost:1", "entries such as `address:` and `limits:` are expected"),
+        ("limits: {", "(line 1, column 10)"),
+        ("offers: {Hash: {small: 1}}", "offers.Hash: possible are Evaluation, BookFile,"),
+        ("offers: {BookFile: small}", "offers.BookFile: name: value entries are expected"),
+    ],
+)
+def test_a_file_that_cannot_be_meant(text: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "server.yaml"
+    file.write_text(text)
+    said = refused("--config", file)
+    assert message in said
+    assert str(file) in said
+
+
+def test_what_may_be_offered_is_what_strangers_may_not_have() -> None:
+    trusted = {each.name for each in OPTIONS if each.trusted and each.kind == "string"}
+    assert {*OFFERED, "Debug Log File"} == trusted
+
+
+def test_flags_win(tmp_path: Path) -> None:
+    file = tmp_path / "server.yaml"
+    file.write_text("address: [tcp://0.0.0.0:1]\nlimits: {sessions: 3, idle: -0.5}\n")
+    assert "limits.idle" in refused("--config", file)
+    file.write_text("address: tcp://0.0.0.0:1\nlimits: {sessions: 3, idle: 7}\ninsecure: yes\n")
+    settings = read(str(file))
+    assert settings.address == ("tcp://0.0.0.0:1",)
+    assert (settings.limits.sessions, settings.limits.idle) == (3, 7.0)
+    assert settings.insecure
+    assert "--idle: a number above 0" in refused("--config", file, "--idle", "-2")
+    said = refused("--config", file, "--address", "203.0.113.1:1")
+    assert "tcp://203.0.113.1:1: " in said
+
+
+def test_a_certificate_that_is_none(certified: Certified, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("nothing")
+    tls = ("--address", "tls://127.0.0.1:0", "--key", certified.key)
+    assert f"certificate: {tmp_path}/no: No such file" in refused(
+        *tls, "--certificate", tmp_path / "no"
+    )
+    assert "are no certificate and its key, in PEM" in refused(*tls, "--certificate", other)
+
+
+def test_an_address_that_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        for flag, name in (("--address", "tcp://127.0.0.1"), ("--status", "status: 127.0.0.1")):
+            more = ("--address", "127.0.0.1:0") if flag == "--status" else ()
+            said = refused(flag, f"127.0.0.1:{port}", *more)
+            assert f"{name}:{port}: " in said
+            assert "in use" in said
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "websockets", None)
+    said = refused("--address", "ws://127.0.0.1:0")
+    assert "WebSocket and HTTP need more packages: pip install 'kempelen[server]'" in said
+    assert "pip install 'kempelen[server]'" in refused(
+        "--address", "127.0.0.1:0", "--status", "127.0.0.1:0"
+    )
+
+
+def test_a_new_token(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    made = in_process.run("listen", "--new-token", "alice", "--tokens", file)
+    assert made.returncode == 0
+    assert re.fullmatch(r"[\w-]{43}\n", made.stdout)
+    assert made.stdout.strip() not in made.stderr
+    assert made.stdout.strip() not in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "alice has a token" in refused("--new-token", "alice", "--tokens", file)
+    assert "a name has 1 to 64 letters" in refused("--new-token", "a b", "--tokens", file)
+    assert "No such file" in refused("--new-token", "bob", "--tokens", tmp_path / "no" / "tokens")
+
+
+# The command as a process: signals, its log, and what it leaves behind.
+
+
+class Process:
+    """`kempelen listen` in a process of its own."""
+
+    def __init__(self, *arguments: object) -> None:
+        words = [sys.executable, "-m", "kempelen.cli", "listen", *map(str, arguments)]
+        self.process = subprocess.Popen(
+            words, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+        )
+
+    def address(self, event: str = "listening") -> Address:
+        """Return the next address at which it says that it listens."""
+        assert self.process.stderr
+        for line in self.process.stderr:
+            if match := re.search(rf" {event} address=(\S+)", line):
+                return Address.from_text(match[1])
+        raise AssertionError("it ended")
+
+    def end(self, number: int) -> tuple[int, str]:
+        """Return how it ends by a signal, and what it said."""
+        self.process.send_signal(number)
+        _, said = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, said
+
+
+@pytest.fixture
+def processes() -> Iterator[list[Process]]:
+    made: list[Process] = []
+    yield made
+    for each in made:
+        each.process.kill()
+        each.process.communicate()
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_it_ends_when_told_to(processes: list[Process], number: int, status: int) -> None:
+    listening = Process("--address", "127.0.0.1:0", "--address", "ws://127.0.0.1:0")
+    processes.append(listening)
+    address, web = listening.address(), listening.address()
+    assert (address.scheme, web.scheme) == ("tcp", "ws")
+    with (
+        socket.create_connection((address.host, address.port), timeout=PATIENCE) as thinking,
+        socket.create_connection((web.host, web.port), timeout=PATIENCE),
+        socket.create_connection((address.host, address.port), timeout=PATIENCE) as silent,
+    ):
+        talk = thinking.makefile("rw")
+        talk.write("uci\nposition startpos moves a2a3\ngo movetime 2500\n")
+        talk.flush()
+        while not talk.readline().startswith("info depth"):
+            pass
+        listening.process.send_signal(number)
+        assert silent.makefile().read() == "refused the server ends\n"
+        said = talk.read().splitlines()
+        assert said[-2].startswith("bestmove ")
+        assert said[-1] == "refused the server ends"
+    _, log = listening.process.communicate(timeout=PATIENCE)
+    assert listening.process.returncode == status
+    assert "Traceback" not in log
+    assert log.splitlines()[-1].endswith(" stopped")
+
+
+def test_the_log_in_a_file_and_the_status(
+    processes: list[Process],
+    tmp_path: Path,
+    tokens: Tokens,
+) -> None:
+    log = tmp_path / "log"
+    config = tmp_path / "server.yaml"
+    config.write_text(f"tokens: {tokens.path}\nlog_format: json\naddress: [127.0.0.1:0]\n")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    listening = Process("--config", config, "--log", log, "--status", f"127.0.0.1:{port}")
+    processes.append(listening)
+    until = time.monotonic() + PATIENCE
+    while "status" not in (text := log.read_text() if log.exists() else ""):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    address = Address.from_text(json.loads(text.splitlines()[0])["address"])
+    with socket.create_connection((address.host, address.port), timeout=PATIENCE) as caller:
+        caller.sendall(f"authorize {tokens.bob}\nuci\nquit\n".encode())
+        said = caller.makefile().read()
+    assert said.startswith("authorized\nid name Kempelen")
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as caller:
+        caller.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        told = caller.makefile().read()
+    assert "\nkempelen_sessions_begun_total" in told
+    assert "\nkempelen_searches 0\n" in told
+    assert "\nkempelen_free_hash_megabytes 4096\n" in told
+    status, errors = listening.end(signal.SIGTERM)
+    assert (status, errors) == (0, "")
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [each["event"] for each in events] == [
+        *("listening", "status", "connected", "began", "ended", "stopped"),
+    ]
+    assert events[3]["name"] == "bob"
+    assert events[4]["lines"] == 2
+    assert tokens.bob not in log.read_text()
+
+
+async def test_the_file_of_the_page(
+    processes: list[Process],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    certified: Certified,
+    tokens: Tokens,
+) -> None:
+    page = Page("docs/guide/server.md")
+    (tmp_path / "server.yaml").write_text(page.files()["server.yaml"])
+    (tmp_path / "my_eval.py").write_text(Page("README.md").files()["my_eval.py"])
+    shutil.copy(certified.certificate, tmp_path / "certificate.pem")
+    shutil.copy(certified.key, tmp_path / "key.pem")
+    monkeypatch.chdir(tmp_path)
+    elsewhere = ("--address", "tls://127.0.0.1:0", "--address", "wss://127.0.0.1:0")
+    listening = Process("--config", "server.yaml", *elsewhere, "--status", "127.0.0.1:0")
+    processes.append(listening)
+    async with asyncio.timeout(PATIENCE):
+        while len(lines := _lines_of(tmp_path / "server.log")) < 3:
+            await asyncio.sleep(0.05)
+    tls, web = (Address.from_text(json.loads(line)["address"]) for line in lines[:2])
+    opened = await asyncio.open_connection(
+        tls.host, tls.port, ssl=certified.client, server_hostname="localhost"
+    )
+    caller = Caller(*opened)
+    assert await caller.ask(f"authorize {tokens.alice}") == "authorized"
+    caller.say("uci")
+    assert (await until(caller, "option name Hash")).endswith(" max 32")
+    assert (await until(caller, "option name Evaluation")).endswith(" var mine")
+    await until(caller, "uciok")
+    caller.say("setoption name Evaluation value mine", "go depth 1")
+    assert (await until(caller, "bestmove")).startswith("bestmove ")
+    await caller.close()
+    headers = {"Authorization": f"Bearer {tokens.bob}", "Origin": "https://chess.example.org"}
+    url = f"wss://localhost:{web.port}/gtp"
+    async with connect(url, ssl=certified.client, additional_headers=headers, proxy=None) as other:
+        assert await WebCaller(other).ask("name") == "= Kempelen\n"
+    status, errors = await asyncio.to_thread(listening.end, signal.SIGTERM)
+    assert (status, errors) == (0, "")
+
+
+def _lines_of(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def test_nothing_of_the_network_is_imported_by_others() -> None:
+    code = (
+        "import sys; from kempelen import cli, uci, gtp, first_line; "
+        "print([name for name in sys.modules if name.startswith(('websockets', 'asyncio', 'ssl', "
+        "'protocols.server'))])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert run.stdout == "[]\n"
