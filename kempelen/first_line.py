@@ -39,7 +39,7 @@ class FirstLine:
     command of GTP alone, with or without an id. Of another line `tell` tells, on standard error
     where nothing else is given, for a person to find: once, but of each at a terminal, where a
     person is greeted. Not of `xboard` where `uci` follows: so programs find out what an engine
-    speaks.
+    speaks. make: makes a protocol by its name.
     """
 
     def __init__(
@@ -47,10 +47,12 @@ class FirstLine:
         session: Voice,
         terminal: bool = False,
         tell: Callable[[str], None] | None = None,
+        make: Callable[[str, Voice], pipes.Served] | None = None,
     ) -> None:
         self._session = session
         self._terminal = terminal
         self._tell = tell or _tell_standard_error
+        self._make = make or _make
         self._told = False
         self._untold = ""
         self._chosen: pipes.Served | None = None
@@ -95,16 +97,15 @@ class FirstLine:
 
         words = line.split()
         if words[0].lower() not in COMMANDS:
-            from kempelen import gtp
             from protocols.gtp.protocol import COMMANDS as GTP_COMMANDS
             from protocols.gtp.values import parse_line
 
             call = parse_line(line)
             if call is not None and call.name in GTP_COMMANDS:
-                return gtp.make(self._session)
+                return self._make("gtp", self._session)
             if not any(word.lower() in COMMANDS for word in words):
                 return None
-        return uci.make(self._session)
+        return self._make("uci", self._session)
 
     def _note_unknown(self, line: str) -> None:
         if self._terminal or self._untold or line.strip().lower() != "xboard":
@@ -119,6 +120,14 @@ class FirstLine:
         self._told, self._untold = True, ""
         advice = XBOARD if line.strip().lower() == "xboard" else OTHERWISE
         self._tell(f"{shorten(line)} is not understood; spoken here are {SPOKEN}; {advice}")
+
+
+def _make(protocol: str, session: Voice) -> pipes.Served:
+    if protocol == "uci":
+        return uci.make(session)
+    from kempelen import gtp
+
+    return gtp.make(session)
 
 
 def _tell_standard_error(text: str) -> None:

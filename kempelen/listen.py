@@ -4,24 +4,37 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
+import dataclasses
+import os
+import signal
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 
+from agent.border.files import open_log
 from kempelen import gtp, uci
 from kempelen.console import complain
 from kempelen.first_line import FirstLine
 from kempelen.interruption import Interruption
-from protocols.pipes import SWITCH_INTERVAL
-from protocols.server.addresses import Address
+from kempelen.listen_settings import FORMATS, ListenSettings, settings_from
+from kempelen.mqtt_arguments import needs_packages
+from protocols.gtp.play import Settings as GtpSettings
+from protocols.pipes import SWITCH_INTERVAL, Served
+from protocols.server.event_log import EventLog
+from protocols.server.limits import ServerLimits
 from protocols.server.remote_session import Maker
-from protocols.server.server import Server
+from protocols.server.server import ANY, Server
+from protocols.server.tokens import TokenError, new_token
+from protocols.session import Voice
+from tournament.values import SettingsError
 
 COMMAND = "kempelen listen"
-DEFAULT = "127.0.0.1:7117"
+MISSING = "WebSocket and HTTP need more packages: pip install 'kempelen[server]'"
 
 
 class RemoteVoice:
-    """What a protocol gets for a session over the network: how it says something, and no file."""
+    """What a protocol gets for a session over the network: how to say something, and no file."""
 
     def __init__(self, send: Callable[[str], None]) -> None:
         self.send = send
@@ -31,49 +44,201 @@ class RemoteVoice:
         raise OSError("not offered here")
 
 
-MAKERS: Mapping[str, Maker] = {
-    "uci": lambda send: uci.make(RemoteVoice(send)),
-    "gtp": lambda send: gtp.make(RemoteVoice(send)),
-    "any": lambda send: FirstLine(RemoteVoice(send), tell=send),
+def _make_uci(voice: Voice, settings: ListenSettings) -> Served:
+    return uci.make(voice)
+
+
+def _make_gtp(voice: Voice, settings: ListenSettings) -> Served:
+    return gtp.make(voice, _gtp_settings(settings))
+
+
+def _make_any(voice: Voice, settings: ListenSettings) -> Served:
+    def make(name: str, session: Voice) -> Served:
+        return PROTOCOLS[name](session, settings)
+
+    return FirstLine(voice, tell=voice.send, make=make)
+
+
+# The protocols that are served: each makes a session's, of what it says things by.
+PROTOCOLS: dict[str, Callable[[Voice, ListenSettings], Served]] = {
+    "uci": _make_uci,
+    "gtp": _make_gtp,
+    ANY: _make_any,
 }
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Declare the arguments. Those without a default leave the word to the file."""
+    parser.add_argument("--config", metavar="FILE", help="YAML; docs/guide/server.md shows it")
     parser.add_argument(
-        "--address", action="append", type=_address, metavar="[tcp://]HOST:PORT",
-        help=f"where to listen; may be repeated (default: {DEFAULT})",
+        "--address", action="append", metavar="[SCHEME://]HOST:PORT",
+        help="where to listen, by tcp (if nothing is said), tls, ws or wss; may be repeated "
+        f"(default: {ListenSettings().address[0]})",
     )  # fmt: skip
     parser.add_argument(
-        "--protocol", choices=MAKERS, default="any",
-        help="what is spoken; any: what the first line asks for (default: %(default)s)",
+        "--protocol", choices=PROTOCOLS,
+        help="what is spoken; any: what the first line asks for (default: any)",
     )  # fmt: skip
+    parser.add_argument("--game", metavar="G", help="what is played over GTP (default: go)")
+    parser.add_argument("--size", "--boardsize", metavar="VALUE", help="of the game's board")
+    _configure_safety(parser)
+    told = parser.add_argument_group("what is told")
+    told.add_argument(
+        "--status", metavar="HOST:PORT",
+        help="where /health and /metrics are answered over HTTP, as at ws addresses",
+    )  # fmt: skip
+    told.add_argument("--log", metavar="FILE", help="who did what (default: standard error)")
+    told.add_argument("--log-format", choices=FORMATS, help="text, or a JSON object a line")
+    limits = parser.add_argument_group("limits")
+    for each in dataclasses.fields(ServerLimits):
+        kind = int if isinstance(each.default, int) else float
+        limits.add_argument(
+            f"--{each.name.replace('_', '-')}", type=kind, metavar="N",
+            help=f"{each.metadata['meaning']} (default: {each.default:g})",
+        )  # fmt: skip
 
 
-def _address(text: str) -> Address:
-    try:
-        return Address.from_text(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+def _configure_safety(parser: argparse.ArgumentParser) -> None:
+    safety = parser.add_argument_group("who may use it")
+    safety.add_argument("--tokens", metavar="FILE", help="of hashed tokens, of which one is needed")
+    safety.add_argument(
+        "--new-token", metavar="NAME", help="add a token to that file, print it, and do no more"
+    )
+    safety.add_argument("--certificate", metavar="FILE", help="PEM, for tls and wss")
+    safety.add_argument("--key", metavar="FILE", help="of the certificate, PEM without a password")
+    safety.add_argument(
+        "--origins", action="append", metavar="https://HOST",
+        help="web pages that may open a WebSocket, beside the server's own; may be repeated",
+    )  # fmt: skip
+    safety.add_argument(
+        "--insecure", action="store_true", default=None,
+        help="listen to other machines without tokens or TLS: whoever reaches the address uses "
+        "this machine, and whoever is on the way reads and changes what is said",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until told to stop."""
+    """Serve until told to stop. 0: by SIGTERM; 2: nothing could begin."""
     interruption = Interruption()
     try:
-        return asyncio.run(_serve(arguments, interruption))
+        settings = settings_from(arguments)
+        if arguments.new_token is not None:
+            return _make_token(settings, arguments.new_token)
+        settings.check(PROTOCOLS)
+        _try_game(settings)
+        asyncio.run(_serve(settings, interruption))
+    except SettingsError as error:
+        complain(error, COMMAND)
+        return 2
     except (KeyboardInterrupt, asyncio.CancelledError):
-        return interruption.status
+        pass
+    return 0 if interruption.number == signal.SIGTERM else interruption.status
 
 
-async def _serve(arguments: argparse.Namespace, interruption: Interruption) -> int:
+def makers(settings: ListenSettings) -> Mapping[str, Maker]:
+    """Return what makes the protocols of sessions."""
+    return {name: partial(_make, make=make, settings=settings) for name, make in PROTOCOLS.items()}
+
+
+def _make(
+    send: Callable[[str], None],
+    make: Callable[[Voice, ListenSettings], Served],
+    settings: ListenSettings,
+) -> Served:
+    return make(RemoteVoice(send), settings)
+
+
+def _make_token(settings: ListenSettings, name: str) -> int:
+    """Print a new token; nothing else goes to standard output."""
+    if settings.tokens is None:
+        raise SettingsError("--new-token: say with --tokens FILE where tokens are kept")
+    try:
+        token = new_token(settings.tokens, name)
+    except TokenError as error:
+        raise SettingsError(str(error)) from None
+    except OSError as error:
+        raise SettingsError(f"{settings.tokens}: {error.strerror}") from None
+    complain(f"{name}'s token, which is shown this once and kept as a hash alone:", COMMAND)
+    print(token)
+    return 0
+
+
+async def _serve(settings: ListenSettings, interruption: Interruption) -> None:
     interruption.listen()
     sys.setswitchinterval(SWITCH_INTERVAL)
-    server = Server(MAKERS, arguments.protocol)
+    with contextlib.ExitStack() as stack:
+        log = EventLog(_writer(settings, stack), as_json=settings.log_format == "json")
+        server = Server(
+            makers(settings),
+            settings.protocol,
+            settings.limits,
+            log,
+            settings.token_file(),
+            settings.tls(),
+            settings.origins,
+        )
+        try:
+            await _open(server, settings, log)
+            await asyncio.Event().wait()
+        finally:
+            ended = await server.close()
+            log.note("stopped")
+    if not ended:
+        # A thread is in a compiler or an import, which cannot be cut short.
+        sys.stderr.flush()
+        os._exit(0 if interruption.number == signal.SIGTERM else interruption.status)
+
+
+async def _open(server: Server, settings: ListenSettings, log: EventLog) -> None:
+    for address in settings.addresses:
+        try:
+            if address.web:
+                needs_packages(MISSING, lambda: __import__("websockets"))
+            log.note("listening", address=str(await server.listen(address)))
+        except OSError as error:
+            raise SettingsError(f"{address}: {error.strerror or error}") from None
+    if (status := settings.status_address) is not None:
+        needs_packages(MISSING, lambda: __import__("websockets"))
+        try:
+            told = await server.tell_status(status)
+        except OSError as error:
+            raise SettingsError(f"status: {settings.status}: {error.strerror or error}") from None
+        log.note("status", address=str(told).removeprefix("tcp://"))
+
+
+def _writer(settings: ListenSettings, stack: contextlib.ExitStack) -> Callable[[str], None]:
+    """Return what writes a line of the log, which goes on where it cannot be written."""
+    if settings.log is None:
+        return _to_standard_error
     try:
-        for address in arguments.address or [Address.from_text(DEFAULT)]:
-            complain(f"listening at {await server.listen(address)}", COMMAND)
-        await asyncio.Event().wait()
-    finally:
-        await server.close()
-    return 0
+        file = stack.enter_context(open_log(settings.log))
+    except OSError as error:
+        raise SettingsError(f"log: {settings.log}: {error.strerror}") from None
+
+    def write(line: str) -> None:
+        with contextlib.suppress(OSError):
+            file.write(f"{line}\n".encode(errors="backslashreplace"))
+            file.flush()
+
+    return write
+
+
+def _to_standard_error(line: str) -> None:
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
+
+
+def _try_game(settings: ListenSettings) -> None:
+    """Raise SettingsError where the game cannot be played, while that can be said."""
+    try:
+        gtp.make(RemoteVoice(lambda _: None), _gtp_settings(settings))
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"game: {error}") from None
+
+
+def _gtp_settings(settings: ListenSettings) -> GtpSettings:
+    from agent.games import catalogue
+    from kempelen.game_options import fitted
+
+    kind = catalogue.find(settings.game)
+    return GtpSettings(game=kind.name, options=fitted(kind, settings.size, ()))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections import deque
+from collections.abc import Callable
 
 # So many bytes may wait to be read; a client who leaves more is dropped.
 MOST_UNREAD = 4 << 20
@@ -13,10 +15,14 @@ MUCH_UNREAD = 256 << 10
 
 
 class Outbox:
-    """Lines on their way from any thread to the loop that writes them."""
+    """Lines on their way from any thread to the loop that writes them.
 
-    def __init__(self, most: int = MOST_UNREAD) -> None:
+    overflow: called in the loop when more than `most` bytes wait; from then on none are taken.
+    """
+
+    def __init__(self, overflow: Callable[[], None], most: int = MOST_UNREAD) -> None:
         self.overflown = False
+        self._overflow = overflow
         self._loop = asyncio.get_running_loop()
         self._most = most
         self._lock = threading.Lock()
@@ -36,19 +42,20 @@ class Outbox:
             if self._unread + len(data) > self._most:
                 self.overflown = True
                 self._lines.clear()
+                self._call(self._overflow)
             else:
                 self._unread += len(data) + 1
                 self._lines.append(data)
             woken, self._woken = self._woken, True
         if not woken:
-            self._wake()
+            self._call(self._changed.set)
 
     def close(self) -> None:
         """Take no more lines: `take` gives what is there, then nothing. From any thread."""
         with self._lock:
             self._closed = True
             self._woken = True
-        self._wake()
+        self._call(self._changed.set)
 
     async def take(self) -> list[bytes]:
         """Wait for lines, and return all that are there; none at the end."""
@@ -70,13 +77,12 @@ class Outbox:
         self._room.set()
 
     async def room(self) -> None:
-        """Wait until not much is unread, so that who asks without reading is asked to read."""
+        """Wait until not much is unread: who asks without reading is not answered more."""
         while self._unread > MUCH_UNREAD and not self.overflown:
             self._room.clear()
             await self._room.wait()
 
-    def _wake(self) -> None:
-        try:
-            self._loop.call_soon_threadsafe(self._changed.set)
-        except RuntimeError:  # the loop has ended
-            self._closed = True
+    def _call(self, function: Callable[[], object]) -> None:
+        """Have the loop call a function, unless it has ended."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(function)

@@ -8,95 +8,171 @@ the thread that says it.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
 
 from protocols.pipes import GLANCE, GRACE, Served
+from protocols.server.limits import Bucket, ServerLimits
+from protocols.server.metrics import Metrics
 from protocols.server.outbox import Outbox
-from protocols.server.wire import Wire, WireLostError
+from protocols.server.wire import Wire, WireLostError, part
 from protocols.tasks import cancel_all
 
 # Makes the protocol of a session, which says by the function what no line asks for.
 Maker = Callable[[Callable[[str], None]], Served]
 
-# How long a client who has closed its side is answered, and how long one who is told that the
-# session ends has to read that, in seconds.
+# How long a client who has closed its side is answered, in seconds.
 LAST_ANSWERS = 10.0
-LAST_WORDS = 2.0
+# How long the last words may take to leave, in seconds.
+LAST_WORDS = 5.0
+# So much is written at once, in bytes, and whoever has not read it after so many seconds is gone.
+PIECE = 64 << 10
+STALLED = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Why a session is to end: a word for us, and what the client is told."""
+
+    kind: str
+    reason: str
+    grace: float
 
 
 class RemoteSession:
-    """Carries lines between a wire and a protocol that `make` makes, until one of them ends."""
+    """Carries lines between a wire and a protocol, until one of them ends or a limit is reached.
 
-    def __init__(self, wire: Wire, make: Maker, pool: Executor) -> None:
-        self.wire = wire
+    make: makes the protocol, whose name is `name`. first: lines that have come already.
+    """
+
+    def __init__(
+        self,
+        wire: Wire,
+        name: str,
+        make: Maker,
+        pool: Executor,
+        limits: ServerLimits,
+        metrics: Metrics,
+        first: Sequence[str | None] = (),
+    ) -> None:
+        self.name = name
         self.lines = 0
+        self.left_behind = False
+        self._wire = wire
         self._make = make
         self._pool = pool
-        self._outbox = Outbox()
+        self._limits = limits
+        self._metrics = metrics
+        self._first = list(first)
         self._loop = asyncio.get_running_loop()
-        self._told: asyncio.Future[str] = self._loop.create_future()
+        self._began = self._active = self._loop.time()
+        self._bucket = Bucket(limits.lines_a_second, self._began)
+        self._outbox = Outbox(wire.abort)
+        self._told: asyncio.Future[_Told] = self._loop.create_future()
+        self._acting: asyncio.Future[None] | None = None
 
-    def end(self, reason: str) -> None:
-        """End the session: its client is told why."""
+    def end(self, kind: str, reason: str, grace: float = 0.0) -> None:
+        """End the session: what was asked is answered for so many seconds, the client told why."""
         if not self._told.done():
-            self._told.set_result(reason)
+            self._told.set_result(_Told(kind, reason, grace))
 
     async def run(self) -> str:
-        """Serve until the session ends, and return why it did."""
+        """Serve until the session ends, and return why it did, in a word or two.
+
+        The wire stays open, for whoever says a last word.
+        """
         protocol = await self._loop.run_in_executor(self._pool, self._make, self._outbox.send)
         writing = asyncio.create_task(self._write())
         reading = asyncio.create_task(self._read(protocol))
         try:
-            await asyncio.wait({writing, reading, self._told}, return_when=asyncio.FIRST_COMPLETED)
-            reason = await self._ended(protocol, writing, reading)
+            await self._watch(writing, reading)
+            reason = await self._conclude(protocol, writing, reading)
         finally:
             await cancel_all([reading])
-            await self._loop.run_in_executor(self._pool, protocol.close, GRACE)
+            await self._close(protocol)
             self._outbox.close()
-            await self._finish(writing)
+            await asyncio.wait({writing}, timeout=LAST_WORDS)
+            await cancel_all([writing])
         return reason
 
-    async def _ended(
+    async def _watch(self, writing: asyncio.Task[str], reading: asyncio.Task[str]) -> None:
+        """Wait until one side has ended, or a limit of time is reached."""
+        limits = self._limits
+        ends: set[asyncio.Future[Any]] = {writing, reading, self._told}
+        while not (writing.done() or reading.done() or self._told.done()):
+            now = self._loop.time()
+            left = self._began + limits.longest - now
+            quiet = self._active + limits.idle - now
+            if left <= 0:
+                self.end("longest", f"a session lasts at most {limits.longest:g} seconds")
+            elif quiet <= 0:
+                self.end("idle", f"nothing was asked or told for {limits.idle:g} seconds")
+            else:
+                await asyncio.wait(
+                    ends, timeout=min(left, quiet), return_when=asyncio.FIRST_COMPLETED
+                )
+
+    async def _conclude(
         self, protocol: Served, writing: asyncio.Task[str], reading: asyncio.Task[str]
     ) -> str:
-        """Return why the session ends; answer what is to be answered still, and say it."""
+        """Answer what is to be answered still, say why it ends where that is news; return why."""
         if writing.done():
             return writing.result()
         if self._told.done():
-            self._outbox.send(f"refused {self._told.result()}")
-            return self._told.result()
-        reason = reading.result()
-        if reason == "end of input":
-            until = self._loop.time() + LAST_ANSWERS
-            while not writing.done() and self._loop.time() < until:
-                if await self._loop.run_in_executor(self._pool, protocol.drain, GLANCE):
-                    break
-        return reason
+            told = self._told.result()
+            await cancel_all([reading])
+            await self._drain(protocol, writing, told.grace)
+            self._outbox.send(f"refused {told.reason}")
+            return told.kind
+        if reading.result() == "end of input":
+            await self._drain(protocol, writing, LAST_ANSWERS)
+        return reading.result()
 
-    async def _finish(self, writing: asyncio.Task[str]) -> None:
-        """Let the client read what is left to say, in a moment's time, and close the wire."""
-        await asyncio.wait({writing}, timeout=LAST_WORDS)
-        if writing.done() and writing.result() == "":
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.wire.close(), LAST_WORDS)
-        await cancel_all([writing])
-        self.wire.abort()
+    async def _drain(self, protocol: Served, writing: asyncio.Task[str], seconds: float) -> None:
+        until = self._loop.time() + seconds
+        while (left := until - self._loop.time()) > 0 and not writing.done():
+            glance = min(left, GLANCE)
+            if await self._loop.run_in_executor(self._pool, protocol.drain, glance):
+                return
+
+    async def _close(self, protocol: Served) -> None:
+        """End the protocol's threads, and take note where one does not end."""
+        if not await self._loop.run_in_executor(self._pool, protocol.close, GRACE):
+            self.left_behind = True
+        if self._acting is not None and not self._acting.done():
+            await asyncio.wait({self._acting}, timeout=GRACE)
+            self.left_behind |= not self._acting.done()
 
     async def _read(self, protocol: Served) -> str:
         """Have the protocol act on lines until it has finished, or none come; return which."""
+        received, self._first = self._first, []
         try:
-            while received := await self.wire.receive():
+            while True:
                 for line in received:
-                    self.lines += 1
-                    await self._loop.run_in_executor(self._pool, self._act, protocol, line)
+                    await self._take(protocol, line)
                     if protocol.finished:
                         return "quit"
-                    await self._outbox.room()
-        except WireLostError:
-            return "lost"
-        return "end of input"
+                received = await self._wire.receive()
+                if not received:
+                    return "end of input"
+        except WireLostError as error:
+            return str(error)
+
+    async def _take(self, protocol: Served, line: str | None) -> None:
+        """Act on one line, in its turn."""
+        self._active = self._loop.time()
+        if (delay := self._bucket.wait(self._active)) > 0:
+            self._metrics.count("delayed_lines")
+            await asyncio.sleep(delay)
+        self.lines += 1
+        self._metrics.count("lines", self.name)
+        if line is None:
+            self._metrics.count("overlong_lines")
+        self._acting = self._loop.run_in_executor(self._pool, self._act, protocol, line)
+        await asyncio.shield(self._acting)
+        await self._outbox.room()
 
     def _act(self, protocol: Served, line: str | None) -> None:
         replies = protocol.overlong_line() if line is None else protocol.handle_line(line)
@@ -107,8 +183,13 @@ class RemoteSession:
         """Write what there is to say until the end; return what went wrong, "" if nothing did."""
         try:
             while lines := await self._outbox.take():
-                await self.wire.write(lines)
-                self._outbox.written(lines)
-        except WireLostError:
-            return "lost"
+                for some in part(lines, PIECE):
+                    async with asyncio.timeout(STALLED):
+                        await self._wire.write(some)
+                    self._outbox.written(some)
+                    self._active = self._loop.time()
+        except WireLostError as error:
+            return "unread" if self._outbox.overflown else str(error)
+        except TimeoutError:
+            return "unread"
         return "unread" if self._outbox.overflown else ""

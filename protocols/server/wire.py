@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from protocols.lines import LineSplitter
@@ -18,7 +18,10 @@ _PROBES = 4
 
 
 class WireLostError(Exception):
-    """Nobody is at the other end any more."""
+    """Nobody is at the other end any more; the text says in a word or two why."""
+
+    def __init__(self, why: str = "lost") -> None:
+        super().__init__(why)
 
 
 class Wire(Protocol):
@@ -37,7 +40,7 @@ class Wire(Protocol):
         """Write lines, and wait until the client has read most. Raises WireLostError."""
 
     async def close(self) -> None:
-        """End the connection in order, in a moment's time."""
+        """End the connection in order; waits for the client, who may take his time."""
 
     def abort(self) -> None:
         """Cut the connection off."""
@@ -61,8 +64,8 @@ class StreamWire:
         while not self._ended:
             try:
                 chunk = await self._reader.read(_CHUNK)
-            except OSError as error:
-                raise WireLostError(str(error)) from None
+            except OSError:
+                raise WireLostError from None
             self._ended = not chunk
             if lines := list(self._splitter.feed(chunk) if chunk else self._splitter.end()):
                 return lines
@@ -73,18 +76,37 @@ class StreamWire:
         try:
             self._writer.write(b"".join(line + b"\n" for line in lines))
             await self._writer.drain()
-        except OSError as error:
-            raise WireLostError(str(error)) from None
+        except OSError:
+            raise WireLostError from None
 
     async def close(self) -> None:
         """End the connection in order."""
-        self._writer.close()
         with contextlib.suppress(OSError):
+            if self._writer.can_write_eof():
+                self._writer.write_eof()
+                # What is still on its way here would take our last words away from the client.
+                while await self._reader.read(_CHUNK):
+                    pass
+            self._writer.close()
             await self._writer.wait_closed()
 
     def abort(self) -> None:
         """Cut the connection off."""
         self._writer.transport.abort()
+
+
+def part(lines: Sequence[bytes], size: int) -> Iterator[list[bytes]]:
+    """Yield lines in groups of about so many bytes, and one at least."""
+    some: list[bytes] = []
+    most = 0
+    for line in lines:
+        some.append(line)
+        most += len(line)
+        if most >= size:
+            yield some
+            some, most = [], 0
+    if some:
+        yield some
 
 
 def names_of(peername: Any) -> tuple[str, str]:

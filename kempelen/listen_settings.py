@@ -1,0 +1,174 @@
+"""What `kempelen listen` is told: by a YAML file, and by flags, which win."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.border import yaml_text
+from protocols.server.addresses import Address
+from protocols.server.limits import ServerLimits
+from protocols.server.tokens import TokenError, TokenFile
+from tournament import words
+from tournament.values import SettingsError, decode
+
+DEFAULT_ADDRESS = "tcp://127.0.0.1:7117"
+FORMATS = ("text", "json")
+OPEN_TO_ALL = (
+    "--insecure does without, and then whoever reaches the address uses this machine, and whoever "
+    "is on the way reads and changes what is said"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ListenSettings:
+    """All that a server is told. offers: what remote sessions may name, by option and by name."""
+
+    address: tuple[str, ...] = (DEFAULT_ADDRESS,)
+    protocol: str = "any"
+    game: str = "go"
+    size: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    tokens: str | None = None
+    insecure: bool = False
+    origins: tuple[str, ...] = ()
+    status: str | None = None
+    log: str | None = None
+    log_format: str = "text"
+    limits: ServerLimits = field(default_factory=ServerLimits)
+    offers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def addresses(self) -> list[Address]:
+        """Where to listen. Raises SettingsError."""
+        return [_address("address", text) for text in self.address]
+
+    @property
+    def status_address(self) -> Address | None:
+        """Where to tell of health and metrics, if there is a place. Raises SettingsError."""
+        if self.status is None:
+            return None
+        address = _address("status", self.status)
+        if "://" in self.status and address.scheme != "tcp":
+            raise SettingsError(f"status: {self.status}: write HOST:PORT")
+        return address
+
+    def check(self, protocols: Mapping[str, Any]) -> None:
+        """Raise SettingsError for what cannot be meant, or would be open to all."""
+        if self.protocol not in protocols:
+            names = ", ".join(protocols)
+            raise SettingsError(f"protocol: {self.protocol!r} is none of {names}")
+        if self.log_format not in FORMATS:
+            raise SettingsError(f"log_format: {self.log_format!r} is none of {', '.join(FORMATS)}")
+        if not self.address:
+            raise SettingsError("address: one at least is expected")
+        for address in self.addresses:
+            if address.secure and not (self.certificate and self.key):
+                raise SettingsError(f"{address}: TLS needs --certificate FILE and --key FILE")
+            if not (self.insecure or address.loopback):
+                self._check_open(address)
+        status = self.status_address
+        if not (status is None or self.insecure or status.loopback):
+            raise SettingsError(
+                f"status: {self.status}: others than this machine reach it; --insecure allows it, "
+                "and then whoever reaches the address reads how many play"
+            )
+
+    def _check_open(self, address: Address) -> None:
+        lacking = []
+        if not address.secure:
+            lacking.append(f"TLS ({'wss' if address.web else 'tls'}://)")
+        if self.tokens is None:
+            lacking.append("tokens (--tokens FILE)")
+        if lacking:
+            raise SettingsError(
+                f"{address}: others than this machine reach it, so it needs "
+                f"{' and '.join(lacking)}; {OPEN_TO_ALL}"
+            )
+
+    def token_file(self) -> TokenFile | None:
+        """Return the tokens, None if none are asked for. Raises SettingsError."""
+        try:
+            return None if self.tokens is None else TokenFile(self.tokens)
+        except TokenError as error:
+            raise SettingsError(f"tokens: {error}") from None
+
+    def tls(self) -> ssl.SSLContext | None:
+        """Return how TLS is spoken, None where it is not. Raises SettingsError."""
+        if self.certificate is None or self.key is None:
+            return None
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        for name, path in (("certificate", self.certificate), ("key", self.key)):
+            try:
+                open(path, "rb").close()
+            except OSError as error:
+                raise SettingsError(f"{name}: {path}: {error.strerror}") from None
+        try:
+            # A key with a password would be asked for at the terminal, which a server has not.
+            context.load_cert_chain(self.certificate, self.key, password=lambda: b"")
+        except (ssl.SSLError, OSError) as error:
+            raise SettingsError(
+                f"certificate: {self.certificate} and {self.key} are no certificate and its key, "
+                f"in PEM and without a password: {error}"
+            ) from None
+        return context
+
+
+# The flags that are called as their entry in the file.
+FLAGS = (
+    "address", "protocol", "game", "size", "certificate", "key", "tokens", "insecure", "origins",
+    "status", "log", "log_format",
+)  # fmt: skip
+
+
+def settings_from(arguments: argparse.Namespace) -> ListenSettings:
+    """Return what the file and the flags say. Raises SettingsError that names the entry."""
+    settings = ListenSettings() if arguments.config is None else read(arguments.config)
+    given = {name: value for name in FLAGS if (value := getattr(arguments, name)) is not None}
+    limits = {
+        each.name: value
+        for each in dataclasses.fields(ServerLimits)
+        if (value := getattr(arguments, each.name)) is not None
+    }
+    given = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+    try:
+        limited = dataclasses.replace(settings.limits, **limits)
+    except ValueError as error:
+        raise SettingsError(f"--{error}") from None
+    return dataclasses.replace(settings, **given, limits=limited)
+
+
+def read(file: str) -> ListenSettings:
+    """Return what a file says. Raises SettingsError that names the file and the entry."""
+    try:
+        data = words.read(file)
+    except OSError as error:
+        raise SettingsError(f"{file}: {error.strerror}") from None
+    except yaml_text.YamlError as error:
+        raise SettingsError(f"{file}: {error}") from None
+    if data is None:
+        data = {}
+    if not isinstance(data, dict):
+        raise SettingsError(f"{file}: entries such as `address:` and `limits:` are expected")
+    for name in ("address", "origins"):
+        if isinstance(data.get(name), str):
+            data[name] = [data[name]]
+    try:
+        return decode(ListenSettings, data)
+    except SettingsError as error:
+        raise SettingsError(f"{file}: {error}") from None
+    except ValueError as error:  # of the limits, which name the entry
+        raise SettingsError(f"{file}: limits.{error}") from None
+
+
+def _address(entry: str, text: str) -> Address:
+    try:
+        return Address.from_text(text)
+    except ValueError as error:
+        raise SettingsError(f"{entry}: {error}") from None

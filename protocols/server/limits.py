@@ -1,0 +1,61 @@
+"""How much a server gives: to all, to one who has a token, to one address, to one session."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+LEAST_LINE, MOST_LINE = 1 << 10, 4 << 20
+
+
+def _limit(default: float, meaning: str) -> Any:
+    return field(default=default, metadata={"meaning": meaning})
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLimits:
+    """The limits, each above 0; the meaning of each is what help texts say of it.
+
+    Raises ValueError, with the name of the field, for one that cannot be meant.
+    """
+
+    sessions: int = _limit(256, "sessions at once")
+    sessions_of_token: int = _limit(64, "of them, of one token")
+    sessions_of_address: int = _limit(64, "connections at once from one address")
+    line_bytes: int = _limit(64 << 10, "bytes of a line; a longer one is dropped")
+    lines_a_second: float = _limit(500.0, "lines of a session a second; further ones wait")
+    authorising: float = _limit(10.0, "seconds until a client is authorised")
+    wrong_tokens: int = _limit(20, "wrong tokens from one address a minute")
+    idle: float = _limit(3600.0, "seconds in which a session neither asks nor is told anything")
+    longest: float = _limit(86400.0, "seconds that a session lasts")
+    hash: int = _limit(256, "megabytes of hash of a session")
+    hash_in_all: int = _limit(4096, "megabytes of hash of all sessions")
+    grace: float = _limit(5.0, "seconds for searches to be answered when the server ends")
+
+    def __post_init__(self) -> None:
+        for each in dataclasses.fields(self):
+            value = getattr(self, each.name)
+            if not 0 < value < math.inf:
+                raise ValueError(f"{each.name}: a number above 0 is expected, not {value}")
+        if not LEAST_LINE <= self.line_bytes <= MOST_LINE:
+            raise ValueError(
+                f"line_bytes: {LEAST_LINE} to {MOST_LINE} are possible, not {self.line_bytes}"
+            )
+
+
+class Bucket:
+    """Lets so many through a second, and at once as many as two seconds let through."""
+
+    def __init__(self, rate: float, now: float) -> None:
+        self._rate = rate
+        self._most = max(2.0 * rate, 1.0)
+        self._left = self._most
+        self._at = now
+
+    def wait(self, now: float) -> float:
+        """Take one, and return how many seconds it has to wait for its turn."""
+        self._left = min(self._left + (now - self._at) * self._rate, self._most) - 1.0
+        self._at = now
+        return max(-self._left / self._rate, 0.0)

@@ -1,0 +1,56 @@
+"""What a server has done, counted, in the text format 0.0.4 of Prometheus."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+# What is counted: its help and the name of its label, if it has one.
+COUNTED = {
+    "connections": ("Connections that were taken.", "wire"),
+    "sessions_begun": ("Sessions that began.", "protocol"),
+    "sessions_ended": ("Sessions that ended.", "reason"),
+    "refused": ("Clients that were not let in.", "reason"),
+    "lines": ("Lines that sessions were sent.", "protocol"),
+    "delayed_lines": ("Lines that waited, as more came than are allowed a second.", ""),
+    "overlong_lines": ("Lines that were dropped, as they were too long.", ""),
+    "left_behind": ("Sessions whose threads did not end in time.", ""),
+}
+
+
+class Metrics:
+    """Counts, by names of COUNTED and the values of their labels."""
+
+    def __init__(self) -> None:
+        self._began = time.time()
+        self._counts: dict[str, Counter[str]] = {name: Counter() for name in COUNTED}
+
+    def count(self, name: str, label: str = "") -> None:
+        """Count one more."""
+        self._counts[name][label] += 1
+
+    def of(self, name: str, label: str = "") -> int:
+        """Return how many were counted."""
+        return self._counts[name][label]
+
+    def text(self, now: Mapping[str, tuple[str, float]]) -> str:
+        """Return all, and what holds now: name to help and value."""
+        gauges = {
+            "start_time_seconds": ("When the server began, in seconds of Unix time.", self._began)
+        }
+        lines: list[str] = []
+        for name, (help_text, value) in (gauges | dict(now)).items():
+            full = f"kempelen_{name}"
+            lines += [f"# HELP {full} {help_text}", f"# TYPE {full} gauge", f"{full} {value:.15g}"]
+        for name, (help_text, label) in COUNTED.items():
+            full = f"kempelen_{name}_total"
+            lines += [f"# HELP {full} {help_text}", f"# TYPE {full} counter"]
+            counts = self._counts[name]
+            if label:
+                lines += [f'{full}{{{label}="{key}"}} {n}' for key, n in sorted(counts.items())]
+            else:
+                lines.append(f"{full} {counts['']}")
+        return "\n".join(lines) + "\n"

@@ -1,0 +1,124 @@
+"""Who may use a server: tokens, of which only salted hashes are kept, in a file.
+
+A token is 256 random bits, so one round of SHA-256 hides it: no list of likely tokens is shorter
+than all of them. A line of the file is a name, a salt and a hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+from pathlib import Path
+
+from agent.border.files import read_text
+
+HEADER = (
+    "# Tokens of kempelen listen: name, salt, SHA-256 of salt and token. Made by --new-token.\n"
+)
+NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+NAME_RULE = "a name has 1 to 64 letters, digits, dots, dashes and underscores"
+_BITS = 256
+_ENTRY = re.compile(rf"({NAME.pattern}) ([0-9a-f]{{32}}) ([0-9a-f]{{64}})")
+
+
+class TokenError(ValueError):
+    """A file of tokens that cannot be used, or a token that cannot be made; says why."""
+
+
+class TokenFile:
+    """The tokens of a file, which is read again when it has changed."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.problem = ""
+        self._seen: tuple[int, int] | None = None
+        self._entries: list[tuple[str, bytes, bytes]] = []
+        self._look()
+        if self.problem:
+            raise TokenError(self.problem)
+        if not self._entries:
+            raise TokenError(f"{path}: no token is in it; --new-token NAME makes one")
+
+    def name_of(self, token: str) -> str | None:
+        """Return whose token it is, None if nobody's, in a time that tells nothing of either.
+
+        A file that has become unreadable lets nobody in, and `problem` says why.
+        """
+        self._look()
+        found = None
+        for name, salt, digest in self._entries:
+            if hmac.compare_digest(_digest(salt, token), digest):
+                found = name
+        return found
+
+    def _look(self) -> None:
+        try:
+            now = os.stat(self.path)
+            if self._seen != (now.st_mtime_ns, now.st_size):
+                self._entries = _entries(self.path)
+                self._seen = now.st_mtime_ns, now.st_size
+            self.problem = ""
+        except OSError as error:
+            self._forget(f"{self.path}: {error.strerror}")
+        except TokenError as error:
+            self._forget(str(error))
+
+    def _forget(self, problem: str) -> None:
+        self.problem, self._entries, self._seen = problem, [], None
+
+
+def new_token(path: str, name: str) -> str:
+    """Add a token to a file, which is made if it is not there, and return it: it is kept nowhere.
+
+    Raises TokenError and OSError.
+    """
+    if not NAME.fullmatch(name):
+        raise TokenError(f"{name!r}: {NAME_RULE}")
+    try:
+        text = read_text(path)
+    except FileNotFoundError:
+        text = HEADER
+    else:
+        if name in (known for known, _, _ in _parsed(text, path)):
+            raise TokenError(f"{path}: {name} has a token; take the line out to make another")
+    token, salt = secrets.token_urlsafe(_BITS // 8), secrets.token_bytes(16)
+    text = text if text.endswith("\n") else f"{text}\n"
+    _replace(Path(path), f"{text}{name} {salt.hex()} {_digest(salt, token).hex()}\n")
+    return token
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file that only its owner reads, so that others see the old one or the new."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    try:
+        with open(os.open(temporary, flags, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _entries(path: str) -> list[tuple[str, bytes, bytes]]:
+    try:
+        return _parsed(read_text(path), path)
+    except UnicodeDecodeError:
+        raise TokenError(f"{path}: it is not a file of tokens") from None
+
+
+def _parsed(text: str, path: str) -> list[tuple[str, bytes, bytes]]:
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            match = _ENTRY.fullmatch(line.strip())
+            if match is None:
+                raise TokenError(f"{path}: line {number} is no token; --new-token writes them")
+            found.append((match[1], bytes.fromhex(match[2]), bytes.fromhex(match[3])))
+    return found
+
+
+def _digest(salt: bytes, token: str) -> bytes:
+    return hashlib.sha256(salt + token.encode(errors="backslashreplace")).digest()
