@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 from agent.border.plain_text import plain
 from protocols.remote.conversation import Conversation, Traffic
-from protocols.remote.wire import RefusedError, ServerLines
+from protocols.remote.wire import NoServerError, NotAdmittedError, ServerLines
 
 # Between two tries to reach a server, in seconds: at first, and at most; and at most while
 # something is asked.
@@ -29,10 +29,10 @@ LAST_ANSWERS = 10.0
 class RemoteEngine:
     """Serves one front end by a server.
 
-    talk: what is said, in its protocol. dial: connects to the server within so many seconds, and
-    raises OSError or RefusedError. send: takes lines for the front end, from any thread. report:
-    tells a person. end: ends the session. patience: seconds to wait for a server that has never
-    been there.
+    talk: what is said, in its protocol. dial: connects to the server within so many seconds, or
+    raises OSError or NotAdmittedError. send: takes lines for the front end, from any thread.
+    report: tells a person. end: ends the session. patience: seconds to wait for a server that has
+    never been there, or that refuses a session it had.
     """
 
     def __init__(
@@ -51,7 +51,8 @@ class RemoteEngine:
         self._report = report
         self._end = end
         self._patience = patience
-        self._began = time.monotonic()
+        # Since when there has been no hope: no server at first, or one that refuses.
+        self._missed: float | None = time.monotonic()
         self._changed = threading.Condition()
         self._hurry = threading.Event()
         self._lines: ServerLines | None = None
@@ -148,7 +149,7 @@ class RemoteEngine:
         while not self._over:
             try:
                 lines = self._dial(DIAL_LIMIT)
-            except (OSError, RefusedError) as error:
+            except (OSError, NotAdmittedError) as error:
                 self._miss(error)
             else:
                 if self._converse(lines):
@@ -164,6 +165,7 @@ class RemoteEngine:
     def _converse(self, lines: ServerLines) -> bool:
         """Pass the server's lines on until it is lost; return whether it said anything."""
         heard, held = False, ""
+        lost: OSError | NotAdmittedError
         with self._changed:
             if self._over:
                 lines.close()
@@ -184,12 +186,15 @@ class RemoteEngine:
                         self._deliver(self._talk.told(line, time.monotonic()))
                     if self._talk.failed:
                         self._fail(self._talk.failed)
-                    heard = heard or bool(received)
-                    self._known = self._known or heard
+                    if received:
+                        heard = self._known = True
+                        self._missed = None
         except OSError as error:
-            lost: OSError | RefusedError = error
+            lost = error
             if held:
-                lost = RefusedError(held.partition(" ")[2])
+                lost = NotAdmittedError(held.partition(" ")[2])
+        except Exception as error:  # noqa: BLE001 - whatever a server says, it is told of
+            lost = NoServerError(f"the server said what nobody expects: {error!r}")
         with self._changed:
             self._lines = None
             self._deliver(self._talk.lost(time.monotonic()))
@@ -197,7 +202,7 @@ class RemoteEngine:
         self._miss(lost, broken=heard)
         return heard
 
-    def _miss(self, error: OSError | RefusedError, broken: bool = False) -> None:
+    def _miss(self, error: OSError | NotAdmittedError, broken: bool = False) -> None:
         """Take note of why there is no server; end the session where that will not change.
 
         A server that refuses a session it had may do so because it has not noticed the break.
@@ -209,9 +214,13 @@ class RemoteEngine:
             if broken or (reason != self._reason and self._known):
                 self._tell(f"{reason}; trying again")
             self._reason = reason
-            final = isinstance(error, (RefusedError, ssl.SSLCertVerificationError))
-            waited = time.monotonic() - self._began
-            if not self._known and (final or waited >= self._patience):
+            refused = isinstance(error, (NotAdmittedError, ssl.SSLCertVerificationError))
+            if self._known and not refused:
+                self._missed = None
+            elif self._known and self._missed is None:
+                self._missed = time.monotonic()
+            waited = 0.0 if self._missed is None else time.monotonic() - self._missed
+            if waited >= self._patience or (refused and not self._known):
                 self._fail(reason)
             self._changed.notify_all()
             asked = self._talk.asking()
@@ -232,9 +241,9 @@ class RemoteEngine:
         self._end()
 
 
-def describe(error: OSError | RefusedError) -> str:
+def describe(error: OSError | NotAdmittedError) -> str:
     """Return what is wrong, for a person."""
-    if isinstance(error, RefusedError):
+    if isinstance(error, NotAdmittedError):
         return f"the server refuses us: {plain(str(error), 300)}"
     if isinstance(error, ssl.SSLCertVerificationError):
         return (

@@ -182,7 +182,9 @@ class UciConversation:
             lines += [search.position] if search.position else []
             lines.append(search.again(now))
             lines += ["stop"] if search.stopped is not None else []
-        if self._position and not (self._searches and self._searches[-1].position == self._position):
+        if self._position and not (
+            self._searches and self._searches[-1].position == self._position
+        ):
             lines.append(self._position)
         lines += self._held
         self._held.clear()

@@ -12,8 +12,8 @@ from websockets.protocol import State as Stage
 from websockets.uri import parse_uri
 
 from agent.border.plain_text import plain
-from protocols.remote.address import ServerAddress
-from protocols.remote.wire import LONGEST_LINE, ByteStream, NoServerError, RefusedError, shown
+from protocols.remote.wire import LONGEST_LINE, ByteStream, NoServerError, NotAdmittedError, shown
+from protocols.server.addresses import Address
 
 # What a server answers to a token that it does not know.
 FORBIDDEN = (401, 403)
@@ -24,12 +24,13 @@ class MessageLines:
     """Lines as messages, each of one line or of several."""
 
     def __init__(
-        self, wire: ByteStream, address: ServerAddress, protocol: str, token: str | None, deadline: float
+        self, wire: ByteStream, address: Address, protocol: str, token: str | None, deadline: float
     ) -> None:
-        """Shake hands until `deadline`, by the monotonic clock; raise OSError or RefusedError."""
-        path = address.path or f"/{protocol}"
-        host = f"[{address.host}]" if ":" in address.host else address.host
-        uri = parse_uri(f"{address.scheme}://{host}:{address.port}{path}")
+        """Shake hands until `deadline`, of the monotonic clock.
+
+        Raises OSError or NotAdmittedError.
+        """
+        uri = parse_uri(f"{address}/{protocol}")
         self._wire = wire
         self._lock = threading.Lock()
         self._text = b""
@@ -104,8 +105,9 @@ class MessageLines:
         if isinstance(error, InvalidStatus):
             response = error.response
             words = plain((response.body or b"").decode(errors="replace"), REASON_LENGTH)
+            words = words.removeprefix("refused ")
             reason = words or f"HTTP status {response.status_code}"
             if response.status_code in FORBIDDEN:
-                raise RefusedError(reason)
+                raise NotAdmittedError(reason)
             raise NoServerError(f"the server answered {response.status_code}: {reason}")
         raise NoServerError(f"the server does not speak WebSocket: {plain(str(error))}")

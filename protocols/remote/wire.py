@@ -11,7 +11,7 @@ import time
 from typing import Protocol
 
 from agent.border.plain_text import plain
-from protocols.remote.address import ServerAddress
+from protocols.server.addresses import Address
 
 # A longer line is no engine's: whoever sends it is not what we want to talk to.
 LONGEST_LINE = 1 << 20
@@ -24,7 +24,7 @@ SILENCE = 4
 NO_ANSWER = 4
 
 
-class RefusedError(Exception):
+class NotAdmittedError(Exception):
     """The server is there, and does not want us; the message is its own."""
 
 
@@ -61,7 +61,7 @@ class ServerLines(Protocol):
 class TcpWire:
     """Bytes over TCP."""
 
-    def __init__(self, address: ServerAddress, limit: float) -> None:
+    def __init__(self, address: Address, limit: float) -> None:
         """Connect within `limit` seconds, or raise OSError."""
         self._socket = socket.create_connection((address.host, address.port), limit)
         with contextlib.suppress(OSError):
@@ -187,7 +187,7 @@ def shown(line: bytes) -> str:
 
 
 def dial(
-    address: ServerAddress,
+    address: Address,
     protocol: str,
     trust: ssl.SSLContext | None,
     token: str | None,
@@ -196,16 +196,16 @@ def dial(
     """Connect within about `limit` seconds and show the token.
 
     Raises OSError where that cannot be, also for a certificate that is not trusted, and
-    RefusedError.
+    NotAdmittedError.
     """
     began = time.monotonic()
     tcp = TcpWire(address, limit)
     try:
         wire: ByteStream = tcp
-        if address.tls:
+        if address.secure:
             assert trust is not None
             wire = TlsWire(tcp, trust, address.host)
-        if address.websocket:
+        if address.web:
             from protocols.remote.websocket import MessageLines
 
             lines: ServerLines = MessageLines(wire, address, protocol, token, began + limit)
@@ -225,7 +225,7 @@ def _authorize(lines: ServerLines, token: str) -> None:
     (answer, *_) = lines.receive()
     word, _, reason = answer.partition(" ")
     if word == "refused":
-        raise RefusedError(reason or "it does not say why")
+        raise NotAdmittedError(reason or "it does not say why")
     if answer != "authorized":
         raise NoServerError("the server did not answer the token")
 
@@ -239,6 +239,4 @@ def _attend(stream: socket.socket) -> None:
         if hasattr(socket, name):
             stream.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
     if hasattr(socket, "TCP_USER_TIMEOUT"):
-        stream.setsockopt(
-            socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, (SILENCE + NO_ANSWER) * 1000
-        )
+        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, (SILENCE + NO_ANSWER) * 1000)

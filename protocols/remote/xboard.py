@@ -80,6 +80,8 @@ class XboardConversation:
     def asked(self, line: str, now: float) -> Traffic:
         """Take a line of the front end."""
         name, _, rest = line.strip().partition(" ")
+        if not name:
+            return NOTHING
         rest = rest.strip()
         move = rest if name == "usermove" else name if _MOVE.fullmatch(name) else ""
         if move:
@@ -98,10 +100,9 @@ class XboardConversation:
             self._set(self._options, rest.partition("=")[0].lower(), line)
         elif name in SETTINGS:
             self._set(self._settings, SETTINGS[name], line)
-        elif not self._change_game(name, line, now) and name not in PASSED_ON and name:
-            if not self._up:
-                self._held.append(line)
-        return Traffic(server=(line,)) if self._up and name else NOTHING
+        elif not (self._change_game(name, line, now) or name in PASSED_ON or self._up):
+            self._held.append(line)
+        return Traffic(server=(line,)) if self._up else NOTHING
 
     def told(self, line: str, now: float) -> Traffic:
         """Take a line of the server."""
@@ -118,7 +119,8 @@ class XboardConversation:
                 self.failed = f"the server cannot go on with the game: {line}"
             return NOTHING
         if name == "pong":
-            return Traffic(front=(line,)) if self._pings.pop(rest.strip(), None) else NOTHING
+            asked = self._pings.pop(rest.strip(), None)
+            return NOTHING if asked is None else Traffic(front=(line,))
         if name == "move" and self._thinking is not None:
             self._moves.append(rest.strip())
             self._rest()
@@ -280,8 +282,10 @@ class XboardConversation:
             return self._hurried + (LATENESS if self._up else 0.0)
         seconds = self._seconds()
         if seconds is None:
-            return None if self._up or self._lost is None else (
-                max(self._lost, self._thinking) + self._patience
+            return (
+                None
+                if self._up or self._lost is None
+                else (max(self._lost, self._thinking) + self._patience)
             )
         left, ends = seconds
         if self._up:
