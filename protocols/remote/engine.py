@@ -57,6 +57,7 @@ class RemoteEngine:
         self._hurry = threading.Event()
         self._lines: ServerLines | None = None
         self._known = False
+        self._tried = False
         self._reason = "no server has been reached yet"
         self._wakes: float | None = None
         self._over = False
@@ -106,7 +107,7 @@ class RemoteEngine:
         return True
 
     def _idle(self) -> bool:
-        away = self._lines is None and (self._known or self._over)
+        away = self._lines is None and (self._tried or self._over)
         return away or not self._talk.asking()
 
     def _deliver(self, traffic: Traffic) -> None:
@@ -210,6 +211,7 @@ class RemoteEngine:
         with self._changed:
             if self._over:
                 return
+            self._tried = True
             reason = describe(error)
             if broken or (reason != self._reason and self._known):
                 self._tell(f"{reason}; trying again")

@@ -236,7 +236,8 @@ class UciConversation:
 
     def asking(self) -> bool:
         """Tell whether something that will be answered has not been."""
-        return bool(self._asked_uci or self._ready or self._searches)
+        asked = self._asked_uci or self._ready or self._searches
+        return bool(asked) and not self.finished
 
     def stop(self) -> Traffic:
         """End what would not end by itself: no more lines will come."""

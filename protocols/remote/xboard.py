@@ -200,7 +200,8 @@ class XboardConversation:
     def asking(self) -> bool:
         """Tell whether something that will be answered has not been."""
         introducing = bool(self._protover) and not self._featured
-        return introducing or self._thinking is not None or bool(self._pings)
+        asked = introducing or self._thinking is not None or bool(self._pings)
+        return asked and not self.finished
 
     def stop(self) -> Traffic:
         """End what would not end by itself: no more lines will come."""
