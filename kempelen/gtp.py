@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kempelen import __version__, means_arguments
@@ -11,6 +12,7 @@ from protocols import pipes
 from protocols.gtp.play import Settings
 from protocols.gtp.protocol import Gtp
 from protocols.gtp.resignation import USUAL_RESIGN_RATE, ResignRate
+from protocols.permissions import LOCAL, Permissions
 from protocols.session import Voice
 
 if TYPE_CHECKING:
@@ -87,9 +89,14 @@ def run(arguments: Namespace) -> int:
     return pipes.serve(lambda session: make(session, settings))
 
 
-def make(session: Voice, settings: Settings = Settings()) -> Gtp:  # noqa: B008 - it is frozen
-    """Return the engine that answers a session."""
-    return Gtp("Kempelen", __version__, session.send, complain, settings)
+def make(
+    session: Voice,
+    settings: Settings = Settings(),  # noqa: B008 - it is frozen
+    report: Callable[[str], None] = complain,
+    permissions: Permissions = LOCAL,
+) -> Gtp:
+    """Return the engine that answers a session; `report` takes what a person should know."""
+    return Gtp("Kempelen", __version__, session.send, report, settings, permissions)
 
 
 def _rate(text: str) -> float:

@@ -9,62 +9,23 @@ import dataclasses
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 
 from agent.border.files import open_log
-from kempelen import gtp, uci
 from kempelen.console import complain
-from kempelen.first_line import FirstLine
 from kempelen.interruption import Interruption
-from kempelen.listen_settings import FORMATS, ListenSettings, settings_from
+from kempelen.listen_settings import FORMATS, PROTOCOLS, ListenSettings, settings_from
 from kempelen.mqtt_arguments import needs_packages
-from protocols.gtp.play import Settings as GtpSettings
-from protocols.pipes import SWITCH_INTERVAL, Served
+from kempelen.remote_protocols import Makers, RemoteVoice
+from protocols.pipes import SWITCH_INTERVAL
 from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
-from protocols.server.remote_session import Maker
-from protocols.server.server import ANY, Server
+from protocols.server.server import Server
 from protocols.server.tokens import TokenError, new_token
-from protocols.session import Voice
 from tournament.values import SettingsError
 
 COMMAND = "kempelen listen"
 MISSING = "WebSocket and HTTP need more packages: pip install 'kempelen[server]'"
-
-
-class RemoteVoice:
-    """What a protocol gets for a session over the network: how to say something, and no file."""
-
-    def __init__(self, send: Callable[[str], None]) -> None:
-        self.send = send
-
-    def log_to(self, path: str) -> None:
-        """Refuse to write a file."""
-        raise OSError("not offered here")
-
-
-def _make_uci(voice: Voice, settings: ListenSettings) -> Served:
-    return uci.make(voice)
-
-
-def _make_gtp(voice: Voice, settings: ListenSettings) -> Served:
-    return gtp.make(voice, _gtp_settings(settings))
-
-
-def _make_any(voice: Voice, settings: ListenSettings) -> Served:
-    def make(name: str, session: Voice) -> Served:
-        return PROTOCOLS[name](session, settings)
-
-    return FirstLine(voice, tell=voice.send, make=make)
-
-
-# The protocols that are served: each makes a session's, of what it says things by.
-PROTOCOLS: dict[str, Callable[[Voice, ListenSettings], Served]] = {
-    "uci": _make_uci,
-    "gtp": _make_gtp,
-    ANY: _make_any,
-}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -124,8 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
         settings = settings_from(arguments)
         if arguments.new_token is not None:
             return _make_token(settings, arguments.new_token)
-        settings.check(PROTOCOLS)
-        _try_game(settings)
+        settings.check_safety()
+        _try(settings)
         asyncio.run(_serve(settings, interruption))
     except SettingsError as error:
         complain(error, COMMAND)
@@ -133,19 +94,6 @@ def run(arguments: argparse.Namespace) -> int:
     except (KeyboardInterrupt, asyncio.CancelledError):
         pass
     return 0 if interruption.number == signal.SIGTERM else interruption.status
-
-
-def makers(settings: ListenSettings) -> Mapping[str, Maker]:
-    """Return what makes the protocols of sessions."""
-    return {name: partial(_make, make=make, settings=settings) for name, make in PROTOCOLS.items()}
-
-
-def _make(
-    send: Callable[[str], None],
-    make: Callable[[Voice, ListenSettings], Served],
-    settings: ListenSettings,
-) -> Served:
-    return make(RemoteVoice(send), settings)
 
 
 def _make_token(settings: ListenSettings, name: str) -> int:
@@ -169,7 +117,7 @@ async def _serve(settings: ListenSettings, interruption: Interruption) -> None:
     with contextlib.ExitStack() as stack:
         log = EventLog(_writer(settings, stack), as_json=settings.log_format == "json")
         server = Server(
-            makers(settings),
+            Makers(settings, lambda text: log.note("told", text=text)).table(),
             settings.protocol,
             settings.limits,
             log,
@@ -228,17 +176,9 @@ def _to_standard_error(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
 
-def _try_game(settings: ListenSettings) -> None:
-    """Raise SettingsError where the game cannot be played, while that can be said."""
+def _try(settings: ListenSettings) -> None:
+    """Raise SettingsError where the protocols cannot be made, while that can be said."""
     try:
-        gtp.make(RemoteVoice(lambda _: None), _gtp_settings(settings))
+        Makers(settings, lambda _: None).make("gtp", RemoteVoice(lambda _: None))
     except (OSError, ValueError) as error:
         raise SettingsError(f"game: {error}") from None
-
-
-def _gtp_settings(settings: ListenSettings) -> GtpSettings:
-    from agent.games import catalogue
-    from kempelen.game_options import fitted
-
-    kind = catalogue.find(settings.game)
-    return GtpSettings(game=kind.name, options=fitted(kind, settings.size, ()))

@@ -7,17 +7,20 @@ import dataclasses
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from agent.border import yaml_text
 from protocols.server.addresses import Address
 from protocols.server.limits import ServerLimits
+from protocols.server.server import ANY
 from protocols.server.tokens import TokenError, TokenFile
 from tournament import words
 from tournament.values import SettingsError, decode
 
 DEFAULT_ADDRESS = "tcp://127.0.0.1:7117"
+PROTOCOLS = ("uci", "gtp", ANY)
 FORMATS = ("text", "json")
+# The options of which values may be offered to strangers, by names.
+OFFERED = ("Evaluation", "BookFile", "SyzygyPath", "GaviotaPath")
 OPEN_TO_ALL = (
     "--insecure does without, and then whoever reaches the address uses this machine, and whoever "
     "is on the way reads and changes what is said"
@@ -58,15 +61,21 @@ class ListenSettings:
             raise SettingsError(f"status: {self.status}: write HOST:PORT")
         return address
 
-    def check(self, protocols: Mapping[str, Any]) -> None:
-        """Raise SettingsError for what cannot be meant, or would be open to all."""
-        if self.protocol not in protocols:
-            names = ", ".join(protocols)
-            raise SettingsError(f"protocol: {self.protocol!r} is none of {names}")
-        if self.log_format not in FORMATS:
-            raise SettingsError(f"log_format: {self.log_format!r} is none of {', '.join(FORMATS)}")
-        if not self.address:
+    def check_values(self) -> None:
+        """Raise SettingsError for a value that cannot be meant."""
+        for name, value, choices in (
+            ("protocol", self.protocol, PROTOCOLS),
+            ("log_format", self.log_format, FORMATS),
+        ):
+            if value not in choices:
+                raise SettingsError(f"{name}: {value!r} is none of {', '.join(choices)}")
+        if not self.addresses:
             raise SettingsError("address: one at least is expected")
+        _ = self.status_address
+        self._check_offers()
+
+    def check_safety(self) -> None:
+        """Raise SettingsError for what would be open to all without saying so."""
         for address in self.addresses:
             if address.secure and not (self.certificate and self.key):
                 raise SettingsError(f"{address}: TLS needs --certificate FILE and --key FILE")
@@ -78,6 +87,14 @@ class ListenSettings:
                 f"status: {self.status}: others than this machine reach it; --insecure allows it, "
                 "and then whoever reaches the address reads how many play"
             )
+
+    def _check_offers(self) -> None:
+        for name, values in self.offers.items():
+            if name.lower() not in (each.lower() for each in OFFERED):
+                raise SettingsError(f"offers.{name}: possible are {', '.join(OFFERED)}")
+            for key, value in values.items():
+                if not key.isprintable() or not key.strip() or not value:
+                    raise SettingsError(f"offers.{name}: {key!r}: {value!r}: no name and its value")
 
     def _check_open(self, address: Address) -> None:
         lacking = []
@@ -141,7 +158,9 @@ def settings_from(arguments: argparse.Namespace) -> ListenSettings:
         limited = dataclasses.replace(settings.limits, **limits)
     except ValueError as error:
         raise SettingsError(f"--{error}") from None
-    return dataclasses.replace(settings, **given, limits=limited)
+    settings = dataclasses.replace(settings, **given, limits=limited)
+    settings.check_values()
+    return settings
 
 
 def read(file: str) -> ListenSettings:
@@ -160,7 +179,9 @@ def read(file: str) -> ListenSettings:
         if isinstance(data.get(name), str):
             data[name] = [data[name]]
     try:
-        return decode(ListenSettings, data)
+        settings = decode(ListenSettings, data)
+        settings.check_values()
+        return settings
     except SettingsError as error:
         raise SettingsError(f"{file}: {error}") from None
     except ValueError as error:  # of the limits, which name the entry

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kempelen import __version__
 from protocols import pipes
+from protocols.permissions import LOCAL, Permissions
 from protocols.session import Voice
 from protocols.uci.protocol import Uci
 
@@ -38,7 +39,7 @@ def serve(tune: bool = False) -> int:
     return pipes.serve(partial(make, tune=tune))
 
 
-def make(session: Voice, tune: bool = False) -> Uci:
+def make(session: Voice, tune: bool = False, permissions: Permissions = LOCAL) -> Uci:
     """Return the engine that answers a session."""
     return Uci(
         f"Kempelen {__version__}",
@@ -46,6 +47,7 @@ def make(session: Voice, tune: bool = False) -> Uci:
         session.send,
         session.log_to,
         more_options=_tuning_options() if tune else (),
+        permissions=permissions,
     )
 
 

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 SEARCHES = (ALPHABETA, MCTS)
 FINAL_CHOICES = ("visits", "value", "bound")
 
-# The table of a search that is not in use.
+# The table of a search as long as nothing else is asked for, and of one that is not in use.
+USUAL_MEGABYTES = 16
 _LEAST_MEGABYTES = 1
 
 Opened = TypeVar("Opened")
@@ -63,7 +64,7 @@ class Settings:
     megabytes: the hash table's, or the tree's; own_tables: whether our endgame tables are used.
     """
 
-    megabytes: int = 16
+    megabytes: int = USUAL_MEGABYTES
     threads: int = 1
     evaluation: Evaluation = HANDCRAFTED
     search: str = ALPHABETA

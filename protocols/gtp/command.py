@@ -1,4 +1,4 @@
-"""What the tables of commands hold: a function, and in which games it is there."""
+"""What the tables of commands hold: a function, in which games it is there, and for whom."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command. act: returns the answer; None if it has given it itself. go: of Go alone."""
+    """One command. act: returns the answer; None if it has given it itself. go: of Go alone.
+
+    trusted: it names a file, see protocols.permissions; bare: not where it has no arguments.
+    """
 
     act: Callable[[GtpPlay, Arguments], str | None]
     go: bool = False
+    trusted: bool = False
+    bare: bool = False

@@ -30,6 +30,7 @@ from protocols.gtp.clocks import UNLIMITED, SideTime, TimeSystem
 from protocols.gtp.go_board import GoBoard
 from protocols.gtp.resignation import USUAL_RESIGN_RATE, Resignation, ResignRate
 from protocols.gtp.values import COLOURS, Call
+from protocols.permissions import LOCAL, Permissions
 
 if TYPE_CHECKING:
     from agent.player import Advisor
@@ -73,7 +74,8 @@ class GtpPlay(ABC):
     """What the commands of a GTP engine act on: the board, the clocks, and who thinks.
 
     name, version: who it says it is. send: takes a piece of an answer, to which one line end is
-    added, from the worker's thread. report: takes what a person should know.
+    added, from the worker's thread. report: takes what a person should know. permissions: what
+    this session may ask for.
 
     Raises ValueError or EvaluationError for settings that cannot be.
     """
@@ -85,7 +87,16 @@ class GtpPlay(ABC):
         send: Callable[[str], None],
         report: Callable[[str], None],
         settings: Settings = USUAL_SETTINGS,
+        permissions: Permissions = LOCAL,
     ) -> None:
+        means = settings.means
+        granted = replace(
+            means,
+            megabytes=min(means.megabytes, permissions.megabytes),
+            threads=min(means.threads, permissions.threads),
+        )
+        settings = replace(settings, means=granted)
+        self.permissions = permissions
         self.name = name
         self.version = version
         self.send = send

@@ -22,6 +22,7 @@ from protocols.gtp.commands import clocks as clock_commands
 from protocols.gtp.go_board import GoBoard
 from protocols.gtp.play import GtpPlay
 from protocols.gtp.values import Arguments, Call, GtpError, failure, parse_line, success
+from protocols.permissions import refusal
 
 # So many lines may wait to be answered before no more are read.
 MOST_WAITING = 256
@@ -92,14 +93,20 @@ class Gtp(GtpPlay):
         if command is None or (command.go and not isinstance(self.board, GoBoard)):
             raise GtpError("unknown command")
         arguments = Arguments(call.arguments)
+        if command.trusted and not (self.permissions.trusted or (command.bare and not arguments)):
+            raise GtpError(refusal(f"{call.name} FILE" if command.bare else call.name))
         text = command.act(self, arguments)
         arguments.end()
         return text
 
     def known(self) -> list[str]:
-        """Return the names of the commands that the game has."""
-        go = isinstance(self.board, GoBoard)
-        return [name for name, command in COMMANDS.items() if go or not command.go]
+        """Return the names of the commands that the game has, and this session may give."""
+        go, trusted = isinstance(self.board, GoBoard), self.permissions.trusted
+        return [
+            name
+            for name, command in COMMANDS.items()
+            if (go or not command.go) and (trusted or command.bare or not command.trusted)
+        ]
 
 
 COMMANDS: dict[str, Command] = {

@@ -86,7 +86,7 @@ class Guest:
         self.name: str | None = None
         self._door = door
         self._address = address
-        self._in = True
+        self._finished = self._left = False
         door._count(self, +1)
         door._add(door._of_address, address, +1)
 
@@ -117,11 +117,17 @@ class Guest:
         """Let the guest in where no tokens are asked for. Raises RefusedError."""
         self._admit(NOBODY)
 
+    def finish(self) -> None:
+        """Take note that the session is over, and the connection about to end."""
+        if not self._finished:
+            self._finished = True
+            self._door._count(self, -1)
+
     def leave(self) -> None:
         """Take note that the connection is no more; the second time does nothing."""
-        if self._in:
-            self._in = False
-            self._door._count(self, -1)
+        self.finish()
+        if not self._left:
+            self._left = True
             self._door._add(self._door._of_address, self._address, -1)
 
     def _admit(self, name: str) -> None:

@@ -30,7 +30,8 @@ class ServerLimits:
     wrong_tokens: int = _limit(20, "wrong tokens from one address a minute")
     idle: float = _limit(3600.0, "seconds in which a session neither asks nor is told anything")
     longest: float = _limit(86400.0, "seconds that a session lasts")
-    hash: int = _limit(256, "megabytes of hash of a session")
+    hash: int = _limit(64, "megabytes of hash of a session")
+    threads: int = _limit(1, "threads that a session searches with")
     hash_in_all: int = _limit(4096, "megabytes of hash of all sessions")
     grace: float = _limit(5.0, "seconds for searches to be answered when the server ends")
 

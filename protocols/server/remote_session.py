@@ -26,7 +26,9 @@ Maker = Callable[[Callable[[str], None]], Served]
 # How long a client who has closed its side is answered, in seconds.
 LAST_ANSWERS = 10.0
 # How long the last words may take to leave, in seconds.
-LAST_WORDS = 5.0
+LAST_WORDS = 2.0
+# How long threads may take to end that nobody waits for, as one that loads a kernel, in seconds.
+SETTLING = 30.0
 # So much is written at once, in bytes, and whoever has not read it after so many seconds is gone.
 PIECE = 64 << 10
 STALLED = 60.0
@@ -59,7 +61,6 @@ class RemoteSession:
     ) -> None:
         self.name = name
         self.lines = 0
-        self.left_behind = False
         self._wire = wire
         self._make = make
         self._pool = pool
@@ -72,6 +73,8 @@ class RemoteSession:
         self._outbox = Outbox(wire.abort)
         self._told: asyncio.Future[_Told] = self._loop.create_future()
         self._acting: asyncio.Future[None] | None = None
+        self._protocol: Served | None = None
+        self._ended = True
 
     def end(self, kind: str, reason: str, grace: float = 0.0) -> None:
         """End the session: what was asked is answered for so many seconds, the client told why."""
@@ -84,6 +87,7 @@ class RemoteSession:
         The wire stays open, for whoever says a last word.
         """
         protocol = await self._loop.run_in_executor(self._pool, self._make, self._outbox.send)
+        self._protocol, self._ended = protocol, False
         writing = asyncio.create_task(self._write())
         reading = asyncio.create_task(self._read(protocol))
         try:
@@ -91,7 +95,8 @@ class RemoteSession:
             reason = await self._conclude(protocol, writing, reading)
         finally:
             await cancel_all([reading])
-            await self._close(protocol)
+            closing = self._loop.run_in_executor(self._pool, protocol.close, GRACE)
+            self._ended = await closing
             self._outbox.close()
             await asyncio.wait({writing}, timeout=LAST_WORDS)
             await cancel_all([writing])
@@ -137,13 +142,15 @@ class RemoteSession:
             if await self._loop.run_in_executor(self._pool, protocol.drain, glance):
                 return
 
-    async def _close(self, protocol: Served) -> None:
-        """End the protocol's threads, and take note where one does not end."""
-        if not await self._loop.run_in_executor(self._pool, protocol.close, GRACE):
-            self.left_behind = True
-        if self._acting is not None and not self._acting.done():
-            await asyncio.wait({self._acting}, timeout=GRACE)
-            self.left_behind |= not self._acting.done()
+    async def settled(self) -> bool:
+        """Wait for threads that did not end with the session; return whether all have, in time."""
+        ends = [self._acting] if self._acting is not None else []
+        if self._protocol is not None and not self._ended:
+            closing = self._loop.run_in_executor(self._pool, self._protocol.close, SETTLING)
+            self._ended = await closing
+        if ends:
+            await asyncio.wait(ends, timeout=SETTLING)
+        return self._ended and all(each.done() for each in ends)
 
     async def _read(self, protocol: Served) -> str:
         """Have the protocol act on lines until it has finished, or none come; return which."""
@@ -191,5 +198,6 @@ class RemoteSession:
         except WireLostError as error:
             return "unread" if self._outbox.overflown else str(error)
         except TimeoutError:
+            self._wire.abort()
             return "unread"
         return "unread" if self._outbox.overflown else ""

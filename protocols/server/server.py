@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.player import describe
 from protocols.server.addresses import Address
@@ -61,8 +61,7 @@ class Server:
         self._pool = ThreadPoolExecutor(2 * limits.sessions, thread_name_prefix="session")
         self._servers: list[asyncio.Server] = []
         self._webs: list[WebDoor] = []
-        self._sessions: set[RemoteSession] = set()
-        self._visits: dict[asyncio.Task[None], Wire] = {}
+        self._visits: dict[asyncio.Task[Any], RemoteSession | None] = {}
         self._numbers = itertools.count(1)
         self._left_behind = False
 
@@ -96,11 +95,15 @@ class Server:
             server.close()
         for web in self._webs:
             web.close()
-        for session in self._sessions:
-            session.end("end", THE_END, self.limits.grace)
+        for task, session in self._visits.items():
+            if session is None:
+                task.cancel()
+            else:
+                session.end("end", THE_END, self.limits.grace)
         tasks = set(self._visits)
         if tasks:
             await asyncio.wait(tasks, timeout=self.limits.grace + 3 * LAST_WORDS)
+        self._left_behind |= any(not task.done() for task in tasks)
         await cancel_all(tasks)
         for web in self._webs:
             await web.wait_closed()
@@ -125,7 +128,7 @@ class Server:
         """Serve a client until its session ends, or refuse it. Never raises but when cancelled."""
         task = asyncio.current_task()
         assert task is not None
-        self._visits[task] = wire
+        self._visits[task] = None
         number = next(self._numbers)
         self.metrics.count("connections", over)
         self._log.note("connected", session=number, peer=wire.peer, over=over)
@@ -140,14 +143,23 @@ class Server:
             await _say(wire, f"refused {error}")
         except WireLostError as error:
             self._log.note("ended", session=number, reason=str(error))
+        except asyncio.CancelledError:
+            if not self.ending:
+                raise
+            await _say(wire, f"refused {THE_END}")
         except Exception as error:  # noqa: BLE001 - one session is not all
             self._log.note("failed", session=number, error=describe(error))
+            await _say(wire, "refused the session failed, which is a fault of the server")
         finally:
-            del self._visits[task]
+            guest.finish()
+            await _close(wire)
             guest.leave()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(wire.close(), LAST_WORDS)
-            wire.abort()
+            session = self._visits.get(task)
+            if session is not None and not await session.settled():
+                self._left_behind = True
+                self.metrics.count("left_behind")
+                self._log.note("left behind", session=number, name=guest.name or "")
+            del self._visits[task]
 
     def note_refusal(self, peer: str, over: str, error: RefusedError) -> None:
         """Take note of somebody who was refused before there was a wire."""
@@ -155,7 +167,7 @@ class Server:
         self.metrics.count("refused", error.kind)
         self._log.note("refused", peer=peer, over=over, reason=str(error))
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         wire = StreamWire(reader, writer, self.limits.line_bytes)
         guest = self.door.knock(wire.host)
         over = "tcp" if writer.get_extra_info("ssl_object") is None else "tls"
@@ -164,7 +176,8 @@ class Server:
             wire.abort()
             self.note_refusal(wire.peer, over, RefusedError("crowd", "cut off, as one of a crowd"))
         else:
-            await self.visit(wire, guest, self.protocol, over)
+            visit = asyncio.create_task(self.visit(wire, guest, self.protocol, over))
+            self._visits[visit] = None
 
     async def _let_in(self, wire: Wire, guest: Guest) -> list[str | None]:
         """Return the first lines of a client who is let in, none if it says nothing."""
@@ -206,15 +219,13 @@ class Server:
         session = RemoteSession(
             wire, protocol, self._makers[protocol], self._pool, self.limits, self.metrics, first
         )
-        self._sessions.add(session)
+        task = asyncio.current_task()
+        assert task is not None
+        self._visits[task] = session
         reason = "failed"
         try:
             reason = await session.run()
         finally:
-            self._sessions.discard(session)
-            self._left_behind |= session.left_behind
-            if session.left_behind:
-                self.metrics.count("left_behind")
             self.metrics.count("sessions_ended", reason)
             self._log.note(
                 "ended",
@@ -243,3 +254,14 @@ async def _say(wire: Wire, line: str) -> None:
     with contextlib.suppress(WireLostError, TimeoutError):
         async with asyncio.timeout(LAST_WORDS):
             await wire.write([line.encode()])
+
+
+async def _close(wire: Wire) -> None:
+    """End a connection in order, or at once if the client takes too long."""
+    try:
+        async with asyncio.timeout(LAST_WORDS):
+            await wire.close()
+    except TimeoutError:
+        pass
+    finally:
+        wire.abort()

@@ -1,9 +1,10 @@
 """The options of the engine: what they are called, what they take, and what they change."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, TypeVar
 
+from protocols.permissions import UNBOUNDED, Permissions, refusal
 from protocols.uci.values import UciError, read_number, shorten
 
 LONGEST_STRING = 1000
@@ -17,6 +18,9 @@ class Option(Generic[Owner]):
     """One option; `kind` is button, check, spin, combo or string, in UCI's words.
 
     change: gets the owner and the new value, which has been checked. choices: of a combo.
+    trusted: it names a file, runs code or changes what other sessions use, see
+    protocols.permissions; own: values of it that do not. share: what of a session's permissions
+    bounds it, and granted: that bound. refused: it is not for this session.
     """
 
     name: str
@@ -26,12 +30,19 @@ class Option(Generic[Owner]):
     least: int = 0
     most: int = 0
     choices: tuple[str, ...] = ()
+    trusted: bool = False
+    own: tuple[str, ...] = ()
+    share: Literal["", "megabytes", "threads"] = ""
+    granted: int = UNBOUNDED
+    refused: bool = False
 
     def line(self) -> str:
         """Return the line that declares this option."""
         words = [f"option name {self.name} type {self.kind}"]
         if self.kind == "spin":
-            words.append(f"default {self.default} min {self.least} max {self.most}")
+            assert isinstance(self.default, int)
+            default, most = min(self.default, self.granted), min(self.most, self.granted)
+            words.append(f"default {default} min {self.least} max {most}")
         elif self.kind == "check":
             words.append(f"default {'true' if self.default else 'false'}")
         elif self.kind == "combo":
@@ -47,9 +58,43 @@ class Option(Generic[Owner]):
         return text
 
     def _read_choice(self, text: str) -> str:
-        if text.lower() not in self.choices:
+        known = {choice.lower(): choice for choice in self.choices}
+        if text.lower() not in known:
             raise UciError(f"{self.name} takes {', '.join(self.choices)}, not {shorten(text)}")
-        return text.lower()
+        return known[text.lower()]
+
+    def take(self, text: str | None) -> tuple[Value, str]:
+        """Return the value that a text stands for, and what to say of it, "" for nothing.
+
+        Raises UciError if it is not allowed; what is more than the session is granted becomes that.
+        """
+        if self.refused and (self.kind != "string" or text not in (None, "", "<empty>", *self.own)):
+            raise UciError(refusal(self.name))
+        value = self.read(text)
+        if self.kind == "spin" and isinstance(value, int) and value > self.granted:
+            return self.granted, f"{self.name} is at most {self.granted} here"
+        return value, ""
+
+    def permitted(self, permissions: Permissions) -> "Option[Owner]":
+        """Return the option as a session with these permissions has it.
+
+        Where values are offered by a name it is a choice between these.
+        """
+        granted: int = getattr(permissions, self.share) if self.share else UNBOUNDED
+        if permissions.trusted or not self.trusted:
+            return replace(self, granted=granted)
+        offered = permissions.offered(self.name)
+        if self.kind != "string" or not offered:
+            return replace(self, refused=True)
+        values = {name: name for name in self.own} | dict(offered)
+        default = self.default if self.default in self.own else next(iter(values))
+        return replace(
+            self,
+            kind="combo",
+            default=default,
+            choices=tuple(values),
+            change=lambda owner, name: self.change(owner, values[name]),
+        )
 
     def read(self, text: str | None) -> Value:
         """Return the value that a text stands for; raise UciError if it is not allowed."""

@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from agent.chess.engine import FINAL_CHOICES, SEARCHES, Engine
+from agent.chess.engine import FINAL_CHOICES, SEARCHES, USUAL_MEGABYTES, Engine
 from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO
 from agent.chess.reader import BoardReader
 from agent.clock import allot
-from agent.evaluation import check
+from agent.evaluation import HANDCRAFTED, check
 from agent.limits import Cp, Info, Limits, Progress, Result, SideClock
 from agent.player import Player, PlayerError, describe
 from agent.threads.task_thread import Job
 from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
+from protocols.permissions import LOCAL, Permissions, refusal
 from protocols.uci.options import Option, find
 from protocols.uci.position import CurrentPosition, read_move
 from protocols.uci.text import info_line, progress_line, result_line, say, score_text, speed, wdl
@@ -55,18 +56,23 @@ LAST_ANSWERS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: how its arguments are parsed into a value, and what is done with it."""
+    """One command: how its arguments are parsed into a value, and what is done with it.
+
+    trusted: it burdens the machine; see protocols.permissions.
+    """
 
     parse: Callable[[str], Any]
     act: Callable[[Uci, Any], Replies]
     help: str
+    trusted: bool = False
 
 
 class Uci:
     """One UCI engine. It is the listener of its player.
 
     name, author: who it says it is. send: takes a line that is not the reply to a line, from any
-    thread. log_to: changes the debug log file; may raise OSError.
+    thread. log_to: changes the debug log file; may raise OSError. permissions: what this session
+    may ask for.
     """
 
     def __init__(
@@ -77,15 +83,19 @@ class Uci:
         log_to: Callable[[str], None],
         make_engine: Callable[[Callable[[str], None]], Engine] | None = None,
         more_options: tuple[Option[Uci], ...] = (),
+        permissions: Permissions = LOCAL,
     ) -> None:
         self.finished = False
-        self.options = OPTIONS + more_options
+        self.permissions = permissions
+        self.options = tuple(option.permitted(permissions) for option in OPTIONS + more_options)
         self.name = name
         self.log_to = log_to
         self.chess960 = False
         self.show_wdl = False
         self.lines = 1
         self.engine = (make_engine or _make_engine)(self.error)
+        if permissions.megabytes < USUAL_MEGABYTES:
+            self.engine.set_megabytes(permissions.megabytes)
         self.book = BookAdvisor(self.error)
         self.player = Player(self.engine, self, BoardReader(), advisors=(self.book,))
         self._author = author
@@ -102,13 +112,15 @@ class Uci:
             if name:
                 self._introduced = True
                 command = COMMANDS[name]
+                if command.trusted and not self.permissions.trusted:
+                    raise UciError(refusal(name))
                 yield from command.act(self, command.parse(rest))
             elif self._introduced and line.strip():
                 yield say(f"unknown command: {shorten(line)}")
         except UciError as error:
-            yield say(str(error))
+            yield self._say(str(error))
         except Exception as error:  # noqa: BLE001 - whatever a line does, the next is read
-            yield say(describe(error))
+            yield self._say(describe(error))
 
     def overlong_line(self) -> Replies:
         """Say that a line was dropped."""
@@ -147,7 +159,10 @@ class Uci:
 
     def error(self, message: str) -> None:
         """Report anything else that the user should know."""
-        self._send(say(message))
+        self._send(self._say(message))
+
+    def _say(self, message: str) -> str:
+        return say(self.permissions.hide(message))
 
     def result(self, result: Result[chess.Move]) -> None:
         """Answer a `go`."""
@@ -159,7 +174,8 @@ class Uci:
         yield f"id name {self.name}"
         yield f"id author {self._author}"
         for option in self.options:
-            yield option.line()
+            if not option.refused:
+                yield option.line()
         yield "uciok"
         self.engine.start()
 
@@ -178,8 +194,10 @@ class Uci:
 
     def _set_option(self, command: SetOption) -> Replies:
         option = find(self.options, command.name)
-        option.change(self, option.read(command.value))
-        yield from ()
+        value, remark = option.take(command.value)
+        option.change(self, value)
+        if remark:
+            yield say(remark)
 
     def _new_game(self, _: None) -> Replies:
         self.player.new_game()
@@ -194,6 +212,8 @@ class Uci:
         board = self._position.recent()
         problems = list(go.problems)
         if "perft" in go.numbers:
+            if not self.permissions.trusted:
+                raise UciError(refusal("go perft"))
             yield from map(say, problems)
             depth = max(go.numbers["perft"], 1)
             self.player.do(lambda job: self._perft(job, board, depth), lengthy=True)
@@ -291,7 +311,8 @@ class Uci:
 
     def _help(self, _: None) -> Replies:
         for name, command in COMMANDS.items():
-            yield say(f"{name}: {command.help}")
+            if self.permissions.trusted or not command.trusted:
+                yield say(f"{name}: {command.help}")
 
     # The changes that options make, beyond setting one attribute.
 
@@ -407,9 +428,10 @@ OPTIONS: tuple[Option[Uci], ...] = (
         "Hash",
         "spin",
         lambda uci, value: uci.change_engine(lambda engine: engine.set_megabytes(value)),
-        default=16,
+        default=USUAL_MEGABYTES,
         least=1,
         most=65536,
+        share="megabytes",
     ),
     Option("Clear Hash", "button", lambda uci, _: uci.change_engine(lambda engine: engine.clear())),
     Option(
@@ -419,6 +441,7 @@ OPTIONS: tuple[Option[Uci], ...] = (
         default=1,
         least=1,
         most=256,
+        share="threads",
     ),
     Option("MultiPV", "spin", _setter("lines"), default=1, least=1, most=256),
     # Pondering is up to the front end: `go ponder` is understood with and without it.
@@ -430,6 +453,8 @@ OPTIONS: tuple[Option[Uci], ...] = (
         "string",
         lambda uci, value: uci.change_book(lambda book: book.use(value)),
         default=SHIPPED,
+        trusted=True,
+        own=(SHIPPED,),
     ),
     Option(
         "BookDepth",
@@ -478,11 +503,13 @@ OPTIONS: tuple[Option[Uci], ...] = (
         "SyzygyPath",
         "string",
         lambda uci, value: uci.change_engine(lambda engine: engine.use_syzygy(value)),
+        trusted=True,
     ),
     Option(
         "GaviotaPath",
         "string",
         lambda uci, value: uci.change_engine(lambda engine: engine.use_gaviota(value)),
+        trusted=True,
     ),
     Option("UCI_Chess960", "check", _setter("chess960"), default=False),
     Option("UCI_AnalyseMode", "check", _set_analysing, default=False),
@@ -498,8 +525,10 @@ OPTIONS: tuple[Option[Uci], ...] = (
     Option(
         "Evaluation",
         "string",
-        lambda uci, value: uci.change_evaluation(value or "handcrafted"),
-        default="handcrafted",
+        lambda uci, value: uci.change_evaluation(value or HANDCRAFTED.name),
+        default=HANDCRAFTED.name,
+        trusted=True,
+        own=(HANDCRAFTED.name,),
     ),
     Option(
         "Search",
@@ -515,7 +544,7 @@ OPTIONS: tuple[Option[Uci], ...] = (
         default=FINAL_CHOICES[0],
         choices=FINAL_CHOICES,
     ),
-    Option("Debug Log File", "string", Uci.change_log),
+    Option("Debug Log File", "string", Uci.change_log, trusted=True),
 )
 
 COMMANDS: dict[str, Command] = {
@@ -537,7 +566,9 @@ COMMANDS: dict[str, Command] = {
     "register": Command(parse_nothing, Uci._register, "accepted; nothing needs to be registered"),
     "d": Command(parse_nothing, Uci._display, "show the position"),
     "eval": Command(parse_nothing, Uci._evaluate, "show the evaluation of the position"),
-    "bench": Command(parse_depth, Uci._bench, "[DEPTH]: search a fixed set of positions"),
+    "bench": Command(
+        parse_depth, Uci._bench, "[DEPTH]: search a fixed set of positions", trusted=True
+    ),
     "flip": Command(parse_nothing, Uci._flip, "change the sides"),
     "help": Command(parse_nothing, Uci._help, "list the commands"),
 }

@@ -17,6 +17,7 @@ def tuning_options() -> tuple[Option[Uci], ...]:
             default=parameter.default,
             least=parameter.least,
             most=parameter.most,
+            trusted=True,  # all sessions of a process search by the same constants
         )
         for parameter in PARAMETERS.values()
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from agent.evaluation import EvaluationError
 from protocols.gtp.command import Command
@@ -25,12 +25,14 @@ class SessionParameter:
     """One parameter. read: writes what is set; write: returns settings with what a text says.
 
     expected: what the text must be; `write` raises ValueError for another. go: of Go alone.
+    share: what of a session's permissions bounds it, if anything.
     """
 
     read: Callable[[Settings], str]
     write: Callable[[Settings, str], Settings]
     expected: str
     go: bool = False
+    share: Literal["", "megabytes", "threads"] = ""
 
 
 def _whole(text: str, most: int) -> int:
@@ -101,11 +103,13 @@ PARAMETERS = {
         lambda settings: str(settings.means.threads),
         _set_threads,
         f"a whole number from 1 to {MOST_THREADS}",
+        share="threads",
     ),
     "memory": SessionParameter(
         lambda settings: str(settings.means.megabytes),
         _set_memory,
         f"megabytes from 1 to {MOST_MEGABYTES}",
+        share="megabytes",
     ),
     "ponderingEnabled": SessionParameter(
         lambda settings: _shown(settings.ponders),
@@ -169,6 +173,10 @@ def _set_param(gtp: GtpPlay, arguments: Arguments) -> str:
         settings = parameter.write(gtp.settings, text)
     except ValueError:
         raise GtpError(f"{name}: expected {parameter.expected}, not {text}") from None
+    if parameter.share:
+        most: int = getattr(gtp.permissions, parameter.share)
+        if int(parameter.read(settings)) > most:
+            raise GtpError(f"{name} is at most {most} here")
     try:
         gtp.change(settings)
     except (ValueError, EvaluationError) as error:

@@ -1,0 +1,48 @@
+"""What a session may ask for: everything on this machine's pipes, what is harmless over a network.
+
+An option or command that names a file, runs code, changes what other sessions use or burdens the
+machine has the mark `trusted` in its table. Strangers are refused it, but for the values that
+whoever runs the server offers by a name, and for those that are the program's own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+# More than any machine has: of megabytes, and of threads.
+UNBOUNDED = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """What one session may do; a stranger's, as they stand here.
+
+    trusted: it may do everything. offers: values that strangers may choose by a name, by option:
+    {"Evaluation": {"mine": "/home/me/mine.py:evaluate"}}. megabytes, threads: the most that a
+    session may search with.
+    """
+
+    trusted: bool = False
+    offers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    megabytes: int = 16
+    threads: int = 1
+
+    def offered(self, option: str) -> Mapping[str, str]:
+        """Return the names that are offered for an option, and the values that they stand for."""
+        wanted = option.lower()
+        return next((names for key, names in self.offers.items() if key.lower() == wanted), {})
+
+    def hide(self, text: str) -> str:
+        """Put the names that are offered in place of the values that they stand for."""
+        values = [(value, name) for names in self.offers.values() for name, value in names.items()]
+        for value, name in sorted(values, key=lambda pair: -len(pair[0])):
+            text = text.replace(value, name) if value else text
+        return text
+
+
+# Of whoever started the program.
+LOCAL = Permissions(trusted=True, megabytes=UNBOUNDED, threads=UNBOUNDED)
+
+
+def refusal(what: str) -> str:
+    """Return what is said to strangers who ask for something that only the trusted may have."""
+    return f"{what} is not offered here"

@@ -1,0 +1,238 @@
+"""What strangers and bad luck do to a server over TCP and TLS, and that others play on."""
+
+import asyncio
+import contextlib
+import gc
+import os
+import socket
+import ssl
+import struct
+import threading
+from pathlib import Path
+
+import pytest
+
+from protocols.server import remote_session
+from protocols.server.tokens import TokenFile
+from tests.protocols.server.conftest import Certified, Tokens
+from tests.protocols.server.support import PATIENCE, Caller, calling, running
+
+
+async def test_lines_of_ten_megabytes() -> None:
+    async with running() as run, calling(run) as attacker, calling(run) as other:
+        before = _resident()
+        chunk = b"x" * (1 << 20)
+        for _ in range(10):
+            attacker.writer.write(chunk)
+            await attacker.writer.drain()
+            assert await other.ask("say here") == "here"
+        assert await attacker.ask("", "say still here") == "too long"
+        assert await attacker.hear() == "still here"
+        assert _resident() - before < 30 << 20  # the client's own buffer is in it
+
+
+async def test_ten_megabytes_in_place_of_a_token(tokens: Tokens) -> None:
+    """Nothing is read for longer than a client may take to be let in."""
+    file = TokenFile(tokens.path)
+    async with running(tokens=file, authorising=0.5) as run, calling(run) as attacker:
+        with contextlib.suppress(ConnectionError):
+            while not run.events[1:]:
+                attacker.writer.write(b"x" * 1000)
+                await attacker.writer.drain()
+                await asyncio.sleep(0.001)
+        await run.logged("no token came for 0.5 seconds")
+
+
+async def test_a_line_that_comes_byte_by_byte() -> None:
+    async with running() as run, calling(run) as slow, calling(run) as other:
+        for byte in b"say hello\n":
+            slow.writer.write(bytes([byte]))
+            await slow.writer.drain()
+            await asyncio.sleep(0.005)
+            assert await other.ask("say here") == "here"
+        assert await slow.hear() == "hello"
+
+
+async def test_bytes_without_a_line_are_idleness() -> None:
+    async with running(idle=0.5) as run, calling(run) as slow:
+        assert await slow.ask("say 1") == "1"
+        dripping = asyncio.create_task(_drip(slow))
+        assert await slow.hear() == "refused nothing was asked or told for 0.5 seconds"
+        dripping.cancel()
+
+
+async def _drip(caller: Caller) -> None:
+    while True:
+        caller.writer.write(b"x")
+        await asyncio.sleep(0.02)
+
+
+async def test_tokens_that_come_byte_by_byte(tokens: Tokens) -> None:
+    file = TokenFile(tokens.path)
+    async with running(tokens=file, authorising=0.4) as run, calling(run) as slow:
+        dripping = asyncio.create_task(_drip(slow))
+        assert await slow.hear() == "refused no token came for 0.4 seconds"
+        dripping.cancel()
+
+
+async def test_who_closes_one_side_is_answered() -> None:
+    """As by `printf ... | nc HOST PORT`."""
+    async with running() as run, calling(run) as caller:
+        caller.say("later 0.5 late", "say soon")
+        caller.writer.write_eof()
+        assert await caller.hear() == "soon"
+        assert await caller.hear() == "late"
+        assert await caller.hear() == ""
+        assert "lines=2" in await run.logged('reason="end of input"')
+
+
+async def test_a_last_line_without_an_end() -> None:
+    async with running() as run, calling(run) as caller:
+        caller.writer.write(b"say hello")
+        caller.writer.write_eof()
+        assert await caller.hear() == "hello"
+
+
+async def test_who_has_gone_is_not_answered_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_session, "LAST_ANSWERS", 0.3)
+    async with running() as run:
+        async with calling(run) as caller:
+            caller.say("later 20 late", "say soon")
+            assert await caller.hear() == "soon"
+        await run.logged('reason="end of input"')
+        await run.empty()
+
+
+async def test_a_connection_that_is_reset() -> None:
+    async with running() as run:
+        for lines in (b"", b"say 1\n", b"later 0.05 text\n", b"sleep 0.1\n", b"flood 3000\n"):
+            client = socket.create_connection(run.at("tcp"))
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            client.sendall(lines)
+            await asyncio.sleep(0.05)
+            client.close()
+        await run.empty()
+        async with calling(run) as caller:
+            assert await caller.ask("say 1") == "1"
+
+
+async def test_a_session_that_fails_is_its_own_affair() -> None:
+    async with running() as run, calling(run) as one, calling(run) as other:
+        assert await other.ask("say 1") == "1"
+        one.say("fail")
+        assert (await one.hear()).startswith("refused the session failed")
+        assert await one.gone()
+        assert "RuntimeError: told to fail" in await run.logged(" failed ")
+        assert await other.ask("say 2") == "2"
+
+
+async def test_whoever_is_busy_keeps_nobody() -> None:
+    async with running() as run, calling(run) as busy, calling(run) as other:
+        busy.say("sleep 1", "say done")
+        async with asyncio.timeout(0.9):
+            for n in range(20):
+                assert await other.ask(f"say {n}") == str(n)
+        assert await busy.hear() == "done"
+
+
+async def test_connections_that_say_nothing_to_tls(certified: Certified) -> None:
+    async with running("tls", tls=certified.server, authorising=0.5) as run:
+        silent = [socket.create_connection(run.at("tls")) for _ in range(20)]
+        nonsense = socket.create_connection(run.at("tls"))
+        nonsense.sendall(b"uci\n" * 1000)
+        async with calling(run, "tls", certified.client) as caller:
+            assert await caller.ask("say 1") == "1"
+            await asyncio.sleep(0.7)  # the handshake has a time, too
+            for each in silent:
+                each.settimeout(PATIENCE)
+                with contextlib.suppress(ConnectionError):
+                    assert await asyncio.to_thread(each.recv, 1) == b""
+                each.close()
+            nonsense.close()
+            assert await caller.ask("say 2") == "2"
+
+
+async def test_tls(certified: Certified) -> None:
+    async with running("tls", tls=certified.server) as run:
+        async with calling(run, "tls", certified.client) as caller:
+            assert await caller.ask("say 1") == "1"
+            caller.say("quit")
+            assert await caller.gone()
+        with pytest.raises(ssl.SSLCertVerificationError):
+            async with calling(run, "tls", ssl.create_default_context()):
+                pass
+        old = ssl.create_default_context()
+        old.load_verify_locations(cafile=certified.certificate)
+        assert certified.server.minimum_version >= ssl.TLSVersion.TLSv1_2
+
+
+async def test_the_server_ends_and_says_so(tokens: Tokens) -> None:
+    """Who waits for an answer gets it within the grace; who is not let in yet is told, too."""
+    async with contextlib.AsyncExitStack() as stack:
+        run = await stack.enter_async_context(running(tokens=TokenFile(tokens.path), grace=5.0))
+        callers = [await stack.enter_async_context(calling(run)) for _ in range(3)]
+        thinking, idle, waiting = callers
+        for caller in (thinking, idle):
+            assert await caller.ask(f"authorize {tokens.alice}") == "authorized"
+            assert await caller.ask("say 1") == "1"
+        thinking.say("later 0.4 bestmove")
+        await asyncio.sleep(0.1)
+        ending = asyncio.create_task(run.server.close())
+        assert await idle.hear() == "refused the server ends"
+        assert await idle.hear() == ""
+        assert await waiting.hear() == "refused the server ends"
+        assert await thinking.hear() == "bestmove"
+        assert await thinking.hear() == "refused the server ends"
+        for caller in callers:
+            await caller.close()
+        async with asyncio.timeout(PATIENCE):
+            assert await ending
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection(*run.at("tcp"))
+
+
+async def test_the_grace_has_an_end() -> None:
+    async with running(grace=0.3) as run, calling(run) as caller:
+        assert await caller.ask("later 30 bestmove", "say 1") == "1"
+        asyncio.get_running_loop().call_later(0.1, asyncio.create_task, run.server.close())
+        assert await caller.hear() == "refused the server ends"
+
+
+async def test_connections_one_after_another_leave_nothing_behind(thorough: bool) -> None:
+    """By hand, 10,000 of real engines: the figures are in benchmarks/README.md."""
+    async with running("tcp", "ws") as run:
+        await _come_and_go(run.at("tcp"), 50)
+        await run.empty()
+        gc.collect()
+        before, threads = _left(), threading.active_count()
+        resident = _resident()
+        await _come_and_go(run.at("tcp"), 3000 if thorough else 400)
+        await run.empty()
+        gc.collect()
+        await asyncio.sleep(0.1)
+        assert _left() == before
+        assert (
+            threading.active_count() <= threads + 4
+        )  # of the pool, which keeps what it had use for
+        assert _resident() - resident < 4 << 20
+        assert not run.server._visits
+
+
+async def _come_and_go(where: tuple[str, int], times: int) -> None:
+    for number in range(times):
+        caller = Caller(*await asyncio.open_connection(*where))
+        if number % 3:
+            assert await caller.ask("say 1") == "1"
+        if number % 3 == 1:
+            caller.say("quit")
+        await caller.close()
+
+
+def _left() -> tuple[int, int]:
+    """Return how many files are open, and tasks."""
+    return len(os.listdir("/proc/self/fd")), len(asyncio.all_tasks())
+
+
+def _resident() -> int:
+    """Return the memory of this process, in bytes."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,145 @@
+"""What a server gives at most, and what happens to whoever wants more."""
+
+import asyncio
+import contextlib
+import re
+import time
+
+import pytest
+
+from protocols.server import remote_session
+from protocols.server.limits import Bucket, ServerLimits
+from tests.protocols.server.support import PATIENCE, calling, running
+
+
+async def test_sessions_in_all() -> None:
+    async with running(sessions=2) as run, calling(run) as one, calling(run) as two:
+        assert await one.ask("say 1") == "1"
+        assert await two.ask("say 2") == "2"
+        async with calling(run) as three:
+            assert await three.hear() == "refused too many sessions; try again later"
+            assert await three.hear() == ""
+        assert await one.ask("say still here") == "still here"
+        one.say("quit")
+        assert await one.gone()
+        await run.logged("reason=quit")
+        async with calling(run) as three:
+            assert await three.ask("say 3") == "3"
+
+
+async def test_sessions_of_an_address() -> None:
+    async with running(sessions_of_address=1) as run, calling(run) as one:
+        assert await one.ask("say 1") == "1"
+        async with calling(run) as two:
+            assert await two.hear() == "refused too many sessions from your address"
+        assert await one.ask("say still here") == "still here"
+        assert run.server.metrics.of("refused", "address") == 1
+
+
+async def test_a_crowd_is_cut_off() -> None:
+    """Whoever is refused may stay for the answer, but not everybody."""
+    async with running(sessions_of_address=1) as run:
+        callers = []
+        for _ in range(6):
+            address = run.addresses["tcp"]
+            callers.append(await asyncio.open_connection(address.host, address.port))
+        await run.logged("cut off, as one of a crowd")
+        for _, writer in callers:
+            writer.close()
+        await run.empty()
+
+
+async def test_a_line_too_long() -> None:
+    async with running(line_bytes=1024) as run, calling(run) as caller:
+        assert await caller.ask("say " + "x" * 1020) == "x" * 1020
+        assert await caller.ask("say " + "x" * 1021) == "too long"
+        assert await caller.ask("say still here") == "still here"
+        assert run.server.metrics.of("overlong_lines") == 1
+
+
+async def test_lines_a_second() -> None:
+    async with running(lines_a_second=50) as run, calling(run) as caller:
+        began = time.monotonic()
+        caller.say(*(f"say {n}" for n in range(150)))
+        for n in range(150):
+            assert await caller.hear() == str(n)
+        assert time.monotonic() - began > 0.9  # 100 at once, 50 more in a second
+        assert 40 <= run.server.metrics.of("delayed_lines") <= 50
+
+
+def test_a_bucket_fills_again() -> None:
+    bucket = Bucket(10.0, 0.0)
+    assert [bucket.wait(0.0) for _ in range(20)] == [0.0] * 20
+    assert bucket.wait(0.0) == pytest.approx(0.1)
+    assert bucket.wait(0.0) == pytest.approx(0.2)
+    assert bucket.wait(1.0) == 0.0
+    assert [bucket.wait(100.0) for _ in range(21)] == [0.0] * 20 + [pytest.approx(0.1)]
+
+
+async def test_idleness() -> None:
+    async with running(idle=0.3) as run, calling(run) as caller:
+        assert await caller.ask("say 1") == "1"
+        assert await caller.hear() == "refused nothing was asked or told for 0.3 seconds"
+        assert await caller.hear() == ""
+        assert "lines=1" in await run.logged("reason=idle")
+
+
+async def test_whoever_is_told_something_is_not_idle() -> None:
+    async with running(idle=0.5) as run, calling(run) as caller:
+        caller.say(*(f"later {n / 4} {n}" for n in range(1, 5)))
+        for n in range(1, 5):
+            assert await caller.hear() == str(n)
+
+
+async def test_who_never_asks_is_idle() -> None:
+    async with running(idle=0.2) as run, calling(run) as caller:
+        assert await caller.hear() == "refused nothing was asked for 0.2 seconds"
+
+
+async def test_the_longest_session() -> None:
+    async with running(longest=0.4) as run, calling(run) as caller:
+        for n in range(100):
+            if (heard := await caller.ask(f"say {n}")) != str(n):
+                break
+            await asyncio.sleep(0.05)
+        assert heard == "refused a session lasts at most 0.4 seconds"
+        assert await caller.gone()
+
+
+async def test_who_does_not_read_is_dropped_and_keeps_nobody() -> None:
+    async with running() as run, calling(run) as deaf, calling(run) as other:
+        deaf.reader._transport.pause_reading()  # type: ignore[attr-defined]
+        began = time.monotonic()
+        deaf.say("flood 30000")
+        assert await other.ask("say here") == "here"
+        await run.logged("reason=unread")
+        assert time.monotonic() - began < PATIENCE / 2
+        assert await other.ask("say still here") == "still here"
+
+
+async def test_who_asks_without_reading_is_dropped_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(remote_session, "STALLED", 0.5)
+    async with running(lines_a_second=1e6) as run, calling(run) as deaf:
+        deaf.reader._transport.pause_reading()  # type: ignore[attr-defined]
+        asked = "say " + "x" * 1000
+        with contextlib.suppress(ConnectionError):
+            async with asyncio.timeout(PATIENCE):
+                while not deaf.writer.transport.is_closing():
+                    deaf.say(*[asked] * 100)
+                    await deaf.writer.drain()  # it acts on no more until it is read
+        await run.logged("reason=unread")
+
+
+@pytest.mark.parametrize("name", list(ServerLimits.__dataclass_fields__))
+@pytest.mark.parametrize("value", [0, -1, float("inf"), float("nan")])
+def test_a_limit_that_cannot_be_meant(name: str, value: float) -> None:
+    with pytest.raises(ValueError, match=f"{name}: .*above 0.*{re.escape(str(value))}"):
+        ServerLimits(**{name: value})
+
+
+@pytest.mark.parametrize("value", [1, 1023, (4 << 20) + 1])
+def test_the_length_of_lines_has_bounds(value: int) -> None:
+    with pytest.raises(ValueError, match="line_bytes: 1024 to 4194304"):
+        ServerLimits(line_bytes=value)

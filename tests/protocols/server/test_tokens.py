@@ -1,0 +1,215 @@
+"""Tokens: made, kept as hashes, asked for, taken away."""
+
+import asyncio
+import os
+import stat
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from protocols.server import door
+from protocols.server.limits import ServerLimits
+from protocols.server.tokens import TokenError, TokenFile, new_token
+from tests.protocols.server.conftest import Tokens
+from tests.protocols.server.support import Caller, calling, running
+
+
+def test_a_token_is_known_by_its_file_and_not_in_it(tokens: Tokens) -> None:
+    file = TokenFile(tokens.path)
+    assert file.name_of(tokens.alice) == "alice"
+    assert file.name_of(tokens.bob) == "bob"
+    text = Path(tokens.path).read_text()
+    assert tokens.alice not in text
+    assert tokens.bob not in text
+    assert len(tokens.alice) >= 43  # 256 bits
+    for wrong in (
+        "",
+        "alice",
+        tokens.alice[:-1],
+        tokens.alice + "x",
+        tokens.alice.swapcase(),
+        "\ud800",
+    ):
+        assert file.name_of(wrong) is None
+
+
+def test_only_the_owner_reads_the_file(tokens: Tokens) -> None:
+    assert stat.S_IMODE(os.stat(tokens.path).st_mode) == 0o600
+    os.chmod(tokens.path, 0o644)
+    new_token(tokens.path, "carol")
+    assert stat.S_IMODE(os.stat(tokens.path).st_mode) == 0o600
+
+
+def test_equal_tokens_have_unequal_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secrets.token_urlsafe", lambda _: "same")
+    path = str(tmp_path / "tokens")
+    assert new_token(path, "a") == new_token(path, "b") == "same"
+    first, second = (line.split()[1:] for line in Path(path).read_text().splitlines()[1:])
+    assert first[0] != second[0]
+    assert first[1] != second[1]
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a\n", "ä", "x" * 65, "a=b"])
+def test_a_name_that_is_none(tmp_path: Path, name: str) -> None:
+    with pytest.raises(TokenError, match="a name has 1 to 64 letters"):
+        new_token(str(tmp_path / "tokens"), name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_has_one_token(tokens: Tokens) -> None:
+    with pytest.raises(TokenError, match="alice has a token; take the line out"):
+        new_token(tokens.path, "alice")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("# nobody\n", "no token is in it; --new-token NAME makes one"),
+        ("alice 00 00\n", "line 1 is no token"),
+        ("\n\nalice secret\n", "line 3 is no token"),
+        ("\xff", "is not a file of tokens"),
+    ],
+)
+def test_a_file_that_is_none(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "tokens"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(TokenError, match=message):
+        TokenFile(str(path))
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(TokenError, match=r"nothing: No such file"):
+        TokenFile(str(tmp_path / "nothing"))
+
+
+def test_a_token_that_was_taken_away_lets_nobody_in(tokens: Tokens) -> None:
+    file = TokenFile(tokens.path)
+    path = Path(tokens.path)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.startswith("alice ")))
+    assert file.name_of(tokens.alice) is None
+    assert file.name_of(tokens.bob) == "bob"
+    path.write_text("nonsense\n")
+    assert file.name_of(tokens.bob) is None
+    assert "line 1 is no token" in file.problem
+    path.write_text("".join(lines))
+    assert file.name_of(tokens.alice) == "alice"
+    assert file.problem == ""
+    path.unlink()
+    assert file.name_of(tokens.alice) is None
+
+
+async def test_a_token_opens_a_session(tokens: Tokens) -> None:
+    async with running(tokens=TokenFile(tokens.path)) as run, calling(run) as caller:
+        assert await caller.ask(f"authorize {tokens.alice}") == "authorized"
+        assert await caller.ask("say hello") == "hello"
+        assert "name=alice" in await run.logged("began")
+        assert tokens.alice not in "".join(run.events)
+
+
+async def test_lines_may_come_with_the_token(tokens: Tokens) -> None:
+    async with running(tokens=TokenFile(tokens.path)) as run, calling(run) as caller:
+        caller.say(f"authorize {tokens.alice}", "say 1", "say 2")
+        assert [await caller.hear() for _ in range(3)] == ["authorized", "1", "2"]
+
+
+async def test_whoever_sends_a_token_that_is_not_asked_for_is_served() -> None:
+    async with running() as run, calling(run) as caller:
+        assert await caller.ask("authorize something") == "authorized"
+        assert await caller.ask("say hello") == "hello"
+
+
+@pytest.mark.parametrize(
+    ("said", "refused"),
+    [
+        ("authorize wrong", "wrong token"),
+        ("authorize", "wrong token"),
+        ("say hello", "begin with authorize and your token"),
+        ("", "begin with authorize and your token"),
+        ("x" * 100_000, "begin with authorize and your token"),
+    ],
+)
+async def test_without_a_token_there_is_no_session(tokens: Tokens, said: str, refused: str) -> None:
+    async with running(tokens=TokenFile(tokens.path)) as run, calling(run) as caller:
+        assert await caller.ask(said, "say hello") == f"refused {refused}"
+        assert await caller.hear() == ""
+        await run.empty()
+        assert run.server.metrics.of("refused", "token") == 1
+        assert not any("began" in line for line in run.events)
+        assert said == "" or not any(said in line for line in run.events)
+
+
+async def test_a_token_comes_in_time(tokens: Tokens) -> None:
+    file = TokenFile(tokens.path)
+    async with running(tokens=file, authorising=0.2) as run, calling(run) as caller:
+        assert await caller.hear() == "refused no token came for 0.2 seconds"
+        assert await caller.hear() == ""
+
+
+async def test_sessions_of_a_token(tokens: Tokens) -> None:
+    file = TokenFile(tokens.path)
+    async with (
+        running(tokens=file, sessions_of_token=1) as run,
+        calling(run) as one,
+        calling(run) as two,
+        calling(run) as three,
+    ):
+        assert await one.ask(f"authorize {tokens.alice}") == "authorized"
+        refused = "refused too many sessions with your token"
+        assert await two.ask(f"authorize {tokens.alice}") == refused
+        assert await three.ask(f"authorize {tokens.bob}") == "authorized"
+        one.say("quit")
+        assert await one.gone()
+        async with calling(run) as four:
+            assert await four.ask(f"authorize {tokens.alice}") == "authorized"
+
+
+async def test_those_without_a_token_leave_room_for_those_with_one(tokens: Tokens) -> None:
+    file = TokenFile(tokens.path)
+    async with running(tokens=file, sessions=2) as run, calling(run), calling(run):
+        friend = Caller(*await asyncio.open_connection(*run.at("tcp")))
+        assert await friend.hear() == "refused too many clients wait to be let in"
+        await friend.close()
+    async with running(tokens=file, sessions=2) as run, calling(run) as friend, calling(run):
+        assert await friend.ask(f"authorize {tokens.alice}") == "authorized"
+        async with calling(run) as other:
+            assert await other.ask(f"authorize {tokens.alice}") == "authorized"
+
+
+async def test_guessing_ends_soon(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(door, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    async with running(tokens=TokenFile(tokens.path), wrong_tokens=3) as run:
+        for expected in ["wrong token"] * 3 + [
+            "too many wrong tokens from your address; wait a minute"
+        ]:
+            async with calling(run) as caller:
+                assert await caller.ask("authorize wrong") == f"refused {expected}"
+        async with calling(run) as caller:  # not even with the right one
+            assert "too many" in await caller.ask(f"authorize {tokens.alice}")
+        now[0] += 61.0
+        async with calling(run) as caller:
+            assert await caller.ask(f"authorize {tokens.alice}") == "authorized"
+
+
+async def test_whoever_guesses_is_forgotten_in_time(tokens: Tokens) -> None:
+    one = door.Door(ServerLimits(), TokenFile(tokens.path))
+    for number in range(door.MOST_REMEMBERED + 50):
+        with pytest.raises(door.RefusedError, match="wrong token"):
+            one.name_of("wrong", f"10.0.{number >> 8}.{number & 255}")
+    assert len(one._wrong) == door.MOST_REMEMBERED
+
+
+@pytest.mark.parametrize(
+    ("host", "grouped"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("nobody", "nobody"),
+    ],
+)
+def test_what_counts_as_one_address(host: str, grouped: str) -> None:
+    assert door.group(host) == grouped

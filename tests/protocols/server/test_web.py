@@ -1,0 +1,314 @@
+"""Sessions over WebSocket, who may open one, and what is told over HTTP."""
+
+import asyncio
+import json
+import re
+import ssl
+import urllib.error
+import urllib.request
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from protocols.server.tokens import TokenFile
+from tests.protocols.server.conftest import Certified, Tokens
+from tests.protocols.server.support import PATIENCE, Puppet, Running, running
+
+
+def opened(
+    run: Running, path: str = "/", scheme: str = "ws", token: str | None = None, **more: Any
+) -> connect:
+    address = run.addresses[scheme]
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    headers |= more.pop("headers", {})
+    url = f"{scheme}://{more.pop('host', address.host)}:{address.port}{path}"
+    return connect(url, additional_headers=headers, open_timeout=PATIENCE, proxy=None, **more)
+
+
+async def ask(web: ClientConnection, line: str) -> str:
+    await web.send(line)
+    return await hear(web)
+
+
+async def hear(web: ClientConnection) -> str:
+    async with asyncio.timeout(PATIENCE):
+        heard = await web.recv()
+    assert isinstance(heard, str)
+    return heard
+
+
+async def closed(web: ClientConnection) -> int:
+    """Wait until the server closes, and return the code."""
+    with pytest.raises(ConnectionClosed) as ending:
+        await hear(web)
+    assert ending.value.rcvd is not None
+    return int(ending.value.rcvd.code)
+
+
+async def get(run: Running, path: str, scheme: str = "ws", token: str = "") -> tuple[int, str, str]:
+    """Return status, text and type of what a plain request is answered."""
+    address = run.addresses[scheme]
+    request = urllib.request.Request(f"http://{address.host}:{address.port}{path}")
+    if token:
+        request.add_header("Authorization", f"Bearer {token}")
+
+    def fetch() -> tuple[int, str, str]:
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                return answer.status, answer.read().decode(), answer.headers["Content-Type"]
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode(), error.headers["Content-Type"]
+
+    return await asyncio.to_thread(fetch)
+
+
+async def test_a_message_has_a_line_or_several() -> None:
+    async with running("ws") as run, opened(run) as web:
+        assert await ask(web, "say 1") == "1"
+        assert await ask(web, "say 2\nsay 3\n") == "2"
+        assert await hear(web) == "3"
+        await web.send("")
+        await web.send(b"say bytes\r\nsay \xff")
+        assert await hear(web) == "bytes"
+        assert await hear(web) == "\\xff"
+        await web.send("quit")
+        assert await closed(web) == 1000
+        assert "over=ws" in await run.logged("connected")
+        assert "lines=6" in await run.logged("reason=quit")
+
+
+async def test_the_path_names_the_protocol() -> None:
+    makers = dict.fromkeys(("any", "puppet", "other"), Puppet)
+    async with running("ws", makers=makers) as run:
+        for path in ("/", "/any", "/puppet", "/other", "/puppet/"):
+            async with opened(run, path) as web:
+                assert await ask(web, "say 1") == "1"
+        with pytest.raises(InvalidStatus) as refusal:
+            await opened(run, "/etc/passwd").__aenter__()
+        assert refusal.value.response.status_code == 404
+        assert refusal.value.response.body == b"refused etc/passwd is not served here\n"
+    async with running("ws", makers=makers, protocol="puppet") as run:
+        for path in ("/", "/puppet"):
+            async with opened(run, path) as web:
+                assert await ask(web, "say 1") == "1"
+                assert "protocol=puppet" in await run.logged("began")
+        with pytest.raises(InvalidStatus, match="404"):
+            await opened(run, "/other").__aenter__()
+
+
+async def test_a_token_in_the_header_or_in_the_first_line(tokens: Tokens) -> None:
+    async with running("ws", tokens=TokenFile(tokens.path)) as run:
+        async with opened(run, token=tokens.alice) as web:
+            assert await ask(web, "say 1") == "1"
+        async with opened(run) as web:
+            assert await ask(web, f"authorize {tokens.bob}") == "authorized"
+            assert await ask(web, "say 1") == "1"
+        async with opened(run) as web:
+            assert await ask(web, "say 1") == "refused begin with authorize and your token"
+            await closed(web)
+        with pytest.raises(InvalidStatus) as refusal:
+            await opened(run, token="wrong").__aenter__()
+        assert refusal.value.response.status_code == 401
+        assert refusal.value.response.body == b"refused wrong token\n"
+        assert "name=alice" in await run.logged("began")
+        await run.empty()
+        assert not any(t in line for line in run.events for t in (tokens.alice, tokens.bob))
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "may"),
+    [
+        (None, "127.0.0.1", True),
+        ("http://127.0.0.1:{port}", "127.0.0.1", True),
+        ("http://localhost:{port}", "localhost", True),
+        ("https://play.example.org", "127.0.0.1", True),
+        ("HTTPS://PLAY.example.org", "127.0.0.1", True),
+        ("https://evil.example.org", "127.0.0.1", False),
+        ("https://play.example.org.evil.example.org", "127.0.0.1", False),
+        ("http://127.0.0.1:1", "127.0.0.1", False),
+        ("http://localhost:{port}", "127.0.0.1", False),
+        ("null", "127.0.0.1", False),
+        ("", "127.0.0.1", False),
+        # A stranger's name that leads here: the page is the stranger's.
+        ("http://rebound.example.org:{port}", "rebound.example.org", False),
+    ],
+)
+async def test_pages_of_strangers_may_not(origin: str | None, host: str, may: bool) -> None:
+    async with running("ws", origins=("https://play.example.org",)) as run:
+        port = run.addresses["ws"].port
+        headers = {} if origin is None else {"Origin": origin.format(port=port)}
+        there = host if host == "localhost" else "127.0.0.1"
+        url = f"ws://{host}:{port}/"
+        web = connect(url, additional_headers=headers, proxy=None, host=there)
+        if may:
+            async with web as connection:
+                assert await ask(connection, "say 1") == "1"
+        else:
+            with pytest.raises(InvalidStatus) as refusal:
+                await web.__aenter__()
+            assert refusal.value.response.status_code == 403
+            assert b"refused pages of your origin" in (refusal.value.response.body or b"")
+            assert run.server.metrics.of("refused", "origin") == 1
+
+
+async def test_a_host_with_a_name_is_our_own_where_a_token_is_asked_for(tokens: Tokens) -> None:
+    async with running("ws", tokens=TokenFile(tokens.path)) as run:
+        port = run.addresses["ws"].port
+        headers = {
+            "Origin": f"https://chess.example.org:{port}",
+            "Authorization": f"Bearer {tokens.alice}",
+        }
+        url = f"ws://chess.example.org:{port}/"
+        async with connect(url, host="127.0.0.1", additional_headers=headers, proxy=None) as web:
+            assert await ask(web, "say 1") == "1"
+
+
+async def test_health() -> None:
+    async with running("ws") as run:
+        assert await get(run, "/health") == (200, "ok\n", "text/plain; charset=utf-8")
+        run.server.ending = True
+        assert (await get(run, "/health"))[:2] == (503, "ending\n")
+
+
+async def test_metrics() -> None:
+    async with running("ws", "tcp") as run:
+        async with opened(run) as web:
+            assert await ask(web, "say 1") == "1"
+            status, text, kind = await get(run, "/metrics")
+        assert status == 200
+        assert kind == "text/plain; version=0.0.4; charset=utf-8"
+        assert_is_prometheus_text(text)
+        assert "\nkempelen_sessions 1\n" in text
+        assert '\nkempelen_sessions_begun_total{protocol="any"} 1\n' in text
+        assert '\nkempelen_lines_total{protocol="any"} 1\n' in text
+        with pytest.raises(InvalidStatus):
+            await opened(run, "/nothing").__aenter__()
+        _, text, _ = await get(run, "/metrics")
+        assert '\nkempelen_refused_total{reason="path"} 1\n' in text
+
+
+def assert_is_prometheus_text(text: str) -> None:
+    """Judge by the format's own rules: each name has help and type before its samples."""
+    declared: set[str] = set()
+    name = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
+    for line in text.splitlines():
+        if match := re.fullmatch(rf"# TYPE ({name}) (counter|gauge)", line):
+            declared.add(match[1])
+        elif not re.fullmatch(rf"# HELP {name} .+", line):
+            sample = re.fullmatch(rf'({name})(\{{{name}="[^"\\\n]*"\}})? [0-9.e+-]+', line)
+            assert sample, line
+            assert sample[1] in declared
+    assert text.endswith("\n")
+
+
+async def test_metrics_ask_for_a_token_where_sessions_do(tokens: Tokens) -> None:
+    async with running("ws", "status", tokens=TokenFile(tokens.path)) as run:
+        assert (await get(run, "/metrics"))[0] == 401
+        assert (await get(run, "/metrics", token="wrong"))[0] == 401
+        assert (await get(run, "/metrics", token=tokens.alice))[0] == 200
+        assert (await get(run, "/health"))[0] == 200
+        assert run.server.door.sessions == 0
+        assert (await get(run, "/metrics", "status"))[0] == 200
+        await run.empty()
+
+
+async def test_the_place_for_the_status_has_no_sessions() -> None:
+    async with running("status") as run:
+        assert (await get(run, "/health", "status"))[0] == 200
+        status, text, _ = await get(run, "/any", "status")
+        assert (status, text) == (404, "refused here are /health and /metrics alone\n")
+        address = run.addresses["status"]
+        with pytest.raises(InvalidStatus, match="404"):
+            await connect(f"ws://127.0.0.1:{address.port}/", proxy=None).__aenter__()
+
+
+async def test_a_plain_request_where_sessions_are() -> None:
+    async with running("ws") as run:
+        assert (await get(run, "/"))[0] == 426  # Upgrade Required
+        await run.empty()
+
+
+async def test_sessions_of_an_address_over_http() -> None:
+    async with running("ws", sessions_of_address=1) as run, opened(run) as web:
+        assert await ask(web, "say 1") == "1"
+        with pytest.raises(InvalidStatus) as refusal:
+            await opened(run).__aenter__()
+        assert refusal.value.response.status_code == 503
+        assert refusal.value.response.body == b"refused too many sessions from your address\n"
+
+
+async def test_sessions_in_all() -> None:
+    async with running("ws", sessions=1) as run, opened(run) as web:
+        assert await ask(web, "say 1") == "1"
+        async with opened(run) as other:
+            assert await hear(other) == "refused too many sessions; try again later"
+            await closed(other)
+
+
+async def test_a_line_too_long_and_a_message_too_long() -> None:
+    async with running("ws", line_bytes=1024) as run:
+        web = await opened(run)
+        assert await ask(web, "say " + "x" * 1020) == "x" * 1020
+        assert await ask(web, "say " + "x" * 1021) == "too long"
+        await web.send("x" * 10_000_000)
+        assert await closed(web) == 1009
+        await run.logged('reason="too long a message"')
+
+
+async def test_who_does_not_read_is_dropped() -> None:
+    async with running("ws") as run, opened(run, close_timeout=0.1) as deaf:
+        deaf.transport.pause_reading()
+        await deaf.send("flood 30000")
+        await run.logged("reason=unread")
+        deaf.transport.resume_reading()
+
+
+async def test_tls(certified: Certified) -> None:
+    async with running("wss", tls=certified.server) as run:
+        async with opened(run, scheme="wss", ssl=certified.client, host="localhost") as web:
+            assert await ask(web, "say 1") == "1"
+        with pytest.raises(ssl.SSLCertVerificationError):
+            await opened(run, scheme="wss", host="localhost").__aenter__()
+
+
+async def test_the_log_as_json() -> None:
+    async with running("ws", as_json=True) as run:
+        async with opened(run) as web:
+            assert await ask(web, "say 1") == "1"
+        await run.logged("ended")
+        events = [json.loads(line) for line in run.events]
+        assert [each["event"] for each in events] == ["connected", "began", "ended"]
+        assert events[-1]["lines"] == 1
+        assert events[-1]["reason"] == "closed"
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", events[0]["time"])
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"GET / HTTP/1.1\r\n" + b"A: " + b"x" * 100_000 + b"\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 10_000 + b"\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: 9999999999\r\n\r\n",
+        b"\x16\x03\x01\x00\xa5\x01\x00\x00",
+        b"\n" * 1000,
+        b"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+    ],
+)
+async def test_a_request_that_is_none(request_bytes: bytes) -> None:
+    async with running("ws", authorising=1.0) as run:
+        address = run.addresses["ws"]
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        writer.write(request_bytes)
+        async with asyncio.timeout(PATIENCE):
+            try:
+                while await reader.read(1000):
+                    pass
+            except ConnectionError:
+                pass
+        writer.close()
+        await run.empty()
+        async with opened(run) as web:
+            assert await ask(web, "say 1") == "1"

@@ -1,0 +1,264 @@
+"""Strangers reach no file and no code by any option or command, whoever adds one."""
+
+import queue
+import sys
+
+import pytest
+
+from agent.chess.engine import Engine
+from agent.compiled.source import Means
+from protocols.gtp.play import Settings
+from protocols.gtp.protocol import COMMANDS as GTP_COMMANDS
+from protocols.gtp.protocol import Gtp
+from protocols.permissions import LOCAL, Permissions
+from protocols.uci.protocol import COMMANDS, OPTIONS, Uci
+from protocols.uci.tuning import tuning_options
+
+PATIENCE = 30.0
+MARK = "a-file-that-nobody-may-touch"
+STRANGER = Permissions()
+_touched = []
+_asked = set()
+
+
+def _listen(event, arguments):
+    if _asked and MARK in repr(arguments[:1]):
+        _touched.extend(_asked)
+
+
+sys.addaudithook(_listen)
+
+
+@pytest.fixture
+def traps(tmp_path, monkeypatch):
+    """Values that lead to files that are there: of code, a network, a game, tables, a log."""
+    monkeypatch.chdir(tmp_path)  # where a command may write what it takes for a name
+    folder = tmp_path / MARK
+    folder.mkdir()
+    for name in ("KQvK.rtbw", "KQvK.rtbz", "kqk.gtb.cp4", "book.bin", "log", "net.nnue"):
+        (folder / name).write_bytes(bytes(16))
+    (folder / "mine.py").write_text("def evaluate(board):\n    return 0\n")
+    (folder / "game.sgf").write_text("(;SZ[9];B[aa])")
+    return [
+        str(folder),
+        f"{folder / 'mine.py'}:evaluate",
+        f"nnue:{folder / 'net.nnue'}",
+        *(str(folder / name) for name in ("book.bin", "log", "game.sgf")),
+    ]
+
+
+def what_touches(lines, say):
+    """Return which of (name, line) touch a trap when they are said."""
+    _touched.clear()
+    for name, line in lines:
+        _asked.add(name)
+        say(line)
+        _asked.discard(name)
+    return set(_touched)
+
+
+class Talk:
+    """A UCI engine without kernel, whose log is a file."""
+
+    def __init__(self, permissions, make_engine=Engine):
+        self.heard = queue.Queue()
+        self.uci = Uci(
+            "test",
+            "test",
+            self.heard.put,
+            self.log_to,
+            make_engine,
+            tuning_options(),
+            permissions=permissions,
+        )
+
+    @staticmethod
+    def log_to(path):
+        if path:
+            open(path, "ab").close()
+
+    def say(self, line):
+        for reply in self.uci.handle_line(line):
+            self.heard.put(reply)
+        self.uci.player.stop()
+        assert self.uci.player.wait(PATIENCE)
+
+    def hear(self, *lines):
+        for line in lines:
+            self.say(line)
+        return [self.heard.get() for _ in range(self.heard.qsize())]
+
+
+@pytest.fixture
+def talk():
+    talks = []
+
+    def begin(permissions, **options):
+        talks.append(Talk(permissions, **options))
+        return talks[-1]
+
+    yield begin
+    for each in talks:
+        assert each.uci.close(PATIENCE)
+
+
+def uci_lines(traps):
+    yield from (
+        (option.name, f"setoption name {option.name} value {trap}")
+        for option in (*OPTIONS, *tuning_options())
+        for trap in traps
+    )
+    # These wait for a kernel, and touch nothing else.
+    idle = {"go", "bench", "eval", "isready", "quit", "setoption"}
+    yield from ((name, f"{name} {trap}") for name in COMMANDS.keys() - idle for trap in traps)
+
+
+def test_options_of_uci_that_touch_files_are_marked_and_refused_to_strangers(talk, traps):
+    marked = {option.name for option in OPTIONS if option.trusted}
+    assert what_touches(uci_lines(traps), talk(LOCAL).say) == marked
+    assert what_touches(uci_lines(traps), talk(STRANGER).say) == set()
+
+
+def gtp_lines(traps):
+    return [(name, f"{name} {trap}") for name in GTP_COMMANDS for trap in traps if name != "quit"]
+
+
+@pytest.fixture
+def begin_gtp():
+    sessions = []
+
+    def begin(permissions, sent, game="go", **means):
+        settings = Settings(game=game, algorithm="mcts", seconds=0.01, means=Means(**means))
+        sessions.append(
+            Gtp("test", "1", sent.put, lambda _: None, settings, permissions=permissions)
+        )
+        return sessions[-1]
+
+    yield begin
+    for each in sessions:
+        assert each.close(PATIENCE)
+
+
+def saying_to(gtp):
+    def say(line):
+        list(gtp.handle_line(line))
+        assert gtp.drain(PATIENCE)
+
+    return say
+
+
+@pytest.mark.parametrize("game", ["go", "nim"])
+def test_commands_of_gtp_that_touch_files_are_marked_and_refused_to_strangers(
+    begin_gtp, traps, game
+):
+    sent = queue.Queue()
+    marked = {name for name, command in GTP_COMMANDS.items() if command.trusted}
+    trusting = begin_gtp(LOCAL, sent, game)
+    assert what_touches(gtp_lines(traps), saying_to(trusting)) == (
+        marked if game == "go" else set()
+    )
+    assert what_touches(gtp_lines(traps), saying_to(begin_gtp(STRANGER, sent, game))) == set()
+
+
+def test_strangers_are_told_and_not_shown_what_is_refused(talk):
+    stranger = talk(STRANGER)
+    declared = " ".join(stranger.hear("uci"))
+    for option in (*OPTIONS, *tuning_options()):
+        assert (f"option name {option.name} " in declared) is not option.trusted
+        if option.trusted:
+            assert stranger.hear(f"setoption name {option.name} value 3") == [
+                f"info string {option.name} is not offered here"
+            ]
+    for line in ("bench", "go perft 3"):
+        assert stranger.hear(line) == [f"info string {line.removesuffix(' 3')} is not offered here"]
+    assert not any("bench" in line for line in stranger.hear("help"))
+
+
+def test_what_is_the_programs_own_may_be_set_by_strangers(talk):
+    stranger = talk(STRANGER)
+    for name, value in (
+        ("Evaluation", "handcrafted"),
+        ("BookFile", "shipped"),
+        ("BookFile", "<empty>"),
+        ("SyzygyPath", ""),
+        ("Debug Log File", "<empty>"),
+        ("Hash", "8"),
+    ):
+        assert stranger.hear(f"setoption name {name} value {value}") == []
+
+
+def test_a_stranger_chooses_among_values_by_their_names(talk, traps):
+    evaluation = traps[1]
+    offers = {"Evaluation": {"Mine": evaluation, "gone": f"{evaluation}d"}}
+    stranger = talk(Permissions(offers=offers))
+    declared = "option name Evaluation type combo default handcrafted var handcrafted"
+    assert f"{declared} var Mine var gone" in stranger.hear("uci")
+    assert stranger.hear("setoption name evaluation value mine") == []
+    assert stranger.uci.engine._settings.evaluation.name == evaluation
+    said = stranger.hear("setoption name Evaluation value gone", f"setoption name x {evaluation}")
+    assert "has no function" in said[0]
+    assert evaluation not in said[0]
+    (refused,) = stranger.hear(f"setoption name Evaluation value {evaluation}")
+    assert "takes handcrafted, Mine, gone, not" in refused
+    assert stranger.hear("setoption name Evaluation value handcrafted") == []
+    assert stranger.uci.engine._settings.evaluation.name == "handcrafted"
+
+
+def test_what_is_offered_replaces_the_whole_value_in_what_is_told():
+    offers = {"BookFile": {"short": "/b/book"}, "Evaluation": {"long": "/b/book.py:f"}}
+    hide = Permissions(offers=offers).hide
+    assert hide("/b/book.py:f failed; /b/book is missing") == "long failed; short is missing"
+    assert LOCAL.hide("/b/book") == "/b/book"
+
+
+def test_memory_and_threads_are_bounded_by_a_sessions_share(talk):
+    stranger = talk(Permissions(megabytes=8, threads=2))
+    declared = stranger.hear("uci")
+    assert "option name Hash type spin default 8 min 1 max 8" in declared
+    assert "option name Threads type spin default 1 min 1 max 2" in declared
+    settings = stranger.uci.engine._settings
+    assert settings.megabytes == 8
+    said = stranger.hear("setoption name Hash value 256", "setoption name Threads value 3")
+    assert said[0] == "info string Hash is at most 8 here"
+    assert "info string Threads is at most 2 here" in said
+    settings = stranger.uci.engine._settings
+    assert (settings.megabytes, settings.threads) == (8, 2)
+    assert stranger.hear("setoption name Hash value 4") == []
+    assert stranger.uci.engine._settings.megabytes == 4
+
+
+def test_whoever_is_trusted_has_all_as_it_was(talk):
+    declared = talk(LOCAL).hear("uci")
+    assert "option name Hash type spin default 16 min 1 max 65536" in declared
+    assert "option name Evaluation type string default handcrafted" in declared
+    assert "option name Debug Log File type string default <empty>" in declared
+
+
+def test_memory_and_threads_of_gtp_are_bounded_too(begin_gtp):
+    sent = queue.Queue()
+    say = saying_to(begin_gtp(Permissions(megabytes=8, threads=2), sent, megabytes=64, threads=4))
+    heard = []
+    for line in (
+        "kata-get-param memory",
+        "kata-get-param numSearchThreads",
+        "kata-set-param memory 9",
+        "kata-set-param numSearchThreads 3",
+        "kata-set-param memory 4",
+        "known_command loadsgf",
+        "known_command printsgf",
+        "loadsgf x",
+        "printsgf x",
+    ):
+        say(line)
+        heard.append(sent.get().strip())
+    assert heard == [
+        "= 8",
+        "= 2",
+        "? memory is at most 8 here",
+        "? numSearchThreads is at most 2 here",
+        "=",
+        "= false",
+        "= true",
+        "? loadsgf is not offered here",
+        "? printsgf FILE is not offered here",
+    ]
