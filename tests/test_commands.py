@@ -45,6 +45,8 @@ HERE: dict[str, dict[str, str]] = {
     "kempelen doctor": {},
     "kempelen match --help": {},
     "kempelen lab --help": {},
+    "kempelen listen --help": {},
+    "kempelen listen --new-token alice --tokens tokens": {},
     "kempelen sprt 13 37 50 25 3 --elo1 4": {},
     "kempelen ratings games.pgn": {},
     "kempelen tournament cup.yaml": {},
@@ -217,6 +219,7 @@ ELSEWHERE = {
         "test_a_player_searches_in_batches_whatever_suits_the_game"
     ),
     "pip install 'kempelen[gtp]'": EXTRAS,
+    "pip install 'kempelen[server]'": EXTRAS,
     "pip install 'kempelen[mqtt]'": EXTRAS,
     "pip install 'kempelen[cluster]'": EXTRAS,
     "pip install 'kempelen[lab]'": EXTRAS,
@@ -242,6 +245,14 @@ ELSEWHERE = {
     "kempelen match": "tests/kempelen/test_match.py::test_a_match",
     "kempelen watch --mqtt ...": COMPOSED,
     "kempelen serve --name bot --engine agent=chess --mqtt ...": COMPOSED,
+    "kempelen listen": "tests/kempelen/test_listen.py::test_it_ends_when_told_to",
+    "kempelen listen --config server.yaml": (
+        "tests/kempelen/test_listen.py::test_the_file_of_the_page"
+    ),
+    "kempelen listen --address tls://0.0.0.0:7117 --address wss://0.0.0.0:7118 --certificate "
+    "certificate.pem --key key.pem --tokens tokens": (
+        "tests/kempelen/test_listen.py::test_the_file_of_the_page"
+    ),
     "dask scheduler": "tests/tournament/test_cluster.py::Dask",
     "dask worker tcp://HOST:8786 --nthreads 1": "tests/tournament/test_cluster.py::Dask",
     "kempelen tables build": "tests/kempelen/test_tables.py::test_build_stats_check_and_pack",

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import ssl
@@ -28,6 +29,7 @@ from protocols.server.addresses import Address
 from protocols.server.limits import ServerLimits
 from protocols.uci.protocol import OPTIONS
 from tests import in_process
+from tests.pages import Page
 from tests.protocols.server.conftest import Certified, Tokens, certified, tokens  # noqa: F401
 from tests.protocols.server.support import PATIENCE, Caller, Running, calling, running
 from tests.support import ROOT
@@ -538,6 +540,50 @@ def test_the_log_in_a_file_and_the_status(
     assert events[3]["name"] == "bob"
     assert events[4]["lines"] == 2
     assert tokens.bob not in log.read_text()
+
+
+async def test_the_file_of_the_page(
+    processes: list[Process],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    certified: Certified,  # noqa: F811
+    tokens: Tokens,  # noqa: F811
+) -> None:
+    page = Page("docs/guide/server.md")
+    (tmp_path / "server.yaml").write_text(page.files()["server.yaml"])
+    (tmp_path / "my_eval.py").write_text(Page("README.md").files()["my_eval.py"])
+    shutil.copy(certified.certificate, tmp_path / "certificate.pem")
+    shutil.copy(certified.key, tmp_path / "key.pem")
+    monkeypatch.chdir(tmp_path)
+    elsewhere = ("--address", "tls://127.0.0.1:0", "--address", "wss://127.0.0.1:0")
+    listening = Process("--config", "server.yaml", *elsewhere, "--status", "127.0.0.1:0")
+    processes.append(listening)
+    async with asyncio.timeout(PATIENCE):
+        while len(lines := _lines_of(tmp_path / "server.log")) < 3:
+            await asyncio.sleep(0.05)
+    tls, web = (Address.from_text(json.loads(line)["address"]) for line in lines[:2])
+    opened = await asyncio.open_connection(
+        tls.host, tls.port, ssl=certified.client, server_hostname="localhost"
+    )
+    caller = Caller(*opened)
+    assert await caller.ask(f"authorize {tokens.alice}") == "authorized"
+    caller.say("uci")
+    assert (await until(caller, "option name Hash")).endswith(" max 32")
+    assert (await until(caller, "option name Evaluation")).endswith(" var mine")
+    await until(caller, "uciok")
+    caller.say("setoption name Evaluation value mine", "go depth 1")
+    assert (await until(caller, "bestmove")).startswith("bestmove ")
+    await caller.close()
+    headers = {"Authorization": f"Bearer {tokens.bob}", "Origin": "https://chess.example.org"}
+    url = f"wss://localhost:{web.port}/gtp"
+    async with connect(url, ssl=certified.client, additional_headers=headers, proxy=None) as other:
+        assert await WebCaller(other).ask("name") == "= Kempelen\n"
+    status, errors = await asyncio.to_thread(listening.end, signal.SIGTERM)
+    assert (status, errors) == (0, "")
+
+
+def _lines_of(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
 
 
 def test_nothing_of_the_network_is_imported_by_others() -> None:
