@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import ssl
     from argparse import ArgumentParser, Namespace
 
-    from protocols.remote.conversation import Conversation
+    from protocols.remote.dialogue import Dialogue
     from protocols.server.addresses import Address
     from protocols.session import Session
 
@@ -102,7 +102,7 @@ def _remote(
     from protocols.remote.wire import dial
 
     return RemoteEngine(
-        _conversation(protocol, patience),
+        _dialogue(protocol, patience),
         lambda limit: dial(address, protocol, trust, token, limit),
         session.send,
         lambda text: complain(f"{address}: {text}", COMMAND),
@@ -111,15 +111,15 @@ def _remote(
     )
 
 
-def _conversation(protocol: str, patience: float) -> Conversation:
+def _dialogue(protocol: str, patience: float) -> Dialogue:
     if protocol == "gtp":
-        from protocols.remote.gtp import GtpConversation
+        from protocols.remote.gtp import GtpDialogue
 
-        return GtpConversation(patience)
+        return GtpDialogue(patience)
     if protocol == "xboard":
-        from protocols.remote.xboard import XboardConversation
+        from protocols.remote.xboard import XboardDialogue
 
-        return XboardConversation(patience)
-    from protocols.remote.uci import UciConversation
+        return XboardDialogue(patience)
+    from protocols.remote.uci import UciDialogue
 
-    return UciConversation(patience)
+    return UciDialogue(patience)

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from kempelen import __version__, uci
 from kempelen.console import complain
-from kempelen.listen import RemoteVoice
 from kempelen.numbers import positive
+from kempelen.remote_protocols import RemoteVoice
 from protocols.pipes import GRACE, SWITCH_INTERVAL, Served
 from protocols.remote.credentials import CredentialsError, read_token
 from protocols.remote.lichess import LichessClient, LichessError

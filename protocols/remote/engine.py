@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from agent.border.plain_text import plain
-from protocols.remote.conversation import Conversation, Traffic
+from protocols.remote.dialogue import Dialogue, Traffic
 from protocols.remote.wire import NoServerError, NotAdmittedError, ServerLines
 
 # Between two tries to reach a server, in seconds: at first, and at most; and at most while
@@ -37,7 +37,7 @@ class RemoteEngine:
 
     def __init__(
         self,
-        talk: Conversation,
+        talk: Dialogue,
         dial: Callable[[float], ServerLines],
         send: Callable[[str], None],
         report: Callable[[str], None],

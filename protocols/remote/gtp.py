@@ -1,4 +1,4 @@
-"""A conversation in GTP: the game, and the commands that are not answered yet.
+"""A dialogue in GTP: the game, and the commands that are not answered yet.
 
 Each command is answered once. Ours, which tell a server of the game, stand in the same queue.
 """
@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from protocols.gtp.values import Call, failure, parse_line
-from protocols.remote.conversation import NOTHING, Traffic, answer_by
+from protocols.remote.dialogue import NOTHING, Traffic, answer_by
 from protocols.remote.gtp_game import GENERATES, GtpGame
 
 # Their answers are passed on line by line, for they last.
@@ -41,7 +41,7 @@ class AskedCommand:
         return words[1] if len(words) == 2 and words[0] == "play" else ""
 
 
-class GtpConversation:
+class GtpDialogue:
     """One front end's, in GTP. patience: seconds to wait for a server where no clock runs."""
 
     def __init__(self, patience: float) -> None:

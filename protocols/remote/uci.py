@@ -1,4 +1,4 @@
-"""A conversation in UCI: options, the position, and the searches that are not answered yet."""
+"""A dialogue in UCI: options, the position, and the searches that are not answered yet."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections import deque
 from dataclasses import dataclass
 
-from protocols.remote.conversation import (
+from protocols.remote.dialogue import (
     LATENESS,
     MOST_HELD,
     NOTHING,
@@ -94,7 +94,7 @@ class AskedSearch:
         return line
 
 
-class UciConversation:
+class UciDialogue:
     """One front end's, in UCI. patience: seconds to wait for a server where no clock runs."""
 
     def __init__(self, patience: float) -> None:

@@ -46,7 +46,7 @@ class ByteStream(Protocol):
 
 
 class ServerLines(Protocol):
-    """A conversation in lines, however they travel."""
+    """A dialogue in lines, however they travel."""
 
     def send(self, lines: list[str]) -> None:
         """Send lines, at once."""

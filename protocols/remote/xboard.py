@@ -1,4 +1,4 @@
-"""A conversation in xboard's protocol (CECP, version 2): settings, the game, and who is to move.
+"""A dialogue in xboard's protocol (CECP, version 2): settings, the game, and who is to move.
 
 A front end that waits for the engine's move has it from whatever server is there; one that has
 the move itself may find the server in force mode, until it moves.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 
-from protocols.remote.conversation import (
+from protocols.remote.dialogue import (
     LATENESS,
     MOST_HELD,
     NOTHING,
@@ -48,7 +48,7 @@ _THINKING = re.compile(r"\s*\d+\D?\s+-?\d+\s+\d+\s+\d+\s(.*)")
 _RESULT = re.compile(r"(1-0|0-1|1/2-1/2|resign)\b")
 
 
-class XboardConversation:
+class XboardDialogue:
     """One front end's, in xboard's protocol. patience: seconds, where no clock runs."""
 
     def __init__(self, patience: float) -> None:

@@ -148,6 +148,18 @@ def test_a_game_of_go_outlives_its_server():
         assert near.end(5.0, close=False)[0] == 0
 
 
+def test_a_match_against_a_server():
+    with Far() as far:
+        kempelen = f"cmd={sys.executable},args=-m kempelen.cli"
+        result = in_process.run(
+            "match", "--engine", f"{kempelen} uci,name=here",
+            "--engine", f"{kempelen} connect {far.address},name=there",
+            "--tc", "1+0.1", "--games", 2, "--maxmoves", 4, "--margin", 5000,
+        )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "there" in result.stdout
+
+
 @pytest.fixture(scope="module")
 def secured(tmp_path_factory):
     """A server over WebSocket with TLS and tokens: its address, certificate, and a token."""

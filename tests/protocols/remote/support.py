@@ -9,7 +9,7 @@ import threading
 import time
 
 from protocols.remote.engine import RemoteEngine
-from protocols.remote.uci import UciConversation
+from protocols.remote.uci import UciDialogue
 from protocols.remote.wire import dial
 from protocols.server.addresses import Address
 from tests.support import program
@@ -123,7 +123,7 @@ class Front:
         self.ended = threading.Event()
         address = Address(scheme, "127.0.0.1", port)
         self.engine = RemoteEngine(
-            talk or UciConversation(patience),
+            talk or UciDialogue(patience),
             lambda limit: dial(address, "uci", trust, token, limit),
             self._hear,
             self.told.append,

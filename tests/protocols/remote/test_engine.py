@@ -7,7 +7,7 @@ import time
 import pytest
 
 from protocols.remote import engine as remote
-from protocols.remote.gtp import GtpConversation
+from protocols.remote.gtp import GtpDialogue
 from tests.protocols.remote.support import Front, ScriptedServer, serving
 
 
@@ -179,7 +179,7 @@ def test_gtp_is_answered_by_an_error_where_no_server_comes_back():
         peer.say("= Far", "")
 
     server = ScriptedServer(leaves)
-    with Front(server.port, GtpConversation(0.5), patience=0.5) as front:
+    with Front(server.port, GtpDialogue(0.5), patience=0.5) as front:
         front.say("1 name")
         front.hear("= Far")
         server.kill()

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from kempelen import uci
-from kempelen.listen import RemoteVoice
+from kempelen.remote_protocols import RemoteVoice
 from protocols.remote import provider as providing
 from protocols.remote.lichess import LichessClient, LichessError, Work
 from protocols.remote.provider import LichessProvider, Offer

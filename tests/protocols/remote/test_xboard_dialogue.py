@@ -1,14 +1,14 @@
-"""A conversation in xboard's protocol: the game goes on at another server, whoever is to move."""
+"""A dialogue in xboard's protocol: the game goes on at another server, whoever is to move."""
 
 import pytest
 
-from protocols.remote.xboard import OURS, XboardConversation
+from protocols.remote.xboard import OURS, XboardDialogue
 
 START = ("xboard", "protover 2")
 
 
 def talk(*lines, now=0.0):
-    made = XboardConversation(patience=30.0)
+    made = XboardDialogue(patience=30.0)
     for line in START:
         made.asked(line, now)
     made.resume(now)
@@ -31,7 +31,7 @@ def again(made, now=0.0):
 
 
 def test_the_first_server_tells_its_features_and_no_later_one():
-    made = XboardConversation(patience=30.0)
+    made = XboardDialogue(patience=30.0)
     for line in START:
         assert made.asked(line, 0.0) == ((), ())
     assert list(made.resume(0.0).server) == [*START, f"ping {OURS}"]

@@ -1,6 +1,6 @@
 """What a front end and a server say to each other, kept so far as it must be said again.
 
-A conversation does no input and output, and is told the time: seconds of a monotonic clock. What
+A dialogue does no input and output, and is told the time: seconds of a monotonic clock. What
 a front end asks while there is no server is kept; when one is there, `resume` says all that a
 server must know, and asks again what has not been answered.
 """
@@ -33,7 +33,7 @@ class Traffic(NamedTuple):
 NOTHING = Traffic()
 
 
-class Conversation(Protocol):
+class Dialogue(Protocol):
     """One front end's, in one protocol."""
 
     # Whether the front end has ended it.

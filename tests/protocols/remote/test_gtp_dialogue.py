@@ -1,10 +1,10 @@
-"""A conversation in GTP: each command is answered once, and a game goes on at another server."""
+"""A dialogue in GTP: each command is answered once, and a game goes on at another server."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.remote.gtp import GtpConversation
+from protocols.remote.gtp import GtpDialogue
 
 
 def say(made, line, answer, now=0.0):
@@ -15,7 +15,7 @@ def say(made, line, answer, now=0.0):
 
 
 def talk(*pairs):
-    made = GtpConversation(patience=30.0)
+    made = GtpDialogue(patience=30.0)
     made.resume(0.0)
     for line, answer in pairs:
         assert say(made, line, answer) == [f"{answer}\n"]

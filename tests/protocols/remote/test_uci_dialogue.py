@@ -1,15 +1,15 @@
-"""A conversation in UCI: what another server is told, and what is answered without one."""
+"""A dialogue in UCI: what another server is told, and what is answered without one."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.remote.uci import UciConversation
+from protocols.remote.uci import UciDialogue
 
 
 def talk(*lines, up=True, now=0.0):
-    """A conversation whose front end has introduced itself, and said these lines."""
-    made = UciConversation(patience=30.0)
+    """A dialogue whose front end has introduced itself, and said these lines."""
+    made = UciDialogue(patience=30.0)
     made.asked("uci", now)
     made.resume(now)
     made.told("uciok", now)
@@ -27,7 +27,7 @@ def again(made, now=0.0):
 
 
 def test_the_first_server_hears_what_was_asked_before_it_was_there():
-    made = UciConversation(patience=30.0)
+    made = UciDialogue(patience=30.0)
     for line in ("uci", "d", "isready"):
         assert made.asked(line, 0.0) == ((), ())
     assert made.resume(0.1).server == ["uci", "isready", "d"]
