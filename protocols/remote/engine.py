@@ -24,6 +24,7 @@ LONGEST_PAUSE_ASKED = 0.5
 DIAL_LIMIT = 5.0
 # How long after the end of input the last answers may take, in seconds.
 LAST_ANSWERS = 10.0
+SILENT = "the server is silent"
 
 
 class RemoteEngine:
@@ -74,7 +75,10 @@ class RemoteEngine:
         """Pass a line on. What is to be answered to it is sent."""
         with self._changed:
             if not self._over:
-                self._deliver(self._talk.asked(line, time.monotonic()))
+                now = time.monotonic()
+                if not self._known and self._lines is not None and not self._talk.asking():
+                    self._missed = now  # nothing has been asked before
+                self._deliver(self._talk.asked(line, now))
                 if self._lines is None:
                     self._hurry.set()
         yield from ()
@@ -121,7 +125,7 @@ class RemoteEngine:
         if traffic.front:
             self._send("\n".join(traffic.front))
         due = self._talk.due()
-        if self._stops is not None or (
+        if not self._known or self._stops is not None or (
             due is not None and (self._wakes is None or due < self._wakes)
         ):
             self._changed.notify_all()
@@ -136,13 +140,24 @@ class RemoteEngine:
         with self._changed:
             while not self._over:
                 now, due = time.monotonic(), self._talk.due()
-                if due is not None and due <= now:
-                    reason = self._reason if self._lines is None else "the server is silent"
+                hopeless = self._hopeless()
+                if hopeless is not None and hopeless <= now:
+                    self._fail(self._reason if self._lines is None else SILENT)
+                elif due is not None and due <= now:
+                    reason = self._reason if self._lines is None else SILENT
                     self._deliver(self._talk.overdue(now, reason))
                     self._drop()
                 else:
-                    self._wakes = due
-                    self._changed.wait(None if due is None else due - now)
+                    times = [each for each in (due, hopeless) if each is not None]
+                    self._wakes = min(times, default=None)
+                    self._changed.wait(None if self._wakes is None else self._wakes - now)
+
+    def _hopeless(self) -> float | None:
+        """Return when to give up a server that has never said anything."""
+        idle = self._lines is not None and not self._talk.asking()
+        if self._known or self._missed is None or idle:
+            return None
+        return self._missed + self._patience
 
     def _serve(self) -> None:
         """Have a server as long as the session lasts."""
@@ -222,7 +237,7 @@ class RemoteEngine:
             elif self._known and self._missed is None:
                 self._missed = time.monotonic()
             waited = 0.0 if self._missed is None else time.monotonic() - self._missed
-            if waited >= self._patience or (refused and not self._known):
+            if (refused and not self._known) or waited >= self._patience:
                 self._fail(reason)
             self._changed.notify_all()
             asked = self._talk.asking()

@@ -173,6 +173,18 @@ def test_no_server_at_all_is_told_after_a_while():
         assert front.engine.status == 1
 
 
+def test_a_server_that_never_says_anything_is_told_after_a_while():
+    def says_nothing(peer):
+        while peer._file.readline():
+            pass
+
+    with ScriptedServer(says_nothing) as server, Front(server.port, patience=0.5) as front:
+        front.say("uci")
+        assert front.ended.wait(10)
+        assert "silent" in front.hear("info string the server is silent")[-1]
+        assert front.engine.status == 1
+
+
 def test_gtp_is_answered_by_an_error_where_no_server_comes_back():
     def leaves(peer):
         peer.read()
