@@ -125,8 +125,10 @@ class RemoteEngine:
         if traffic.front:
             self._send("\n".join(traffic.front))
         due = self._talk.due()
-        if not self._known or self._stops is not None or (
-            due is not None and (self._wakes is None or due < self._wakes)
+        if (
+            not self._known
+            or self._stops is not None
+            or (due is not None and (self._wakes is None or due < self._wakes))
         ):
             self._changed.notify_all()
 

@@ -96,6 +96,8 @@ class XboardDialogue:
             self._left[name] = int(rest)
         elif name == "protover":
             self._protover = line
+            # A front end waits two seconds for features, unless it is asked to wait for more.
+            return Traffic((line,) if self._up else (), ("feature done=0",))
         elif name == "option":
             self._set(self._options, rest.partition("=")[0].lower(), line)
         elif name in SETTINGS:

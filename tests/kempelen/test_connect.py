@@ -1,5 +1,6 @@
 """`kempelen connect` as a process, with `kempelen listen` as another."""
 
+import asyncio
 import contextlib
 import socket
 import subprocess
@@ -9,8 +10,11 @@ import time
 from contextlib import closing
 
 import chess
+import chess.engine
 import pytest
 
+from kempelen.listen_settings import ListenSettings
+from kempelen.remote_protocols import Makers
 from tests import in_process
 from tests.mosquitto import free_port
 from tests.protocols.remote.support import certificate
@@ -146,6 +150,27 @@ def test_a_game_of_go_outlives_its_server():
         near.say("quit")
         assert near.answer() == "="
         assert near.end(5.0, close=False)[0] == 0
+
+
+XBOARD = "xboard" in Makers(ListenSettings(), print).table()
+
+
+@pytest.mark.skipif(not XBOARD, reason="the server does not speak xboard's protocol")
+async def test_a_game_in_xboards_protocol_outlives_its_server():
+    board = chess.Board()
+    limit = chess.engine.Limit(white_clock=30, black_clock=30, white_inc=1, black_inc=1)
+    with Far("--protocol", "xboard") as far:
+        _, engine = await chess.engine.popen_xboard(
+            [*KEMPELEN, "connect", far.address, "--protocol", "xboard"]
+        )
+        for turn in range(6):
+            asked = asyncio.create_task(engine.play(board, limit))
+            await asyncio.sleep(0.2)
+            if turn % 2:
+                far.kill()
+                far.start()
+            board.push((await asyncio.wait_for(asked, LIMIT)).move)
+        await asyncio.wait_for(engine.quit(), LIMIT)
 
 
 def test_a_match_against_a_server():

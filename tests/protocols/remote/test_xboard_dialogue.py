@@ -32,8 +32,8 @@ def again(made, now=0.0):
 
 def test_the_first_server_tells_its_features_and_no_later_one():
     made = XboardDialogue(patience=30.0)
-    for line in START:
-        assert made.asked(line, 0.0) == ((), ())
+    assert made.asked("xboard", 0.0) == ((), ())
+    assert made.asked("protover 2", 0.0) == ((), ("feature done=0",))
     assert list(made.resume(0.0).server) == [*START, f"ping {OURS}"]
     for line in ("feature ping=1", "feature done=1"):
         assert made.told(line, 0.0).front == (line,)
