@@ -88,7 +88,7 @@ def run(arguments: Namespace) -> int:
 def _provide(client: LichessClient, offer: Offer) -> int:
     # The thread that uploads must get its turn soon while Python code is searching.
     sys.setswitchinterval(SWITCH_INTERVAL)
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     provider = LichessProvider(client, offer, _make, lambda text: complain(text, COMMAND))
     status = 0
     try:
@@ -98,6 +98,7 @@ def _provide(client: LichessClient, offer: Offer) -> int:
         status = 1
     finally:
         ended = provider.close(GRACE)
+        signal.signal(signal.SIGTERM, before)
     if not ended:
         # A thread is in a compiler or an import, which cannot be cut short.
         os._exit(status)

@@ -18,16 +18,21 @@ READY_PATIENCE = 2.0
 # many seconds.
 RESERVE_SHARE = 0.2
 RESERVE_MOST = 0.3
+# How long before its time is over a search is answered by the best move heard of, in seconds,
+# where the server is there but says nothing; of very little time a share.
+LAST_MOMENT = 0.01
+LAST_SHARE = 0.1
 # How much later than asked for, in seconds, an answer may be before it is given without a server
 # that is there.
 LATENESS = 3.0
 
 
 class Traffic(NamedTuple):
-    """Lines to be sent: to the server, and to the front end."""
+    """Lines to be sent: to the server, and to the front end. drop: leave this server."""
 
     server: Sequence[str] = ()
     front: Sequence[str] = ()
+    drop: bool = False
 
 
 NOTHING = Traffic()
@@ -73,6 +78,11 @@ class Dialogue(Protocol):
 
     def stop(self) -> Traffic:
         """End what would not end by itself: no more lines will come."""
+
+
+def last_moment(asked: float, seconds: float) -> float:
+    """Return when to answer what a server that is there has not, with a move that is known."""
+    return asked + seconds - min(LAST_SHARE * seconds, LAST_MOMENT)
 
 
 def answer_by(asked: float, seconds: float) -> float:

@@ -24,6 +24,8 @@ LONGEST_PAUSE_ASKED = 0.5
 DIAL_LIMIT = 5.0
 # How long after the end of input the last answers may take, in seconds.
 LAST_ANSWERS = 10.0
+# Of breaks: a front end need not read what persons are told, and a full pipe would stop us.
+MOST_REPORTS = 200
 SILENT = "the server is silent"
 
 
@@ -62,6 +64,7 @@ class RemoteEngine:
         self._reason = "no server has been reached yet"
         self._wakes: float | None = None
         self._over = False
+        self._reports = 0
         self._stops: float | None = None
         for work in (self._serve, self._watch):
             threading.Thread(target=work, name=f"remote{work.__name__}", daemon=True).start()
@@ -124,6 +127,8 @@ class RemoteEngine:
                 self._drop()
         if traffic.front:
             self._send("\n".join(traffic.front))
+        if traffic.drop:
+            self._drop()
         due = self._talk.due()
         if (
             not self._known
@@ -148,7 +153,6 @@ class RemoteEngine:
                 elif due is not None and due <= now:
                     reason = self._reason if self._lines is None else SILENT
                     self._deliver(self._talk.overdue(now, reason))
-                    self._drop()
                 else:
                     times = [each for each in (due, hopeless) if each is not None]
                     self._wakes = min(times, default=None)
@@ -247,7 +251,12 @@ class RemoteEngine:
             threading.Thread(target=_prepare, name="prepare", daemon=True).start()
 
     def _tell(self, message: str) -> None:
-        self._report(message)
+        """Tell the front end, and a person, of a break; the lock is held."""
+        self._reports += 1
+        if self._reports < MOST_REPORTS:
+            self._report(message)
+        elif self._reports == MOST_REPORTS:
+            self._report(f"{message}; no more is told of breaks")
         self._deliver(self._talk.tell(message))
 
     def _fail(self, reason: str) -> None:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+_MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbn]?")
+
+
+def is_move(text: str) -> bool:
+    """Tell whether a text is a move, in coordinates, on some board."""
+    return _MOVE.fullmatch(text) is not None
 
 
 def legal_move(

@@ -13,8 +13,9 @@ from protocols.remote.dialogue import (
     READY_PATIENCE,
     Traffic,
     answer_by,
+    last_moment,
 )
-from protocols.remote.legal_move import legal_move
+from protocols.remote.legal_move import is_move, legal_move
 from protocols.uci.text import say
 from protocols.uci.values import (
     GoCommand,
@@ -72,8 +73,8 @@ class AskedSearch:
             return None
         times = []
         if self.seconds is not None:
-            over = self.since + self.seconds
-            times.append(answer_by(self.since, self.seconds) if self.lost is not None else over)
+            when = answer_by if self.lost is not None else last_moment
+            times.append(when(self.since, self.seconds))
         if "movetime" in self.go.numbers:
             over = self.since + self.go.numbers["movetime"] / 1e3
             times.append(over if self.lost is not None else over + LATENESS)
@@ -110,6 +111,8 @@ class UciDialogue:
         self._new_game = False
         self._position = ""
         self._searches: list[AskedSearch] = []
+        # When each was answered that the server, which is there, will answer still.
+        self._stale: deque[float] = deque()
         self._held: deque[str] = deque(maxlen=MOST_HELD)
         # When each `isready` came that has not been answered; of the first so many, ours tells.
         self._ready: deque[float] = deque()
@@ -150,10 +153,15 @@ class UciDialogue:
         """Take a line of the server."""
         name, _, rest = line.lstrip().partition(" ")
         if name == "bestmove":
+            if self._stale:
+                self._stale.popleft()
+                return NOTHING
             if not self._searches:
                 return NOTHING
             self._searches.pop(0)
         elif name == "info":
+            if self._stale and not rest.startswith("string"):
+                return NOTHING
             if self._searches and " pv " in rest:
                 if " multipv " not in line or " multipv 1 " in line:
                     self._searches[0].best = line
@@ -193,6 +201,7 @@ class UciDialogue:
     def lost(self, now: float) -> Traffic:
         """Take note that there is no server now."""
         self._up, self._ours = False, None
+        self._stale.clear()
         for search in self._searches:
             search.lost = now
         return NOTHING
@@ -202,6 +211,8 @@ class UciDialogue:
         times = [search.due(self._patience) for search in self._searches]
         if self._ready and self._introduced and not self._up:
             times.append(self._ready[0] + READY_PATIENCE)
+        if self._stale:
+            times.append(self._stale[0] + LATENESS)
         return min((each for each in times if each is not None), default=None)
 
     def overdue(self, now: float, reason: str) -> Traffic:
@@ -215,8 +226,11 @@ class UciDialogue:
             last = self._searches.index(late[-1])
             for search in self._searches[: last + 1]:
                 front += self._answer(search, reason)
+                if self._up:
+                    self._stale.append(now)
             del self._searches[: last + 1]
-        return Traffic(front=front)
+        drop = bool(self._stale) and self._stale[0] + LATENESS <= now
+        return Traffic(("stop",) if late and self._up else (), front, drop)
 
     def give_up(self, now: float, reason: str) -> Traffic:
         """Answer all that has not been answered, and tell why no server will."""
@@ -285,7 +299,9 @@ class UciDialogue:
         words = search.best.partition(" pv ")[2].split()
         wanted = words[0] if words else ""
         place = search.place()
-        move = legal_move(place.fen, place.moves, wanted, self._chess960)
+        move: str | None = wanted
+        if not (self._up and is_move(wanted)):  # a server that is there is believed
+            move = legal_move(place.fen, place.moves, wanted, self._chess960)
         how = "the best move heard of" if move == wanted else "any legal move"
         return [say(f"{reason}; this is {how}"), f"bestmove {move or '(none)'}"]
 

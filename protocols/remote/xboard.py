@@ -16,8 +16,9 @@ from protocols.remote.dialogue import (
     READY_PATIENCE,
     Traffic,
     answer_by,
+    last_moment,
 )
-from protocols.remote.legal_move import legal_move
+from protocols.remote.legal_move import is_move, legal_move
 
 # What is said again as it was, the last of each; the two that set the clock are one.
 SETTINGS = {
@@ -184,7 +185,7 @@ class XboardDialogue:
             for each in late:
                 del self._pings[each]
                 front.append(f"pong {each}")
-        return Traffic(front=front)
+        return Traffic((), front, drop=self._up)
 
     def give_up(self, now: float, reason: str) -> Traffic:
         """Answer all that has not been answered, and tell why no server will."""
@@ -292,7 +293,7 @@ class XboardDialogue:
             )
         left, ends = seconds
         if self._up:
-            return self._thinking + left + (0.0 if ends else LATENESS)
+            return last_moment(self._thinking, left) if ends else self._thinking + left + LATENESS
         return answer_by(self._thinking, left) if ends else self._thinking + left
 
     def _answer(self, reason: str) -> list[str]:
@@ -301,7 +302,9 @@ class XboardDialogue:
         chess960 = "fischerandom" in self._variant
         words = [word for word in self._best.split() if not word.rstrip(".").isdecimal()]
         wanted = words[0] if words else ""
-        move = legal_move(fen, self._moves, wanted, chess960)
+        move: str | None = wanted
+        if not (self._up and is_move(wanted)):  # a server that is there is believed
+            move = legal_move(fen, self._moves, wanted, chess960)
         self._rest()
         if move is None:
             return [f"# {reason}; no move can be made"]

@@ -198,6 +198,7 @@ def test_every_command_is_answered_once_whatever_is_said(events):
                 made.resume(now)
         else:
             front = made.overdue(now, "no server").front
+            assert made.due() is None or made.due() > now
         answered += len("\n".join([*front, ""]).split("\n\n")) - 1 if front else 0
     made.lost(now)
     assert asked - answered == len(made._theirs())

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from protocols.remote.dialogue import NOTHING
 from protocols.remote.uci import UciDialogue
 
 
@@ -29,7 +30,7 @@ def again(made, now=0.0):
 def test_the_first_server_hears_what_was_asked_before_it_was_there():
     made = UciDialogue(patience=30.0)
     for line in ("uci", "d", "isready"):
-        assert made.asked(line, 0.0) == ((), ())
+        assert made.asked(line, 0.0) == NOTHING
     assert made.resume(0.1).server == ["uci", "isready", "d"]
     assert made.told("id name X", 0.1).front == ("id name X",)
     assert made.told("uciok", 0.1).front == ("uciok",)
@@ -164,10 +165,29 @@ def test_isready_is_answered_without_a_server_in_a_while():
     assert made.overdue(3.0, "no server").front == ["info string ready, but no server", "readyok"]
 
 
-def test_a_server_that_is_there_but_silent_is_given_until_the_flag_falls():
+def test_a_server_that_is_there_but_silent_is_given_until_the_last_moment():
     made = talk("position startpos", "go wtime 1000 btime 1000")
-    assert made.due() == 1.0
+    assert made.due() == pytest.approx(0.99)
+    assert talk("position startpos", "go wtime 20 btime 1000").due() == pytest.approx(0.018)
     assert talk("position startpos", "go depth 3").due() is None
+    made.told("info depth 2 multipv 1 pv d2d4 d7d5", 0.1)
+    server, front, drop = made.overdue(1.0, "silent")
+    assert server == ("stop",)
+    assert front[-1] == "bestmove d2d4"
+    assert not drop
+    made.asked("go movetime 100", 1.5)
+    for line in ("info depth 3 pv e2e4", "bestmove e2e4"):
+        assert made.told(line, 1.5).front == ()
+    assert made.told("bestmove c2c4", 1.5).front == ("bestmove c2c4",)
+
+
+def test_a_server_that_stays_silent_is_left():
+    made = talk("position startpos", "go wtime 1000 btime 1000")
+    assert not made.overdue(1.0, "silent").drop
+    assert made.due() == 4.0
+    assert made.overdue(4.0, "silent") == ((), [], True)
+    made.lost(4.0)
+    assert made.due() is None
 
 
 def test_to_give_up_answers_what_was_asked():
@@ -206,6 +226,9 @@ def test_every_go_is_answered_once_whatever_is_said(events):
         else:
             front = made.overdue(now, "no server").front
             answers += sum(each.startswith("bestmove") for each in front)
+            if made.overdue(now, "").drop:
+                made.lost(now)
+            assert made.due() is None or made.due() > now
     made.lost(now)
     front = made.give_up(now, "over").front
     assert answers + sum(each.startswith("bestmove") for each in front) == gos

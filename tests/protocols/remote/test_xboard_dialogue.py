@@ -1,7 +1,10 @@
 """A dialogue in xboard's protocol: the game goes on at another server, whoever is to move."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from protocols.remote.dialogue import NOTHING
 from protocols.remote.xboard import OURS, XboardDialogue
 
 START = ("xboard", "protover 2")
@@ -32,8 +35,8 @@ def again(made, now=0.0):
 
 def test_the_first_server_tells_its_features_and_no_later_one():
     made = XboardDialogue(patience=30.0)
-    assert made.asked("xboard", 0.0) == ((), ())
-    assert made.asked("protover 2", 0.0) == ((), ("feature done=0",))
+    assert made.asked("xboard", 0.0) == NOTHING
+    assert made.asked("protover 2", 0.0).front == ("feature done=0",)
     assert list(made.resume(0.0).server) == [*START, f"ping {OURS}"]
     for line in ("feature ping=1", "feature done=1"):
         assert made.told(line, 0.0).front == (line,)
@@ -158,3 +161,31 @@ def test_to_give_up_is_told_and_moves():
     front = made.give_up(0.0, "wrong token").front
     assert front[-1] == "tellusererror wrong token"
     assert any(line.startswith("move ") for line in front)
+
+
+TEXT = (
+    "new force go usermove e2e4 e7e5 undo remove time 100 otim st 3 level 0 1 setboard analyze "
+    "exit ping pong 7 ? move Illegal feature done=1 protover 2 result 1-0 resign variant x"
+)
+LINES = st.lists(st.sampled_from(TEXT.split()), max_size=4).map(" ".join)
+KINDS = st.sampled_from(["asked", "told", "lost", "resume", "overdue"])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(KINDS, LINES)))
+def test_whatever_is_said_an_engine_that_is_to_move_moves_once(events):
+    made, now = talk(), 0.0
+    for kind, line in events:
+        now += 1.0
+        thought = made._thinking is not None
+        if kind in ("asked", "told"):
+            getattr(made, kind)(line, now)
+        elif kind == "overdue":
+            _, front, drop = made.overdue(now, "no server")
+            assert drop == made._up
+            moves = [each for each in front if each.startswith("move ")]
+            assert len(moves) <= thought
+            assert not moves or made._thinking is None
+            assert made.due() is None or made.due() > now
+        else:
+            getattr(made, kind)(now)
