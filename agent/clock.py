@@ -34,6 +34,8 @@ LEAST = 0.003
 UNSETTLED, STEP, SETTLED = 1.4, 0.1, 0.7
 # Times this much less the best move's share of the nodes, and that by a scale.
 EFFORT_BASE, EFFORT_SCALE = 1.5, 1.35
+# The least share of it to search for, however long others did.
+AFTER_WAITING = 0.25
 # Longer by this for each centipawn that the score fell, up to so many.
 DROP_WEIGHT, MOST_DROP = 0.01, 60
 
@@ -89,7 +91,7 @@ class Clock(Generic[Move]):
     """The clock of one search: it runs from the start, or, pondering, from `start`.
 
     reserve: as in `allot`. forced: there is no choice of move, so on a game clock one iteration is
-    enough.
+    enough. waited: seconds in which others searched, while it ran (agent.threads.turns).
     """
 
     def __init__(
@@ -111,6 +113,7 @@ class Clock(Generic[Move]):
         self._agreements = 0
         self._enough = False  # what was pondered is worth the time it took
         self._meant: float | None = None
+        self.waited = 0.0
 
     @property
     def limited(self) -> bool:
@@ -134,6 +137,18 @@ class Clock(Generic[Move]):
         if self._started is None:
             return inf
         return 0.0 if self._enough else self.budget.hard - self._spent()
+
+    def left(self) -> float:
+        """Seconds until it will probably be over: to the soft limit, or after it to the hard one.
+
+        Infinite while the clock does not run, and where it limits nothing.
+        """
+        if self._started is None:
+            return inf
+        spent = self._spent()
+        hard = self.budget.hard
+        soft = min(self.budget.soft, hard)
+        return max((soft if spent < soft or not soft else hard) - spent, 0.0)
 
     def end(self) -> None:
         """Take note that nothing is left to do but to answer."""
@@ -166,7 +181,10 @@ class Clock(Generic[Move]):
             drop = self._score.value - score.value
             patience *= 1 + DROP_WEIGHT * min(max(drop, 0), MOST_DROP)
         self._best, self._score = best, score
-        spent, until = self._spent(), min(self.budget.soft * patience, self.budget.hard)
+        planned = self.budget.soft * patience
+        if self.waited:  # which is not to leave nothing to think in, as long as there is time
+            planned = max(planned, self.waited + planned * AFTER_WAITING)
+        spent, until = self._spent(), min(planned, self.budget.hard)
         enough = spent + (ahead or 0.0) * spent >= until
         if self._started is None:
             self._enough = enough

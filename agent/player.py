@@ -6,6 +6,8 @@ result, also when it is stopped before it began, when there is no move, or when 
 
 The search itself has a thread apart, which the player's thread watches: where a user's evaluation
 keeps it from ending in time, it is given up, and the last completed iteration is the answer.
+
+Where many players share a machine each waits for its turn to search, while its clock runs.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from agent.clock import Clock
 from agent.evaluation import EvaluationError
@@ -25,6 +27,7 @@ from agent.limits import Info, Limits, Progress, Result, Score
 from agent.threads.apart import Apart
 from agent.threads.latch import Latch, wait_for_any
 from agent.threads.task_thread import Job, TaskThread
+from agent.threads.turns import Turn, Turns
 
 Position = TypeVar("Position")
 Asked = TypeVar("Asked", contravariant=True)  # a position, for whoever only takes it
@@ -76,6 +79,21 @@ class Searcher(Protocol[Asked, Move]):
 
     def progress(self) -> Progress[Move]:
         """Tell where the running search stands; from any thread."""
+
+
+@runtime_checkable
+class Pausable(Protocol):
+    """A searcher that can make room for others in the middle of an iteration."""
+
+    @property
+    def threads(self) -> int:
+        """How many threads search."""
+
+    def pause(self, wait: Callable[[], object], /) -> None:
+        """Let the search rest soon: its thread calls `wait`, and then goes on where it was.
+
+        From any thread, while `deepen` is driven.
+        """
 
 
 class Source(Protocol[Asked, Move]):
@@ -146,7 +164,7 @@ class Player(TaskThread, Generic[Position, Move]):
     overhead: seconds between a result and the clock that times it. patient: use the time that is
     given even where there is no choice of move. source: who gives the searchers. These hold from
     the next `go` on. advisors: asked in order before each search; the first that knows a line is
-    followed.
+    followed. turns: shared with all players that search by turns; None to search at any time.
     """
 
     def __init__(
@@ -156,6 +174,7 @@ class Player(TaskThread, Generic[Position, Move]):
         reader: Reader[Position, Move],
         overhead: float = 0.010,
         advisors: Sequence[Advisor[Position, Move]] = (),
+        turns: Turns | None = None,
     ) -> None:
         self.overhead = overhead
         self.patient = False
@@ -163,6 +182,7 @@ class Player(TaskThread, Generic[Position, Move]):
         self._listener = listener
         self._reader = reader
         self._advisors = advisors
+        self._turns = turns
         self.lag = Lag()
         self._last: _Thinking[Position, Move] | None = None
         super().__init__(lambda error: listener.error(describe(error)), "player")
@@ -205,7 +225,8 @@ class Player(TaskThread, Generic[Position, Move]):
         position = reader.copy(position)
         choice = list(islice(limits.search_moves or reader.moves(position), max(lines, 2)))
         forced = not self.patient and len(choice) < 2
-        clock = Clock(limits, self.overhead, forced, reserve=self.lag.reserve(limits.clock))
+        overhead = self.overhead + (0.0 if self._turns is None else self._turns.reserve)
+        clock = Clock(limits, overhead, forced, reserve=self.lag.reserve(limits.clock))
         self._last = _Thinking(
             position,
             limits,
@@ -217,6 +238,7 @@ class Player(TaskThread, Generic[Position, Move]):
             listener,
             self._advisors,
             pace,
+            self._turns,
         )
         return self._last
 
@@ -256,6 +278,7 @@ class _Thinking(Generic[Position, Move]):
         listener: Listener[Move],
         advisors: Sequence[Advisor[Position, Move]],
         pace: Pace,
+        turns: Turns | None,
     ) -> None:
         self.clock = clock
         self._position = position
@@ -267,6 +290,8 @@ class _Thinking(Generic[Position, Move]):
         self._listener = listener
         self._advisors = advisors
         self._pace = pace
+        self._turns = turns
+        self._turn: Turn | None = None
         self._searcher: Searcher[Position, Move] | None = None
         self._best: Info[Move] | None = None
         self._last: Info[Move] | None = None
@@ -298,6 +323,8 @@ class _Thinking(Generic[Position, Move]):
             job.stop.set()
             self._report(describe(error))
         message = _end(thinking, self._source)
+        if self._turn is not None:
+            self._turn.leave()  # which a search that was given up does not
         with self._telling:  # a search that was given up is silent from here
             self._answering = True
         if message:
@@ -306,6 +333,8 @@ class _Thinking(Generic[Position, Move]):
         self.clock.end()
         self._result = self._conclude()
         self._listener.result(self._result)
+        if self._turns is not None and self.clock.limited:
+            self._turns.note_lateness(-self.clock.remaining())
         return self._result
 
     def _work(self, job: Job) -> None:
@@ -337,13 +366,35 @@ class _Thinking(Generic[Position, Move]):
         searcher = self._source.searcher(self.clock, job.stop)
         searcher.arm()
         job.stop.then(searcher.stop)
+        if self._turns is None:
+            self._drive(searcher, None)
+            return
+        threads = searcher.threads if isinstance(searcher, Pausable) else 1
+        turn = self._turns.enter(self.clock, threads, endless=self._limits.endless)
+        self._turn = turn
+        job.stop.then(turn.stop)
+        if isinstance(searcher, Pausable):
+            pausable = searcher
+            turn.pause = lambda: pausable.pause(turn.take)
+        try:
+            if turn.take():
+                self._drive(searcher, turn)
+        finally:
+            turn.leave()
+
+    def _drive(self, searcher: Searcher[Position, Move], turn: Turn | None) -> None:
+        """Search until the limits or the clock say that it is enough."""
         self._searcher = searcher
         for info in searcher.deepen(self._position, self._limits, self._lines):
             self._tell(replace(info, time=self.clock.elapsed()))
             if not info.complete or info.bound or info.multipv < self._lines or not self._best:
                 continue
             best = self._best
+            if turn is not None:
+                self.clock.waited = turn.waited
             if not self.clock.another_iteration(best.pv[0], best.score, best.effort, best.ahead):
+                break
+            if turn is not None and not turn.take():
                 break
 
     def _tell(self, info: Info[Move]) -> None:

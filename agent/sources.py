@@ -70,7 +70,8 @@ def source_for(
     elif chosen.python is not None or (chosen.jitted is not None and compiled is None):
         function = kind.adapted(chosen)
         chosen, users = replace(chosen, python=function), (chosen.name, function)
-    plain = GameSource(make, kind.evaluate, users, report)
+    at_once = means.at_once or compiled is None  # which tells what cannot be
+    plain = GameSource(make, kind.evaluate, users, report, at_once=at_once)
     return plain if compiled is None else compiled(plain, chosen, means, report)
 
 

@@ -70,6 +70,16 @@ class _Book:
         self.reader = reader
         self.names = names
 
+    def close(self) -> None:
+        """Close its file, unless all advisors share it."""
+        if self is not _shipped.get(SHIPPED):
+            self.reader.close()
+
+
+# The shipped book, and the names that come with it, once they are needed: for all advisors.
+_shipped: dict[str, _Book] = {}
+_shipped_names: dict[str, Mapping[int, Name]] = {}
+
 
 class BookAdvisor:
     """Knows the moves of books. All methods belong to the player's thread.
@@ -106,7 +116,7 @@ class BookAdvisor:
     def close(self) -> None:
         """Close the books; they are opened again when they are needed."""
         for book in self._books or ():
-            book.reader.close()
+            book.close()
         self._books = None
 
     def advise(
@@ -140,7 +150,12 @@ class BookAdvisor:
     def _open(self, file: str) -> _Book:
         from openings.polyglot import open_book
 
-        path = SHIPPED_BOOK if file == SHIPPED else Path(file).expanduser()
+        if file == SHIPPED:
+            if SHIPPED not in _shipped:
+                names = self._names_beside(SHIPPED_BOOK)
+                _shipped[SHIPPED] = _Book(SHIPPED_BOOK.name, open_book(SHIPPED_BOOK), names)
+            return _shipped[SHIPPED]
+        path = Path(file).expanduser()
         return _Book(path.name, open_book(path), self._names_beside(path))
 
     def _names_beside(self, path: Path) -> Mapping[int, Name]:
@@ -150,7 +165,11 @@ class BookAdvisor:
 
         file = path.with_suffix(SUFFIX)
         try:
-            return read(file if file.exists() else SHIPPED_BOOK.with_suffix(SUFFIX))
+            if path != SHIPPED_BOOK and file.exists():
+                return read(file)
+            if SHIPPED not in _shipped_names:
+                _shipped_names[SHIPPED] = read(SHIPPED_BOOK.with_suffix(SUFFIX))
+            return _shipped_names[SHIPPED]
         except BookError as error:
             self._report(str(error))
             return {}

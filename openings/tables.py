@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -38,6 +39,11 @@ _COMPRESSED = SUFFIX + ".xz"
 _ABANDONED = 600.0  # seconds after which nobody writes a temporary file any more
 
 Watch = Callable[[str, float], None]
+
+# A folder, and name, time of change, size and number of each of its tables.
+_State = tuple[Path, tuple[tuple[str, int, int, int], ...]]
+_opened: WeakValueDictionary[_State, OwnTables] = WeakValueDictionary()
+_opening = threading.Lock()
 
 
 def table_path(folder: Path, ending: EndingKind) -> Path:
@@ -72,9 +78,17 @@ def open_tables(folder: Path | None = None) -> tuple[Tables, list[str]]:
 def open_own_tables(report: Callable[[str], None]) -> OwnTables:
     """Open the user's tables for an engine; report what is wrong with any of them.
 
-    Checksums are compared in a thread of its own, so that the engine need not wait for that.
+    Checksums are compared in a thread of its own, so that the engine need not wait for that. All
+    engines of this process share them, as long as one has them and the files stay the same.
     """
-    tables, problems = open_tables()
+    with _opening:
+        key = _state(table_folder())
+        own = _opened.get(key)
+        if own is not None:
+            return own
+        tables, problems = open_tables()
+        own = OwnTables(tables)
+        _opened[_state(table_folder())] = own  # what is unpacked at first is there by now
     for problem in problems:
         report(problem)
 
@@ -83,7 +97,15 @@ def open_own_tables(report: Callable[[str], None]) -> OwnTables:
             report(problem)
 
     threading.Thread(target=compare, name="checksums", daemon=True).start()
-    return OwnTables(tables)
+    return own
+
+
+def _state(folder: Path) -> _State:
+    """Return what tells whether a folder still holds the same files."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        states = [(entry.name, entry.stat()) for entry in entries if entry.name.endswith(SUFFIX)]
+        return folder, tuple(sorted((n, s.st_mtime_ns, s.st_size, s.st_ino) for n, s in states))
+    return folder, ()
 
 
 def pack(ending: EndingKind, folder: Path, target: Path) -> Path:

@@ -6,7 +6,7 @@ search in `tree_search`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -43,6 +43,7 @@ class CrewSearch(ABC):
         self._chess960 = False
         self._selective = selective
         self._endgame = Endgame()
+        self._fresh = True  # nothing was searched since all was forgotten
 
     # Settings: never called during a search.
 
@@ -74,6 +75,9 @@ class CrewSearch(ABC):
 
     def new_game(self) -> None:
         """Forget everything that can change a search: the memory and the histories."""
+        if self._fresh:
+            return
+        self._fresh = True
         self.clear()
         self._crew.first.forget()
         # New ones have forgotten too, and sooner.
@@ -94,6 +98,15 @@ class CrewSearch(ABC):
         """End the search within a millisecond; none runs until `arm`."""
         self._crew.stop()
 
+    def pause(self, wait: Callable[[], object], /) -> None:
+        """Let the search rest: its thread calls `wait`, and then goes on where it was."""
+        self._crew.pause(wait)
+
+    @property
+    def threads(self) -> int:
+        """How many threads search."""
+        return len(self._crew)
+
     @abstractmethod
     def progress(self) -> Progress[chess.Move]:
         """Tell where the running search stands."""
@@ -111,6 +124,7 @@ class CrewSearch(ABC):
 
         Raises EvaluationError if the user's evaluation fails.
         """
+        self._fresh = False  # evaluations are remembered
         self._follow_notation(board)
         game = self._crew.first
         game.load(board)
@@ -132,6 +146,7 @@ class CrewSearch(ABC):
         Where endgame tables know the best move for certain it is yielded without a search; where
         they only know which moves keep the result, no others are searched (one line only).
         """
+        self._fresh = False
         hits = 0
         if lines == 1:
             moves = limits.search_moves or list(board.legal_moves)

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from agent.chess.evaluations import load
@@ -22,6 +23,7 @@ from agent.compiled.loading import Loading
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
 from agent.limits import Limits
 from agent.machine import usable_cores
+from agent.memory_budget import MemoryBudget
 from agent.player import PlayerError, describe
 from agent.threads.apart import Apart, Watched
 from agent.threads.latch import Latch, wait_for_any
@@ -92,7 +94,7 @@ class Settings:
         """
         if self.level is not None or self.evaluation.python is not None:
             return 1
-        return min(self.threads, usable_cores())
+        return min(self.threads, usable_cores()) if self.threads > 1 else 1
 
 
 class Engine:
@@ -101,18 +103,24 @@ class Engine:
     Settings may be changed before the kernel is there; it takes them over. All methods but
     `start`, `close` and the latches belong to the player's thread. report: gets one line of text
     for each thing the user should know. open_tables: opens the engine's own endgame tables, when
-    the kernel has been loaded; gets the same report.
+    the kernel has been loaded; gets the same report. megabytes: of the table, until others are
+    set. budget: what all engines of this process have together; with one, an engine takes its
+    memory when it first searches.
     """
 
     def __init__(
         self,
         report: Callable[[str], None],
         open_tables: Callable[[Callable[[str], None]], OwnTables] | None = None,
+        megabytes: int = USUAL_MEGABYTES,
+        budget: MemoryBudget | None = None,
     ) -> None:
         self._report = report
+        self._budget = budget
+        self._taken = 0  # of the budget
         self._open_tables = open_tables
         self._own_tables: OwnTables | None = None
-        self._settings = Settings()
+        self._settings = Settings(megabytes=megabytes)
         self._evaluation = HANDCRAFTED  # in use: the one that is set, unless it rests
         self._told_of: Evaluation | None = None  # the batched one that was said to be slow
         self._given: ChessSearcher | None = None  # to whoever searches now
@@ -136,12 +144,19 @@ class Engine:
         self._loading[ALPHABETA].start()
 
     def close(self, timeout: float) -> bool:
-        """End what compiles; return whether the loading ended within about `timeout` seconds."""
+        """End what compiles; return whether the loading ended within about `timeout` seconds.
+
+        The searches must have ended: their memory is given back.
+        """
         deadline = time.monotonic() + timeout
         ended = [
             loading.close(max(deadline - time.monotonic(), 0.0))
             for loading in self._loading.values()
         ]
+        self._searchers, self._fallback, self._given = {}, None, None
+        if self._budget is not None:
+            self._budget.give(self._taken)
+            self._taken = 0
         return all(ended)
 
     def searcher(self, clock: Clock[chess.Move], stop: Latch) -> ChessSearcher:
@@ -248,23 +263,30 @@ class Engine:
             if loading.started is not None:
                 left = loading.started + PATIENCE - time.monotonic()
                 wait_for_any(loading.ready, job.stop, job.overtaken, timeout=max(left, 0.0))
-            self._adopt(name)
+            if self._at_hand(name) is None and loading.usable:
+                _try_out(name)
 
     def set_megabytes(self, megabytes: int) -> None:
         """Resize the table; raises MemoryError and keeps the old one if there is no room."""
-        before = self._settings
+        before, taken = self._settings, self._taken
+        if self._budget is not None:
+            self._budget.change(taken, megabytes)
+            self._taken = megabytes
         self._settings = replace(before, megabytes=megabytes)
         try:
             self._share_memory()
         except MemoryError:
             self._settings = before
+            if self._budget is not None:
+                self._budget.change(megabytes, taken)
+                self._taken = taken
             raise
 
     def set_threads(self, threads: int) -> None:
         """Search with so many threads."""
         self._settings = replace(self._settings, threads=threads)
         self._tell_threads()
-        self._adopt(self._settings.search)
+        self._at_hand(self._settings.search)
         self._share_threads()
 
     def set_evaluation(self, spec: str) -> None:
@@ -376,7 +398,7 @@ class Engine:
     def _made(self) -> list[CrewSearch]:
         """Return the kernel's searchers that are in use or were, once they are loaded."""
         for name in (ALPHABETA, self._settings.search):
-            self._adopt(name)
+            self._at_hand(name)
         return list(self._searchers.values())
 
     def _map_tables(self) -> None:
@@ -393,7 +415,8 @@ class Engine:
         loading = self._loading[name]
         if name not in self._searchers and loading.usable:
             try:
-                searcher = _try_out(name)
+                _try_out(name)
+                searcher = _make(name)
             except Exception as error:  # noqa: BLE001 - without it the fallback plays
                 loading.fail(error)
             else:
@@ -401,13 +424,32 @@ class Engine:
                 self._settle_in(searcher)
         return self._searchers.get(name)
 
+    def _at_hand(self, name: str) -> CrewSearch | None:
+        """Return a searcher that is made, or may be made before it is to search."""
+        return self._adopt(name) if self._budget is None else self._searchers.get(name)
+
+    def _take_memory(self) -> None:
+        """Take the table's part of the budget, or what there is of it."""
+        if self._budget is None or self._taken:
+            return
+        wanted = self._settings.megabytes
+        self._taken = self._budget.take(wanted, _LEAST_MEGABYTES)
+        if self._taken < wanted:
+            self._settings = replace(self._settings, megabytes=self._taken)
+            self._report(f"the table has {self._taken} MB: other sessions have the rest")
+
     def _settle_in(self, searcher: CrewSearch) -> None:
         """Set what the user has set before the searcher was there."""
+        self._take_memory()
         settings = self._settings
         changes: tuple[Callable[[], None], ...] = (
             self._share_memory,
             lambda: searcher.set_threads(settings.threads_in_use),
-            lambda: searcher.set_evaluation(self._evaluation),
+            lambda: (
+                searcher.set_evaluation(self._evaluation)
+                if self._evaluation is not HANDCRAFTED
+                else None
+            ),
             lambda: self._set_choice(searcher),
             lambda: searcher.set_endgame(self._endgame()) if self._has_tables() else None,
         )
@@ -436,7 +478,7 @@ class Engine:
 
     def _share_memory(self) -> None:
         """Give the table's memory to the search in use; raises MemoryError if it is not there."""
-        in_use = self._adopt(self._settings.search) or self._adopt()
+        in_use = self._at_hand(self._settings.search) or self._at_hand(ALPHABETA)
         for searcher in self._searchers.values():
             if searcher is not in_use:
                 searcher.resize(_LEAST_MEGABYTES)
@@ -484,23 +526,22 @@ def _open(
         raise PlayerError(f"{error}; the tables stay as they were") from None
 
 
-def _try_out(name: str) -> CrewSearch:
-    """Make a searcher and search: a first call takes longer than a fast game allows."""
+@cache
+def _try_out(name: str) -> None:
+    """Search, once in this process: a first call takes longer than a fast game allows."""
     import chess
 
     searcher = _make(name)
     searcher.arm()
     for _ in searcher.deepen(chess.Board(), Limits(depth=1)):
         pass
-    searcher.new_game()
-    return searcher
 
 
 def _make(name: str) -> CrewSearch:
     if name == MCTS:
         from agent.chess.tree_search import TreeSearch
 
-        return TreeSearch()
+        return TreeSearch(_LEAST_MEGABYTES)
     from agent.chess.search import KernelSearch
 
-    return KernelSearch()
+    return KernelSearch(_LEAST_MEGABYTES)

@@ -1,11 +1,18 @@
 """The evaluation of chess that a user names: a network's too, `nnue:FILE`."""
 
+import os
+from typing import Any
+from weakref import WeakValueDictionary
+
 from agent import evaluation
 from agent.evaluation import Evaluation, EvaluationError, network_file
 
+# The networks in use, by file and state of the file: one serves all engines of this process.
+_networks: WeakValueDictionary[tuple[str, int, int], Any] = WeakValueDictionary()
+
 
 def load(spec: str) -> Evaluation:
-    """Find the evaluation that `spec` names, reading its file anew.
+    """Find the evaluation that `spec` names, reading its file anew if it has changed.
 
     Raises EvaluationError with a message that names what is wrong.
     """
@@ -17,6 +24,14 @@ def load(spec: str) -> Evaluation:
     if not file:
         raise EvaluationError(f"evaluation {spec} names no file: nnue:FILE is meant")
     try:
-        return Evaluation(spec, network=network_format.read(file))
+        try:
+            state = os.stat(file)
+        except (OSError, ValueError):
+            return Evaluation(spec, network=network_format.read(file))  # which says what is wrong
+        key = os.path.realpath(file), state.st_mtime_ns, state.st_size
+        network = _networks.get(key)
+        if network is None:
+            network = _networks[key] = network_format.read(file)
+        return Evaluation(spec, network=network)
     except network_format.NetworkError as error:
         raise EvaluationError(f"evaluation {spec}: {error}") from None

@@ -1,5 +1,7 @@
 """The engine's own endgame tables as the root sees them: the exact value of a `chess.Board`."""
 
+import threading
+
 import chess
 
 from agent.chess.ending_tables import (
@@ -52,12 +54,13 @@ def _value(worker: Worker, ply: int, by_moves: int) -> int:
 
 
 class OwnTables:
-    """An oracle; see `agent.chess.oracle`."""
+    """An oracle; see `agent.chess.oracle`. Several searches may ask it at once."""
 
     size = TABLE_PIECES
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
+        self._asking = threading.Lock()
         self._game = KernelBoard()
         self._game.worker.tables = U64(tables.address)
 
@@ -72,6 +75,7 @@ class OwnTables:
     def _ask(self, board: chess.Board, by_moves: bool) -> int | None:
         if chess.popcount(board.occupied) > self.size:
             return None
-        self._game.load(board)
-        value = int(_value(self._game.worker, 0, by_moves))
+        with self._asking:
+            self._game.load(board)
+            value = int(_value(self._game.worker, 0, by_moves))
         return None if value == UNKNOWN else value

@@ -89,12 +89,15 @@ class KernelSearch(CrewSearch):
                 worker.root_nodes[:] = 0
                 before = int(worker.nodes)
                 worker.root_first = number
-                scores[number] = int(aspirate(worker, depth, scores[number]))
-                if worker.stop:
+                score = int(aspirate(worker, depth, scores[number]))
+                while self._crew.rested():
+                    score = int(aspirate(worker, depth, scores[number]))
+                scores[number] = score
+                if self._crew.halted:
                     break
                 effort = int(worker.root_nodes[number]) / (int(worker.nodes) - before)
                 level.append(self._line(depth, started, number + 1, effort))
-            if worker.stop:
+            if self._crew.halted:
                 if level:
                     yield level[0]
                 elif best is None or self._best_move() not in (None, best.pv[0]):

@@ -136,7 +136,7 @@ class TreeSearch(CrewSearch):
             if not pool.children(ROOT):  # stopped before its moves were judged
                 open_root(worker, pool.tree)
             level = self._lines(depth, started, lines)
-            if worker.stop:
+            if self._crew.halted:
                 yield replace(level[0], complete=False)
                 return
             yield from level

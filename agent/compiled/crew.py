@@ -3,6 +3,9 @@
 A worker is memory that a kernel works in. Its record has a field `stop`: once that is set, the
 kernel returns within a millisecond. Kernels hold no lock of the interpreter, so that threads which
 call them run side by side.
+
+A search may be paused: its workers' kernels return, and whoever called one asks `rested` whether
+to call it again.
 """
 
 import threading
@@ -33,7 +36,9 @@ class Crew(Generic[Hand]):
         self._load: Callable[[Hand], None] | None = None
         self._at_work = self._hands[:1]
         self._threads: list[threading.Thread] = []
+        self._work: Callable[[Hand, int], object] | None = None
         self._stopped = False
+        self._wait: Callable[[], object] | None = None  # until a pause is over
 
     def __len__(self) -> int:
         return len(self._hands)
@@ -61,10 +66,19 @@ class Crew(Generic[Hand]):
     def arm(self) -> None:
         """Allow the next search to run."""
         self._stopped = False
+        self._wait = None
 
     def stop(self) -> None:
         """End the search within a millisecond; none runs until `arm`."""
         self._stopped = True
+        self._interrupt()
+
+    def pause(self, wait: Callable[[], object]) -> None:
+        """Let the search rest soon: its thread calls `wait` and goes on when that returns."""
+        self._wait = wait
+        self._interrupt()
+
+    def _interrupt(self) -> None:
         for hand in self._hands:
             hand.worker.stop = 1
 
@@ -72,6 +86,14 @@ class Crew(Generic[Hand]):
     def stopped(self) -> bool:
         """Whether no search may run."""
         return self._stopped
+
+    @property
+    def halted(self) -> bool:
+        """Whether the search has ended before its time, by a stop or a limit of the kernel's own.
+
+        A pause is no end, though it may be asked for at any moment.
+        """
+        return self._stopped or (self._wait is None and bool(self.first.worker.stop))
 
     @property
     def at_work(self) -> Sequence[Hand]:
@@ -93,11 +115,33 @@ class Crew(Generic[Hand]):
         for hand in joining:
             self._load(hand)
         self._at_work = self._at_work + joining
-        if self._stopped:  # asked while they were being loaded
-            self.stop()
+        if self._stopped or self._wait is not None:  # asked while they were being loaded
+            self._interrupt()
+
+    def rested(self) -> bool:
+        """After a kernel has returned: rest if that is asked for; tell whether to call it again.
+
+        Those that were started rest, too, and are started again.
+        """
+        if self._wait is None or self._stopped:
+            return False
+        work = self._work if self._threads else None
+        self.join()
+        wait, self._wait = self._wait, None
+        wait()
+        for hand in self._at_work:
+            hand.worker.stop = 0
+        if self._stopped or self._wait is not None:  # asked meanwhile
+            self._interrupt()
+        if self._stopped:
+            return False
+        if work is not None:
+            self.start(work)
+        return True
 
     def start(self, work: Callable[[Hand, int], object]) -> None:
         """Let those at work but the first do something, each in a thread. work: gets its number."""
+        self._work = work
         self._threads = [
             threading.Thread(target=work, args=(hand, number), daemon=True)
             for number, hand in enumerate(self._at_work[1:], 1)
@@ -119,4 +163,4 @@ class Crew(Generic[Hand]):
         for hand in self._at_work[1:]:
             hand.worker.stop = 1
         self.join()
-        self._load = None
+        self._load = self._work = self._wait = None

@@ -49,6 +49,8 @@ def grow(
             crew.start(play_out)
         play_out(crew.first, 0)
         crew.join()
+        if crew.rested():
+            continue
         if pool.state != FULL:
             return
         with tidying:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from agent.clock import Clock
 
 
+# The parts that this process has loaded.
+_loaded: set[str] = set()
+
+
 class Loading:
     """The loading of one part.
 
@@ -93,6 +97,13 @@ class Loading:
     def _load(self) -> None:
         """Load it; compile it first, in a child process, where that was never done."""
         try:
+            if self._part in _loaded:
+                self._looked.set()
+                if self._after is not None:
+                    wait_for_any(self._after.ready, self._closed)
+                if not self._closed.is_set():
+                    self._and_then()
+                return
             from agent.compiled import warming
 
             self._cold = not warming.is_warm(self._part)
@@ -112,6 +123,7 @@ class Loading:
             if self._closed.is_set():
                 return
             warming.load(self._part)
+            _loaded.add(self._part)
             if self._cold:
                 self._report(f"the {self._name} is compiled")
             self._and_then()

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.compiled.bits import U64
+from agent.compiled.fresh_memory import fresh_memory
 from agent.compiled.record import allocate
 from agent.compiled.tree import (
     COLUMNS,
@@ -41,9 +42,11 @@ class NodePool:
         try:
             if capacity * node_bytes > physical_memory():
                 raise MemoryError
-            self.annex = np.zeros((capacity, annex_words), np.int64)
+            annex = fresh_memory(8 * capacity * annex_words).view(np.int64)
+            self.annex = annex.reshape(capacity, annex_words)
             self.columns: dict[str, npt.NDArray[Any]] = {
-                name: np.zeros(capacity, kind) for name, kind in COLUMNS.items()
+                name: fresh_memory(capacity * np.dtype(kind).itemsize).view(kind)
+                for name, kind in COLUMNS.items()
             }
         except MemoryError:
             reason = f"no memory for a tree of {megabytes} MB; choose less (Hash, or --memory)"

@@ -21,6 +21,7 @@ class Means:
 
     playouts: the most for a move, if it makes any. seed: of what is random; None: another each
     time. settings: other values than the usual for numbers that the search goes by, by name.
+    at_once: memory is taken at once, and not when it is first searched in.
     """
 
     threads: int = 1
@@ -28,9 +29,13 @@ class Means:
     playouts: int | None = None
     seed: int | None = None
     settings: Mapping[str, float] = field(default_factory=dict)
+    at_once: bool = True
 
 
 USUAL_MEANS = Means()
+
+# The parts that have searched in this process.
+_tried_out: set[str] = set()
 
 
 def compiled_source(
@@ -42,13 +47,15 @@ def compiled_source(
     make: Callable[[Evaluation | None], LearningSearcher[Move]],
     try_out: Callable[[LearningSearcher[Move]], object],
     report: Callable[[str], None],
+    *,
+    at_once: bool = True,
 ) -> "CompiledSource[Move]":
     """Return what a player of a compiled game searches with, whoever's evaluation it is.
 
     part, name, plain, report: as in CompiledSource. evaluation: a user's plain function takes the
     plain game, and reports errors by its name. own: the game's own. make: makes a search, with a
     user's evaluation or None. try_out: lets a search search a little; its first search takes
-    longer than a fast game allows.
+    longer than a fast game allows. at_once: as in Means.
     """
 
     def make_search(function: Evaluate) -> LearningSearcher[Move]:
@@ -57,7 +64,9 @@ def compiled_source(
         return make(evaluation if evaluation.jitted else replace(evaluation, python=function))
 
     def make_source() -> GameSource[Move]:
-        try_out(make_search(own))
+        if at_once or part not in _tried_out:
+            try_out(make_search(own))
+            _tried_out.add(part)
         users = evaluation.python if evaluation.jitted is None else _in_the_kernel
         return GameSource(
             make_search,
@@ -66,6 +75,7 @@ def compiled_source(
             report,
             # Compiled code that did not return once is not tried again.
             most_left=MOST_LEFT if evaluation.jitted is None else 0,
+            at_once=at_once,
         )
 
     return CompiledSource(part, name, plain, make_source, report)

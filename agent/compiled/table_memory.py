@@ -3,6 +3,7 @@
 import numpy as np
 
 from agent.compiled.bits import U64
+from agent.compiled.fresh_memory import fresh_memory
 from agent.compiled.table import CLUSTER_BYTES, ENTRY_BYTES, GENERATIONS, TableUser
 from agent.machine import physical_memory
 
@@ -21,7 +22,7 @@ class TableMemory:
         try:
             if size > physical_memory():
                 raise MemoryError
-            self._memory = np.zeros(size, np.uint8)
+            self._memory = fresh_memory(size)
         except MemoryError:
             reason = f"no memory for a table of {self.megabytes} MB; choose a smaller Hash"
             raise MemoryError(reason) from None

@@ -1,7 +1,7 @@
 """The compiled search as a player drives it: progressive deepening, one kernel call a line."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from math import copysign
 
@@ -63,6 +63,15 @@ class ConnectFourSearch:
     def stop(self) -> None:
         """End the search within a millisecond; none runs until `arm`."""
         self._crew.stop()
+
+    def pause(self, wait: Callable[[], object], /) -> None:
+        """Let the search rest: its thread calls `wait`, and then goes on where it was."""
+        self._crew.pause(wait)
+
+    @property
+    def threads(self) -> int:
+        """How many threads search."""
+        return len(self._crew)
 
     def progress(self) -> Progress[int]:
         """Tell where the running search stands."""
@@ -141,7 +150,7 @@ class ConnectFourSearch:
                 self._search_line(depth, left, last[number].pv[0] if last else None)
                 default = level[0].pv[0] if level else last[0].pv[0] if last else moves[0]
                 info = self._line(depth, default, before)
-                if worker.stop:
+                if self._crew.halted:
                     if level:
                         info = level[0]
                     if not last or info.pv[0] != last[0].pv[0]:
@@ -162,9 +171,12 @@ class ConnectFourSearch:
         """Search some moves of the root; `first` is tried before the others."""
         worker = self._board.worker
         worker.root_squares = self._board.squares(moves)
-        worker.root_move = NO_MOVE if first is None else first + 1
-        worker.frames[0].pv_length = worker.best_score = 0
-        search(worker, 0, depth, -INFINITE, INFINITE)
+        while True:
+            worker.root_move = NO_MOVE if first is None else first + 1
+            worker.frames[0].pv_length = worker.best_score = 0
+            search(worker, 0, depth, -INFINITE, INFINITE)
+            if not self._crew.rested():
+                return
 
     def _line(self, depth: int, default: int, before: int) -> Info[int]:
         """Report the line that the kernel has just found; `default`, if there is none.

@@ -28,5 +28,13 @@ def compiled_source(
         list(search.deepen(ConnectFour(), Limits(depth=1)))
 
     return compiled(
-        CONNECT_FOUR, "Connect Four search", plain, evaluation, evaluate, make, try_out, report
+        CONNECT_FOUR,
+        "Connect Four search",
+        plain,
+        evaluation,
+        evaluate,
+        make,
+        try_out,
+        report,
+        at_once=means.at_once,
     )

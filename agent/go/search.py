@@ -6,7 +6,7 @@ below the new position, and when the pool is full, what was visited least is dro
 
 import threading
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 
 from agent.compiled.bits import U64
@@ -125,6 +125,15 @@ class GoSearch:
         """End the search within a millisecond; none runs until `arm`."""
         self._crew.stop()
 
+    def pause(self, wait: Callable[[], object], /) -> None:
+        """Let the search rest: its thread calls `wait`, and then goes on where it was."""
+        self._crew.pause(wait)
+
+    @property
+    def threads(self) -> int:
+        """How many threads search."""
+        return len(self._crew)
+
     def progress(self) -> Progress[int]:
         """Tell where the running search stands."""
         with self._tidying:
@@ -148,7 +157,7 @@ class GoSearch:
         self._take_root(position, limits)
         self._crew.begin(lambda board: self._prepare(board, position, limits))
         self._crew.employ(len(self._crew))
-        worker, pool = self._crew.first.worker, self._pool
+        pool = self._pool
         most = min(MOST_VISITS - pool.visits(ROOT), limits.nodes or MOST_VISITS)
         if self._means.playouts:
             most = min(most, self._means.playouts)
@@ -159,7 +168,7 @@ class GoSearch:
                 if self._over is None and pool.playouts >= _FEWEST:
                     self._over = self._is_over()
                 level = self._lines(depth, lines)
-                if worker.stop:
+                if self._crew.halted:
                     yield replace(level[0], complete=False)
                     return
                 yield replace(level[0], effort=_effort(last, level[0]))

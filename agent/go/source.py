@@ -39,4 +39,14 @@ def compiled_source(
             report(f"{wrong}; the Go search plays without what was learned")
         list(search.deepen(Go(), Limits(nodes=1)))
 
-    return compiled(GO, "Go search", plain, evaluation, evaluate, make, try_out, report)
+    return compiled(
+        GO,
+        "Go search",
+        plain,
+        evaluation,
+        evaluate,
+        make,
+        try_out,
+        report,
+        at_once=means.at_once,
+    )

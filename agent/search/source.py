@@ -37,7 +37,8 @@ class GameSource(Generic[Move]):
 
     make: makes it, with an evaluation. own: the game's evaluation; users: a user's function, if
     it is to evaluate, and its name. report: told what the user should know. most_left: with more
-    searches than this left behind the user's evaluation rests.
+    searches than this left behind the user's evaluation rests. at_once: make the search now, not
+    when it is first needed.
 
     Raises what `make` raises.
     """
@@ -49,6 +50,8 @@ class GameSource(Generic[Move]):
         users: tuple[str, Evaluate] | None,
         report: Callable[[str], None],
         most_left: int = MOST_LEFT,
+        *,
+        at_once: bool = True,
     ) -> None:
         self._make = make
         self._own = own
@@ -58,12 +61,18 @@ class GameSource(Generic[Move]):
         self._most_left = most_left
         self._evaluate: Evaluate = self._users or own
         self._left = LeftBehind()
-        self._search = make(self._evaluate)
+        self._search: LearningSearcher[Move] | None = make(self._evaluate) if at_once else None
+        self._at_once = at_once
+
+    def _made(self) -> LearningSearcher[Move]:
+        if self._search is None:
+            self._search = self._make(self._evaluate)
+        return self._search
 
     @property
     def most_lines(self) -> int | None:
         """How many lines its searches tell of; None for any number."""
-        return None if self._search.many_lines else 1
+        return None if self._made().many_lines else 1
 
     def start(self) -> None:
         """Begin to load what takes time: nothing does."""
@@ -79,7 +88,7 @@ class GameSource(Generic[Move]):
             self._search = self._make(evaluate)
             if evaluate is self._own:
                 self._report(f"evaluation {self._name} still does not return; the game's own plays")
-        return self._search
+        return self._made()
 
     def give_up(self, thread: threading.Thread, /) -> str | None:
         """Give the search up if the user's evaluation keeps it, or the game's own code.
@@ -89,7 +98,7 @@ class GameSource(Generic[Move]):
         if self._users is not None and self._users.is_stuck(GRACE):
             self._users.give_up()
             reason = f"evaluation {self._name} did not return in time; it is given up for this move"
-        elif self._left.is_silent(self._search.nodes, SILENCE):
+        elif self._left.is_silent(self._made().nodes, SILENCE):
             if thread.ident is not None:
                 break_off(thread.ident)
             reason = "the search did not end in time; it is given up for this move"
@@ -102,7 +111,7 @@ class GameSource(Generic[Move]):
     def new_game(self) -> None:
         """Forget the last game, and write what was learned for good."""
         self.keep()
-        self._search = self._make(self._evaluate)
+        self._search = self._make(self._evaluate) if self._at_once else None
 
     def close(self, timeout: float) -> bool:
         """End what `start` began, within about `timeout` seconds: nothing goes on."""
@@ -111,6 +120,7 @@ class GameSource(Generic[Move]):
     def keep(self) -> None:
         """Write what was learned for good to its file; what goes wrong is reported."""
         try:
-            self._search.keep()
+            if self._search is not None:
+                self._search.keep()
         except (OSError, ValueError) as error:
             self._report(str(error))

@@ -19,10 +19,12 @@ from agent.games.life import Statuses
 from agent.games.reader import GameReader
 from agent.games.stones import PASS
 from agent.limits import Info, Limits, Overtime, Result, SideClock
+from agent.memory_budget import MemoryBudget
 from agent.player import USUAL_PACE, Pace, Player, describe
 from agent.search.source import GameSource
 from agent.sources import judge_of, source_for
 from agent.threads.task_thread import Job
+from agent.threads.turns import Turns
 from openings.game_book import GameAdvisor, advisors
 from protocols.gtp.analysis import EVERY_MOVE, Aloud
 from protocols.gtp.boards import GameBoard
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from agent.player import Advisor
 
 RESIGN = "resign"
+# Of what a search remembers, where other sessions have all the rest.
+LEAST_MEGABYTES = 1
 # What is kept free of each move, in seconds: the way to the front end, and the end of a playout.
 OVERHEAD = 0.05
 
@@ -75,7 +79,8 @@ class GtpPlay(ABC):
 
     name, version: who it says it is. send: takes a piece of an answer, to which one line end is
     added, from the worker's thread. report: takes what a person should know. permissions: what
-    this session may ask for.
+    this session may ask for. turns: to search by, shared with other sessions; None to search at any
+    time. budget: of the memory that all sessions share.
 
     Raises ValueError or EvaluationError for settings that cannot be.
     """
@@ -88,15 +93,20 @@ class GtpPlay(ABC):
         report: Callable[[str], None],
         settings: Settings = USUAL_SETTINGS,
         permissions: Permissions = LOCAL,
+        turns: Turns | None = None,
+        budget: MemoryBudget | None = None,
     ) -> None:
         means = settings.means
         granted = replace(
             means,
             megabytes=min(means.megabytes, permissions.megabytes),
             threads=min(means.threads, permissions.threads),
+            at_once=means.at_once and budget is None,
         )
         settings = replace(settings, means=granted)
         self.permissions = permissions
+        self._budget = budget
+        self._taken = 0  # of the budget
         self.name = name
         self.version = version
         self.send = send
@@ -112,7 +122,12 @@ class GtpPlay(ABC):
         self._advisor: GameAdvisor[Any] = GameAdvisor(self._find_advisors)
         self._source = self._find_source(settings)
         self._player: Player[Game[Any], Any] = Player(
-            self._source, Aloud(report), GameReader(), OVERHEAD, advisors=(self._advisor,)
+            self._source,
+            Aloud(report),
+            GameReader(),
+            OVERHEAD,
+            advisors=(self._advisor,),
+            turns=turns,
         )
         self._system = UNLIMITED
         self._times = [SideTime(UNLIMITED), SideTime(UNLIMITED)]
@@ -139,12 +154,34 @@ class GtpPlay(ABC):
         """Go on with other settings, but of the same game.
 
         Raises ValueError or EvaluationError, changing nothing, for settings that cannot be. A
-        search that has to be made anew forgets what it knew.
+        search that has to be made anew forgets what it knew. Raises MemoryError if all sessions
+        together have no room for it.
         """
+        wanted = settings.means.megabytes
+        if self._budget is not None and wanted != self.settings.means.megabytes:
+            self._budget.change(self._taken, wanted)
+            self._taken = wanted
         if settings.means != self.settings.means:
             self._search_with(settings)
         self.settings = settings
         self._found = (None, ())
+
+    def _take_memory(self) -> None:
+        """Take the part of the budget, or what there is of it, unless that was done."""
+        if self._budget is None or self._taken:
+            return
+        means = self.settings.means
+        self._taken = self._budget.take(means.megabytes, LEAST_MEGABYTES)
+        if self._taken < means.megabytes:
+            settings = replace(self.settings, means=replace(means, megabytes=self._taken))
+            self._search_with(settings)
+            self.settings = settings
+
+    def give_memory_back(self) -> None:
+        """Give the part of the budget back; the searches must have ended."""
+        if self._budget is not None:
+            self._budget.give(self._taken)
+            self._taken = 0
 
     def new_game(self) -> None:
         """Forget what was learned of the last game but for good, and start the clocks again."""
@@ -235,6 +272,7 @@ class GtpPlay(ABC):
 
     def _think(self, limits: Limits[Any], listener: Aloud, pace: Pace) -> Result[Any]:
         assert self._job is not None
+        self._take_memory()
         lines = self._source.most_lines or listener.most_lines
         result = self._player.think(self._job, self.board.game, limits, lines, listener, pace)
         if listener.most_lines > 1 and not limits.search_moves:

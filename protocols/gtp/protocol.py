@@ -69,6 +69,7 @@ class Gtp(GtpPlay):
         ended = self._player.close(timeout)
         if ended:
             self._source.keep()
+            self.give_memory_back()
         return self._source.close(max(deadline - time.monotonic(), 0.0)) and ended
 
     def _answer(self, job: Job, call: Call) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import itertools
 import ssl
 import threading
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 ANY = "any"
 AUTHORIZE = "authorize"
 THE_END = "the server ends"
+TIDY_EVERY = 3.0  # seconds, after a session has ended
 
 
 class Server:
@@ -64,6 +66,7 @@ class Server:
         self._visits: dict[asyncio.Task[Any], RemoteSession | None] = {}
         self._numbers = itertools.count(1)
         self._left_behind = False
+        self._tidying: asyncio.TimerHandle | None = None
 
     async def listen(self, address: Address) -> Address:
         """Listen at an address, and return it with the port that it got. Raises OSError.
@@ -91,6 +94,8 @@ class Server:
     async def close(self) -> bool:
         """End all in about the grace that is given; return whether all threads have ended."""
         self.ending = True
+        if self._tidying is not None:
+            self._tidying.cancel()
         for server in self._servers:
             server.close()
         for web in self._webs:
@@ -160,6 +165,8 @@ class Server:
                 self.metrics.count("left_behind")
                 self._log.note("left behind", session=number, name=guest.name or "")
             del self._visits[task]
+            if session is not None:
+                self._tidy_soon()
 
     def note_refusal(self, peer: str, over: str, error: RefusedError) -> None:
         """Take note of somebody who was refused before there was a wire."""
@@ -239,6 +246,18 @@ class Server:
     def _note_refusal(self, number: int, guest: Guest, error: RefusedError) -> None:
         self.metrics.count("refused", error.kind)
         self._log.note("refused", session=number, name=guest.name or "", reason=str(error))
+
+    def _tidy_soon(self) -> None:
+        """Free in a while what sessions have left in circles.
+
+        The collector counts objects: it does not see that a few of them hold megabytes.
+        """
+        if self._tidying is None and not self.ending:
+            self._tidying = asyncio.get_running_loop().call_later(TIDY_EVERY, self._tidy)
+
+    def _tidy(self) -> None:
+        self._tidying = None
+        gc.collect()
 
     async def _open_web(
         self, address: Address, tls: ssl.SSLContext | None, *, status_alone: bool

@@ -19,8 +19,10 @@ from agent.chess.reader import BoardReader
 from agent.clock import allot
 from agent.evaluation import HANDCRAFTED, check
 from agent.limits import Cp, Info, Limits, Progress, Result, SideClock
+from agent.memory_budget import MemoryBudget
 from agent.player import Player, PlayerError, describe
 from agent.threads.task_thread import Job
+from agent.threads.turns import Turns
 from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
 from protocols.permissions import LOCAL, Permissions, refusal
 from protocols.uci.options import Option, find
@@ -72,7 +74,8 @@ class Uci:
 
     name, author: who it says it is. send: takes a line that is not the reply to a line, from any
     thread. log_to: changes the debug log file; may raise OSError. permissions: what this session
-    may ask for.
+    may ask for. turns: to search by, shared with other sessions; None to search at any time.
+    budget: of the memory that all sessions share.
     """
 
     def __init__(
@@ -84,6 +87,8 @@ class Uci:
         make_engine: Callable[[Callable[[str], None]], Engine] | None = None,
         more_options: tuple[Option[Uci], ...] = (),
         permissions: Permissions = LOCAL,
+        turns: Turns | None = None,
+        budget: MemoryBudget | None = None,
     ) -> None:
         self.finished = False
         self.permissions = permissions
@@ -93,11 +98,14 @@ class Uci:
         self.chess960 = False
         self.show_wdl = False
         self.lines = 1
-        self.engine = (make_engine or _make_engine)(self.error)
-        if permissions.megabytes < USUAL_MEGABYTES:
-            self.engine.set_megabytes(permissions.megabytes)
+        megabytes = min(USUAL_MEGABYTES, permissions.megabytes)
+        self.engine = (
+            Engine(self.error, _open_own_tables, megabytes, budget)
+            if make_engine is None
+            else make_engine(self.error)
+        )
         self.book = BookAdvisor(self.error)
-        self.player = Player(self.engine, self, BoardReader(), advisors=(self.book,))
+        self.player = Player(self.engine, self, BoardReader(), advisors=(self.book,), turns=turns)
         self._author = author
         self._send = send
         self._debug = False
@@ -345,10 +353,6 @@ class Uci:
             title = "" if words[0] == "none" else f"{words[0]} "
             elo = "" if words[1] == "none" else f" ({words[1]})"
             self._send(say(f"playing against {title}{words[3]}{elo}"))
-
-
-def _make_engine(report: Callable[[str], None]) -> Engine:
-    return Engine(report, _open_own_tables)
 
 
 def _open_own_tables(report: Callable[[str], None]) -> OwnTables:

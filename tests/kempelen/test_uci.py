@@ -34,7 +34,8 @@ def test_nothing_heavy_is_imported_before_uciok():
     code = """
 import sys
 import kempelen.cli
-from kempelen.uci import Session, Uci
+from kempelen.uci import Uci
+from protocols.session import Session
 for line in Uci("name", "author", print, print).handle_line("uci"):
     if line == "uciok":
         break

@@ -5,7 +5,6 @@ import sys
 
 import pytest
 
-from agent.chess.engine import Engine
 from agent.compiled.source import Means
 from protocols.gtp.play import Settings
 from protocols.gtp.protocol import COMMANDS as GTP_COMMANDS
@@ -60,14 +59,14 @@ def what_touches(lines, say):
 class Talk:
     """A UCI engine without kernel, whose log is a file."""
 
-    def __init__(self, permissions, make_engine=Engine):
+    def __init__(self, permissions):
         self.heard = queue.Queue()
         self.uci = Uci(
             "test",
             "test",
             self.heard.put,
             self.log_to,
-            make_engine,
+            None,
             tuning_options(),
             permissions=permissions,
         )
@@ -93,8 +92,8 @@ class Talk:
 def talk():
     talks = []
 
-    def begin(permissions, **options):
-        talks.append(Talk(permissions, **options))
+    def begin(permissions):
+        talks.append(Talk(permissions))
         return talks[-1]
 
     yield begin

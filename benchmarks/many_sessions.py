@@ -1,0 +1,237 @@
+"""Many sessions of UCI in one process: which are answered in time, and what each costs (Linux).
+
+python benchmarks/many_sessions.py
+python benchmarks/many_sessions.py --sessions 20 --minutes 0.2 --every 2.5
+
+Each session plays a game of its own and asks for a move of so many milliseconds again and again,
+at moments of chance. It is late if the answer comes after that time, counted from before the `go`
+is handed over. Moves are checked by the `chess` package.
+"""
+
+import argparse
+import gc
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from heapq import heapify, heapreplace
+from random import Random
+
+import chess
+from report import parser, show
+
+from agent.machine import usable_cores
+from agent.memory_budget import MemoryBudget
+from agent.threads.turns import Turns
+from protocols.permissions import Permissions
+from protocols.pipes import SWITCH_INTERVAL
+from protocols.uci.protocol import Uci
+
+MEGABYTE = 1 << 20
+LOADING = 120.0  # seconds, for a kernel that must be compiled first
+LONGEST_GAME = 120  # half-moves; then another begins
+
+
+@dataclass
+class Figures:
+    """What was counted. seconds: of each answer; nodes: of each search."""
+
+    seconds: list[float] = field(default_factory=list)
+    nodes: list[int] = field(default_factory=list)
+    asked: int = 0
+    unanswered: int = 0
+    twice: int = 0
+    illegal: int = 0
+    unsearched: int = 0
+
+
+class Player:
+    """A session and the game that it plays."""
+
+    def __init__(
+        self,
+        number: int,
+        turns: Turns,
+        budget: MemoryBudget,
+        megabytes: int,
+        milliseconds: int,
+    ) -> None:
+        self._chance = Random(number)
+        self._heard: queue.SimpleQueue[tuple[float, str]] = queue.SimpleQueue()
+        permissions = Permissions(megabytes=megabytes)
+        self.uci = Uci(
+            "bench",
+            "",
+            self._hear,
+            lambda _: None,
+            permissions=permissions,
+            turns=turns,
+            budget=budget,
+        )
+        self._milliseconds = milliseconds
+        self._board = chess.Board()
+        self._nodes = 0
+        self._asked_at: float | None = None
+
+    def _hear(self, line: str) -> None:
+        self._heard.put((time.perf_counter(), line))
+
+    def say(self, line: str) -> None:
+        """Send a line; what is replied at once is dropped."""
+        for _ in self.uci.handle_line(line):
+            pass
+
+    def await_line(self, start: str) -> None:
+        """Wait until a line is heard that begins so."""
+        while not self._heard.get(timeout=LOADING)[1].startswith(start):
+            pass
+
+    def ask(self, figures: Figures) -> None:
+        """Judge the last answer, and ask for the next move."""
+        self.judge(figures)
+        if self._board.is_game_over() or self._board.ply() > LONGEST_GAME:
+            self._board.reset()
+            self.say("ucinewgame")
+        moves = " ".join(move.uci() for move in self._board.move_stack)
+        self.say(f"position startpos moves {moves}" if moves else "position startpos")
+        self._asked_at = time.perf_counter()
+        self.say(f"go movetime {self._milliseconds}")
+        figures.asked += 1
+
+    def judge(self, figures: Figures) -> None:
+        """Take note of what was answered, and reply with a move of chance."""
+        if self._asked_at is None:
+            return
+        answers, searched = [], False
+        while not self._heard.empty():
+            at, line = self._heard.get()
+            words = line.split()
+            if line.startswith("info depth"):
+                searched = True
+                if "nodes" in words:
+                    self._nodes = int(words[words.index("nodes") + 1])
+            elif words[0] == "bestmove":
+                answers.append((at, words[1]))
+        figures.unanswered += not answers
+        figures.twice += len(answers) > 1
+        figures.unsearched += not searched
+        if not answers:
+            return
+        figures.seconds.append(answers[0][0] - self._asked_at)
+        figures.nodes.append(self._nodes if searched else 0)
+        self._asked_at = None
+        move = chess.Move.from_uci(answers[0][1])
+        if move not in self._board.legal_moves:
+            figures.illegal += 1
+            return
+        self._board.push(move)
+        if not self._board.is_game_over():
+            self._board.push(self._chance.choice(list(self._board.legal_moves)))
+
+
+def resident() -> float:
+    """Return the megabytes of memory that this process has."""
+    gc.collect()
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / MEGABYTE
+
+
+def play(players: Sequence[Player], options: argparse.Namespace) -> tuple[Figures, int]:
+    """Let all play for a while; return what was counted, and the most threads there were."""
+    figures, chance, most = Figures(), Random(0), 0
+    began = time.perf_counter()
+    due = [(began + chance.random() * options.every, n) for n in range(len(players))]
+    heapify(due)
+    while due[0][0] < began + 60 * options.minutes:
+        at, number = due[0]
+        time.sleep(max(at - time.perf_counter(), 0.0))
+        most = max(most, threading.active_count())
+        players[number].ask(figures)
+        heapreplace(due, (at + options.every * (0.8 + 0.4 * chance.random()), number))
+    for player in players:
+        player.uci.drain()
+        player.judge(figures)
+    return figures, most
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """Return the least value that so many percent of all do not exceed."""
+    ordered = sorted(values)
+    return ordered[min(int(len(ordered) * percent / 100), len(ordered) - 1)]
+
+
+def main() -> int:
+    """Measure and show."""
+    arguments = parser(__doc__)
+    arguments.add_argument("--sessions", type=int, default=200)
+    arguments.add_argument("--every", type=float, default=25.0, help="seconds from move to move")
+    arguments.add_argument("--move-time", type=int, default=200, help="milliseconds")
+    arguments.add_argument("--minutes", type=float, default=3.0)
+    arguments.add_argument("--hash", type=int, default=4, help="megabytes of each")
+    options = arguments.parse_args()
+    sys.setswitchinterval(SWITCH_INTERVAL)
+
+    turns = Turns(usable_cores())
+    budget = MemoryBudget((options.sessions + 1) * options.hash)
+    first = Player(0, turns, budget, options.hash, options.move_time)
+    for word in ("uci", "setoption name OwnBook value false", "isready"):
+        first.say(word)
+    first.await_line("readyok")
+    first.say("go movetime 100")
+    first.await_line("bestmove")
+    alone = resident()
+    players = []
+    for number in range(1, options.sessions + 1):
+        player = Player(number, turns, budget, options.hash, options.move_time)
+        for word in ("uci", "setoption name OwnBook value false", "isready"):
+            player.say(word)
+        player.await_line("readyok")
+        players.append(player)
+    time.sleep(1)
+    idle, threads = resident(), threading.active_count()
+    busy, began = time.process_time(), time.perf_counter()
+    figures, most = play(players, options)
+    busy = (time.process_time() - busy) / (time.perf_counter() - began)
+    playing = resident()
+    for player in (first, *players):
+        player.uci.close(5.0)
+    closed = resident()
+
+    late = sum(seconds > options.move_time / 1000 for seconds in figures.seconds)
+    rows = [
+        ("sessions", options.sessions),
+        ("moves asked for", figures.asked),
+        ("answered not at all, or twice", f"{figures.unanswered}, {figures.twice}"),
+        ("illegal moves", figures.illegal),
+        ("late", late),
+        ("made without a search", figures.unsearched),
+        *(
+            (
+                f"answered after, ms, {percent:g} %",
+                round(1000 * percentile(figures.seconds, percent)),
+            )
+            for percent in (50, 90, 99, 99.9, 100)
+        ),
+        *(
+            (f"nodes of a move, {percent} %", int(percentile(figures.nodes, percent)))
+            for percent in (1, 10, 50)
+        ),
+        ("processors in use", round(busy, 2)),
+        ("MB, process with one session", round(alone, 1)),
+        ("MB of an idle session", round((idle - alone) / options.sessions, 2)),
+        (
+            f"MB of a playing session, its hash of {options.hash} MB included",
+            round((playing - alone) / options.sessions, 2),
+        ),
+        ("MB left, all sessions closed", round(closed, 1)),
+        ("threads, idle and at most", f"{threads}, {most}"),
+    ]
+    show("many sessions in one process", ("figure", "value"), rows, options.json)
+    return int(bool(late or figures.illegal or figures.unanswered or figures.twice))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

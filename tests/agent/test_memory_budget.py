@@ -1,0 +1,195 @@
+"""What many sessions of one process share: memory for tables, and what is the same for all."""
+
+import gc
+import queue
+import threading
+
+import pytest
+
+from agent.memory_budget import MemoryBudget
+from agent.threads.latch import wait_for_any
+from protocols.gtp.play import Settings
+from protocols.gtp.protocol import Gtp
+from protocols.permissions import Permissions
+from protocols.uci.protocol import Uci
+
+PATIENCE = 60.0
+SHARE = Permissions(megabytes=16)
+
+
+def test_a_budget_is_never_exceeded_but_by_the_least():
+    budget = MemoryBudget(20)
+    assert budget.take(16, 1) == 16
+    assert budget.take(16, 1) == 4
+    assert budget.free == 0
+    assert budget.take(16, 1) == 1
+    assert budget.free == 0
+    with pytest.raises(MemoryError, match="no 5 MB are free: all sessions have 20 MB together"):
+        budget.change(4, 5)
+    budget.change(16, 8)
+    budget.change(4, 11)
+    assert budget.free == 0
+    for part in (8, 11, 1):
+        budget.give(part)
+    assert budget.free == 20
+
+
+class Sessions:
+    def __init__(self, megabytes):
+        self.budget = MemoryBudget(megabytes)
+        self.made = []
+
+    def begin(self):
+        heard = queue.Queue()
+        uci = Uci("test", "", heard.put, lambda _: None, permissions=SHARE, budget=self.budget)
+        self.made.append(uci)
+        return uci, heard
+
+    def ready(self):
+        uci, heard = self.begin()
+        ask(uci, "uci", "isready")
+        wait_for_any(uci.engine.ready, timeout=PATIENCE)
+        return uci, heard
+
+
+def ask(uci, *lines):
+    """Say lines, and wait until all is done; return what was replied at once."""
+    replies = []
+    for line in lines:
+        replies += uci.handle_line(line)
+    assert uci.player.wait(PATIENCE)
+    return replies
+
+
+def said(heard):
+    return [heard.get() for _ in range(heard.qsize())]
+
+
+@pytest.fixture
+def sessions():
+    made = []
+
+    def make(megabytes):
+        made.append(Sessions(megabytes))
+        return made[-1]
+
+    yield make
+    for each in made:
+        for uci in each.made:
+            assert uci.close(PATIENCE)
+
+
+def test_a_session_takes_memory_when_it_searches_and_gives_it_back(sessions):
+    some = sessions(64)
+    uci, heard = some.ready()
+    assert some.budget.free == 64
+    assert not uci.engine._searchers
+    ask(uci, "go depth 2")
+    assert some.budget.free == 48
+    assert uci.engine._searchers["alphabeta"]._table.megabytes == 16
+    assert said(heard)[-1].startswith("bestmove")
+    ask(uci, "setoption name Hash value 4")
+    assert some.budget.free == 60
+    assert uci.close(PATIENCE)
+    assert some.budget.free == 64
+
+
+def test_who_asks_for_more_than_is_left_keeps_the_old_and_is_told(sessions):
+    some = sessions(24)
+    (first, _), (second, heard) = some.ready(), some.ready()
+    ask(first, "go depth 2")
+    ask(second, "setoption name Hash value 16")
+    assert said(heard)[-1] == (
+        "info string no 16 MB are free: all sessions have 24 MB together; choose 8 or less"
+    )
+    ask(second, "go depth 2")
+    lines = said(heard)
+    assert "info string the table has 8 MB: other sessions have the rest" in lines
+    assert lines[-1].startswith("bestmove")
+    assert some.budget.free == 0
+    third, heard = some.ready()
+    ask(third, "go depth 2")
+    assert "info string the table has 1 MB: other sessions have the rest" in said(heard)
+
+
+def test_sessions_share_tables_book_and_names(sessions):
+    some = sessions(64)
+    pair = [some.ready()[0] for _ in range(2)]
+    for uci in pair:
+        ask(uci, "go movetime 100")
+    one, other = pair
+    assert one.engine._own_tables is not None
+    assert one.engine._own_tables is other.engine._own_tables
+    (book,), (same,) = one.book._books, other.book._books
+    assert book is same
+    one.book.close()
+    ask(other, "position startpos moves e2e4", "go movetime 100")
+    assert book.reader[0].weight  # still open
+    assert one.close(PATIENCE)
+    ask(other, "position startpos", "go movetime 100")
+
+
+def test_networks_are_read_once_while_they_are_in_use(tmp_path):
+    from agent.chess.evaluations import load
+    from benchmarks.random_network import random_network
+
+    file = tmp_path / "net.nnue"
+    random_network(32, seed=1).write(file)
+    one, other = load(f"nnue:{file}"), load(f"nnue:{file}")
+    assert one.network is other.network
+    random_network(32, seed=2).write(file)
+    assert load(f"nnue:{file}").network is not one.network
+
+
+def test_sessions_that_ended_leave_nothing_behind(sessions):
+    some = sessions(64)
+    uci, _ = some.ready()
+    ask(uci, "go depth 2")
+    assert uci.close(PATIENCE)
+    some.made.clear()
+    del uci
+    gc.collect()
+
+    def engines():
+        return sum(type(each).__name__ == "Engine" for each in gc.get_objects())
+
+    before, threads = engines(), threading.active_count()
+    for _ in range(5):
+        uci, _ = some.ready()
+        ask(uci, "go depth 2")
+        assert uci.close(PATIENCE)
+        some.made.clear()
+    del uci
+    gc.collect()
+    assert engines() <= before
+    assert threading.active_count() <= threads
+    assert some.budget.free == 64
+
+
+def test_a_session_of_go_takes_memory_when_it_searches():
+    budget, sent = MemoryBudget(24), queue.Queue()
+    settings = Settings(algorithm="mcts", seconds=0.01)
+    sessions = [
+        Gtp("t", "1", sent.put, lambda _: None, settings, SHARE, budget=budget) for _ in range(2)
+    ]
+
+    def say(gtp, line):
+        for _ in gtp.handle_line(line):
+            pass
+        assert gtp.drain(PATIENCE)
+        return sent.get().strip()
+
+    one, other = sessions
+    assert say(one, "kata-get-param memory") == "= 16"
+    assert budget.free == 24
+    assert say(one, "reg_genmove b").startswith("=")
+    assert budget.free == 8
+    assert say(other, "kata-set-param memory 12").startswith("? no 12 MB are free")
+    assert say(other, "kata-get-param memory") == "= 16"
+    assert say(other, "reg_genmove b").startswith("=")
+    assert say(other, "kata-get-param memory") == "= 8"
+    assert say(one, "kata-set-param memory 4") == "="
+    assert budget.free == 12
+    for each in sessions:
+        assert each.close(PATIENCE)
+    assert budget.free == 24
