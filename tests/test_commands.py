@@ -280,6 +280,7 @@ ELSEWHERE = {
     "kempelen tune evaluation positions.bin -o weights.py": (
         "tests/training/test_texel.py::test_the_command_writes_other_weights"
     ),
+    "kempelen connect": "tests/kempelen/test_connect.py",
     "kempelen connect tls://HOST:PORT --token-file token": (
         "tests/kempelen/test_connect.py::test_over_the_internet"
     ),
