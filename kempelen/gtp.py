@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from agent.games.catalogue import Kind
+    from agent.memory_budget import MemoryBudget
+    from agent.threads.turns import Turns
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -94,9 +96,11 @@ def make(
     settings: Settings = Settings(),  # noqa: B008 - it is frozen
     report: Callable[[str], None] = complain,
     permissions: Permissions = LOCAL,
+    turns: Turns | None = None,
+    budget: MemoryBudget | None = None,
 ) -> Gtp:
-    """Return the engine that answers a session; `report` takes what a person should know."""
-    return Gtp("Kempelen", __version__, session.send, report, settings, permissions)
+    """Return the engine that answers a session; see Gtp for what it may."""
+    return Gtp("Kempelen", __version__, session.send, report, settings, permissions, turns, budget)
 
 
 def _rate(text: str) -> float:

@@ -116,14 +116,16 @@ async def _serve(settings: ListenSettings, interruption: Interruption) -> None:
     sys.setswitchinterval(SWITCH_INTERVAL)
     with contextlib.ExitStack() as stack:
         log = EventLog(_writer(settings, stack), as_json=settings.log_format == "json")
+        makers = Makers(settings, lambda text: log.note("told", text=text))
         server = Server(
-            Makers(settings, lambda text: log.note("told", text=text)).table(),
+            makers.table(),
             settings.protocol,
             settings.limits,
             log,
             settings.token_file(),
             settings.tls(),
             settings.origins,
+            makers.state,
         )
         try:
             await _open(server, settings, log)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from errno import EACCES
 
+from agent.machine import usable_cores
+from agent.memory_budget import MemoryBudget
+from agent.threads.turns import Turns
 from kempelen import gtp, uci
 from kempelen.first_line import FirstLine
 from kempelen.listen_settings import ListenSettings
 from protocols.gtp.play import Settings as GtpSettings
 from protocols.permissions import Permissions
 from protocols.pipes import Served
+from protocols.server.metrics import Gauges
 from protocols.server.remote_session import Maker
 from protocols.server.server import ANY
 from protocols.session import Voice
@@ -28,28 +32,40 @@ class RemoteVoice:
 
 
 class Makers:
-    """Makes the protocols of sessions, as the settings say.
+    """Makes the protocols of sessions, as the settings say: turns and memory are for all.
 
     report: told what whoever runs the server should know.
     """
 
     def __init__(self, settings: ListenSettings, report: Callable[[str], None]) -> None:
         self._report = report
-        self._permissions = Permissions(
+        permissions = Permissions(
             offers=settings.offers,
             megabytes=settings.limits.hash,
             threads=settings.limits.threads,
         )
+        self._turns = Turns(usable_cores())
+        self._budget = MemoryBudget(settings.limits.hash_in_all)
+        self._shared = permissions, self._turns, self._budget
         self._gtp = _gtp_settings(settings)
         self._table: dict[str, Callable[[Voice], Served]] = {
-            "uci": lambda voice: uci.make(voice, permissions=self._permissions),
-            "gtp": lambda voice: gtp.make(voice, self._gtp, self._report, self._permissions),
+            "uci": lambda voice: uci.make(voice, False, *self._shared),
+            "gtp": lambda voice: gtp.make(voice, self._gtp, self._report, *self._shared),
             ANY: lambda voice: FirstLine(voice, tell=voice.send, make=self.make),
         }
 
     def make(self, protocol: str, voice: Voice) -> Served:
         """Return a protocol, by its name."""
         return self._table[protocol](voice)
+
+    def state(self) -> Gauges:
+        """Return how much is searched now, and what hash is left, for the server's metrics."""
+        searching, waiting = self._turns.standing()
+        return {
+            "searches": ("Searches that go on now.", searching),
+            "waiting_searches": ("Searches that wait for their turn.", waiting),
+            "free_hash_megabytes": ("Megabytes of hash that no session has.", self._budget.free),
+        }
 
     def table(self) -> Mapping[str, Maker]:
         """Return what makes each protocol, of what it says things by."""

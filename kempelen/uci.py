@@ -17,6 +17,8 @@ from protocols.uci.protocol import Uci
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from agent.memory_budget import MemoryBudget
+    from agent.threads.turns import Turns
     from protocols.uci.options import Option
 
 
@@ -39,8 +41,14 @@ def serve(tune: bool = False) -> int:
     return pipes.serve(partial(make, tune=tune))
 
 
-def make(session: Voice, tune: bool = False, permissions: Permissions = LOCAL) -> Uci:
-    """Return the engine that answers a session."""
+def make(
+    session: Voice,
+    tune: bool = False,
+    permissions: Permissions = LOCAL,
+    turns: Turns | None = None,
+    budget: MemoryBudget | None = None,
+) -> Uci:
+    """Return the engine that answers a session; see Uci for what it may."""
     return Uci(
         f"Kempelen {__version__}",
         "The Kempelen authors",
@@ -48,6 +56,8 @@ def make(session: Voice, tune: bool = False, permissions: Permissions = LOCAL) -
         session.log_to,
         more_options=_tuning_options() if tune else (),
         permissions=permissions,
+        turns=turns,
+        budget=budget,
     )
 
 

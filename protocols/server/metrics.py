@@ -8,6 +8,9 @@ from collections.abc import Mapping
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
+# What holds now: by a name its help and its value.
+Gauges = Mapping[str, tuple[str, float]]
+
 # What is counted: its help and the name of its label, if it has one.
 COUNTED = {
     "connections": ("Connections that were taken.", "wire"),
@@ -36,8 +39,8 @@ class Metrics:
         """Return how many were counted."""
         return self._counts[name][label]
 
-    def text(self, now: Mapping[str, tuple[str, float]]) -> str:
-        """Return all, and what holds now: name to help and value."""
+    def text(self, now: Gauges) -> str:
+        """Return all, and what holds now."""
         gauges = {
             "start_time_seconds": ("When the server began, in seconds of Unix time.", self._began)
         }

@@ -9,7 +9,7 @@ import itertools
 import ssl
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from protocols.server.addresses import Address
 from protocols.server.door import Door, Guest, RefusedError
 from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
-from protocols.server.metrics import Metrics
+from protocols.server.metrics import Gauges, Metrics
 from protocols.server.remote_session import LAST_WORDS, Maker, RemoteSession
 from protocols.server.tokens import TokenFile
 from protocols.server.wire import StreamWire, Wire, WireLostError
@@ -37,7 +37,8 @@ class Server:
     """Serves protocols by their names: `protocol` of `makers`, or all where that is ANY.
 
     tokens: None lets everybody in. tls: what secure addresses speak. origins: the web pages that
-    may open a WebSocket, as browsers name them, beside those of the server's own host.
+    may open a WebSocket, as browsers name them, beside those of the server's own host. state: what
+    else is told of now, in the metrics.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Server:
         tokens: TokenFile | None = None,
         tls: ssl.SSLContext | None = None,
         origins: Iterable[str] = (),
+        state: Callable[[], Gauges] = dict,
     ) -> None:
         self.protocol = protocol
         self.limits = limits
@@ -57,6 +59,7 @@ class Server:
         self.origins = frozenset(origin.lower() for origin in origins)
         self.ending = False
         self._makers = makers
+        self._state = state
         self._log = log
         self._tls = tls
         # A session has one thread at most that acts on a line, and one more as it ends.
@@ -122,6 +125,7 @@ class Server:
                 "sessions": ("Sessions that are served now.", self.door.sessions),
                 "waiting": ("Clients that are not let in yet.", self.door.waiting),
                 "threads": ("Threads of the process.", threading.active_count()),
+                **self._state(),
             }
         )
 

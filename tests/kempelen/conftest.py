@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from tests import in_process
+from tests.protocols.server.credentials import certified, tokens  # noqa: F401
 
 PATIENCE = 60.0
 

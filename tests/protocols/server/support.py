@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from websockets.asyncio.client import ClientConnection
+
 from protocols.server.addresses import Address
 from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
@@ -178,3 +180,31 @@ async def calling(
         yield caller
     finally:
         await caller.close()
+
+
+class WebCaller(Caller):
+    """A client over WebSocket, which is talked to as one over TCP."""
+
+    def __init__(self, web: ClientConnection) -> None:
+        self._web = web
+        self._waiting: list[str] = []
+
+    def say(self, *lines: str) -> None:
+        self._waiting += lines
+
+    async def hear(self) -> str:
+        async with asyncio.timeout(PATIENCE):
+            if self._waiting:
+                await self._web.send("\n".join(self._waiting))
+                self._waiting = []
+            heard = await self._web.recv()
+        assert isinstance(heard, str)
+        return heard
+
+
+async def until(caller: Caller, start: str) -> str:
+    """Return the next line that starts so."""
+    while not (line := await caller.hear()).startswith(start):
+        assert not line.startswith("refused"), line
+        assert line or start == "", "it ended"
+    return line

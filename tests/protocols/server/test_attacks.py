@@ -14,7 +14,7 @@ import pytest
 
 from protocols.server import remote_session
 from protocols.server.tokens import TokenFile
-from tests.protocols.server.conftest import Certified, Tokens
+from tests.protocols.server.credentials import Certified, Tokens
 from tests.protocols.server.support import PATIENCE, Caller, calling, running
 
 

@@ -11,7 +11,7 @@ import pytest
 from protocols.server import door
 from protocols.server.limits import ServerLimits
 from protocols.server.tokens import TokenError, TokenFile, new_token
-from tests.protocols.server.conftest import Tokens
+from tests.protocols.server.credentials import Tokens
 from tests.protocols.server.support import Caller, calling, running
 
 

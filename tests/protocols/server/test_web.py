@@ -13,7 +13,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from protocols.server.tokens import TokenFile
-from tests.protocols.server.conftest import Certified, Tokens
+from tests.protocols.server.credentials import Certified, Tokens
 from tests.protocols.server.support import PATIENCE, Puppet, Running, running
 
 

@@ -1,0 +1,274 @@
+"""Our engines over the network: whole games, nonsense, and what strangers may not."""
+
+import asyncio
+import contextlib
+import random
+import re
+import ssl
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import chess
+import pytest
+from websockets.asyncio.client import connect
+
+from kempelen.listen_settings import ListenSettings
+from kempelen.remote_protocols import Makers
+from protocols.server.limits import ServerLimits
+from tests.protocols.server.credentials import Certified
+from tests.protocols.server.support import (
+    PATIENCE,
+    Running,
+    WebCaller,
+    calling,
+    running,
+    until,
+)
+from tests.support import ROOT
+
+pytestmark = pytest.mark.early
+
+MAKERS = Makers(ListenSettings(), lambda _: None).table()
+# No limit of the server is what these tests are about.
+FAST: dict[str, Any] = {"lines_a_second": 1e6, "grace": 5.0}
+
+
+@contextlib.asynccontextmanager
+async def reached(run: Running, scheme: str, client: ssl.SSLContext) -> Any:
+    secure = client if scheme in ("tls", "wss") else None
+    if scheme in ("tcp", "tls"):
+        async with calling(run, scheme, secure) as caller:
+            yield caller
+    else:
+        url = f"{scheme}://localhost:{run.addresses[scheme].port}/uci"
+        async with connect(url, ssl=secure, proxy=None) as web:
+            yield WebCaller(web)
+
+
+@pytest.mark.parametrize("scheme", ["tcp", "tls", "ws", "wss"])
+async def test_a_game_of_chess(scheme: str, certified: Certified) -> None:
+    async with (
+        running(scheme, makers=MAKERS, tls=certified.server, **FAST) as run,
+        reached(run, scheme, certified.client) as caller,
+    ):
+        caller.say("uci")
+        assert (await caller.hear()).startswith("id name Kempelen")
+        await until(caller, "uciok")
+        caller.say("setoption name OwnBook value false", "ucinewgame", "isready")
+        await until(caller, "readyok")
+        board, rng = chess.Board(), random.Random(5)
+        while not board.is_game_over(claim_draw=True):
+            if board.turn == chess.WHITE:
+                board.push(rng.choice(list(board.legal_moves)))
+                continue
+            moves = " ".join(move.uci() for move in board.move_stack)
+            caller.say(f"position startpos moves {moves}", "go nodes 300")
+            answer = await until(caller, "bestmove")
+            board.push_uci(answer.split()[1])
+        assert board.outcome(claim_draw=True) is not None
+        assert board.fullmove_number > 5
+        caller.say("stop", "isready")
+        assert await until(caller, "") == "readyok"  # and not one bestmove too many
+
+
+async def test_a_game_of_go_by_the_first_line() -> None:
+    async with running(makers=MAKERS, **FAST) as run, calling(run) as caller:
+        for line in ("1 boardsize 5", "2 clear_board", "kata-set-param maxPlayouts 20"):
+            caller.say(line)
+            assert re.fullmatch(r"=\d? ?", await caller.hear())
+            assert await caller.hear() == ""
+        passes = moves = 0
+        while passes < 2 and moves < 100:
+            answer = await caller.ask(f"genmove {'bw'[moves % 2]}")
+            assert re.fullmatch(r"= ([A-E][1-5]|pass|resign)", answer, re.IGNORECASE), answer
+            assert await caller.hear() == ""
+            if answer == "= resign":
+                break
+            passes = passes + 1 if "pass" in answer.lower() else 0
+            moves += 1
+        assert moves > 2
+        assert await caller.ask("quit") == "="
+        assert await caller.gone()
+
+
+async def test_many_sessions_each_play() -> None:
+    async def play(run: Running, number: int) -> None:
+        async with calling(run) as caller:
+            caller.say("uci")
+            await until(caller, "uciok")
+            caller.say("position startpos moves a2a3", f"go movetime {50 + number}")
+            assert re.match(r"bestmove [a-h][1-8][a-h][1-8]", await until(caller, "bestmove"))
+
+    async with running(makers=MAKERS, **FAST) as run:
+        await asyncio.gather(*(play(run, number) for number in range(12)))
+        await run.empty()
+        assert run.server.metrics.of("sessions_begun", "any") == 12
+
+
+async def test_a_first_line_that_belongs_to_nothing_is_answered(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    async with running(makers=MAKERS) as run, calling(run) as caller:
+        assert "'hello' is not understood; spoken here are UCI" in await caller.ask("hello")
+        caller.say("uci")
+        await until(caller, "uciok")
+    assert capfd.readouterr() == ("", "")
+
+
+async def test_a_game_that_the_server_was_told() -> None:
+    makers = Makers(ListenSettings(game="othello", size="6"), lambda _: None).table()
+    async with running(makers=makers, protocol="gtp") as run, calling(run) as caller:
+        assert await caller.ask("gogui-rules_board_size") == "= 6"
+
+
+@pytest.mark.parametrize(
+    "option", ["Debug Log File", "Evaluation", "BookFile", "SyzygyPath", "GaviotaPath"]
+)
+async def test_no_file_is_opened_for_strangers(option: str, tmp_path: Path) -> None:
+    async with running(makers=MAKERS) as run, calling(run) as caller:
+        caller.say("uci")
+        await until(caller, "uciok")
+        file = tmp_path / "file"
+        said = await caller.ask(f"setoption name {option} value {file}")
+        assert said == f"info string {option} is not offered here"
+        assert not file.exists()
+
+
+async def test_what_is_offered_by_a_name(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def evaluate(board):\n    return 7\n")
+    offers = {"Evaluation": {"mine": f"{file}:evaluate"}}
+    makers = Makers(ListenSettings(offers=offers), lambda _: None).table()
+    async with running(makers=makers) as run, calling(run) as caller:
+        caller.say("uci")
+        assert await until(caller, "option name Evaluation") == (
+            "option name Evaluation type combo default handcrafted var handcrafted var mine"
+        )
+        await until(caller, "uciok")
+        caller.say("setoption name Evaluation value mine", "position startpos", "eval")
+        assert await until(caller, "info string evaluation") == (
+            "info string evaluation +0.07 (white's view)"
+        )
+        said = await caller.ask(f"setoption name Evaluation value {file}:evaluate")
+        assert str(file) not in said.replace(f"not '{file}", "")
+
+
+async def test_hash_and_threads_are_a_session_s_share() -> None:
+    settings = ListenSettings(limits=ServerLimits(hash=8, threads=2))
+    makers = Makers(settings, lambda _: None).table()
+    async with running(makers=makers) as run, calling(run) as caller:
+        caller.say("uci")
+        assert await until(caller, "option name Hash") == (
+            "option name Hash type spin default 8 min 1 max 8"
+        )
+        assert await until(caller, "option name Threads") == (
+            "option name Threads type spin default 1 min 1 max 2"
+        )
+        await until(caller, "uciok")
+        said = await caller.ask("setoption name Hash value 1024")
+        assert said == "info string Hash is at most 8 here"
+
+
+# The nonsense of the fuzz benchmarks, by strangers.
+
+
+async def test_hash_that_is_not_there_is_refused_and_nobody_loses() -> None:
+    settings = ListenSettings(limits=ServerLimits(hash=8, hash_in_all=12))
+    makers = Makers(settings, lambda _: None).table()
+    async with running(makers=makers, **FAST) as run, calling(run) as one, calling(run) as two:
+        for caller in (one, two):
+            caller.say("uci", "setoption name OwnBook value false", "setoption name Hash value 8")
+            caller.say("position startpos moves a2a3", "go nodes 2000")
+            assert re.match(r"bestmove [a-h][1-8]", await until(caller, "bestmove"))
+        two.say("setoption name Hash value 4", "setoption name Hash value 8", "isready")
+        assert "all sessions have 12 MB together" in await until(two, "info string no 8 MB")
+
+
+@pytest.fixture(scope="module")
+def fuzz() -> Iterator[SimpleNamespace]:
+    """The programs, which import each other as scripts do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "benchmarks"))
+        yield SimpleNamespace(
+            uci=import_module("uci_fuzz"),
+            gtp=import_module("gtp_fuzz"),
+            lines=import_module("nonsense").lines,
+        )
+
+
+def made(fuzz: SimpleNamespace, number: int, kind: Any) -> list[bytes]:
+    return list(fuzz.lines(random.Random(7), number, kind.valid_line, kind.harmless))
+
+
+@pytest.mark.parametrize("scheme", ["tcp", "ws"])
+async def test_nonsense_in_uci(scheme: str, thorough: bool, fuzz: SimpleNamespace) -> None:
+    data = [b"uci", *made(fuzz, 3000 if thorough else 150, fuzz.uci)]
+    searches = sum(1 for line in data if re.fullmatch(rb"go(?! perft).*", line))
+    answers, ready, failures = 0, 0, []
+    async with running(scheme, makers=MAKERS, **FAST) as run:
+        async for line in conversation(run, scheme, "uci", data, b"stop", b"isready"):
+            answers += line.startswith("bestmove")
+            if "internal error" in line or not fuzz.uci.SPOKEN.fullmatch(line):
+                failures.append(line)
+            ready += line == "readyok"
+            if answers >= searches and ready >= data.count(b"isready") + 1:
+                break
+        else:
+            pytest.fail("it ended early")
+        assert not failures
+        assert answers >= searches > 10
+        await run.empty()
+        assert not [event for event in run.events if " failed " in event]
+
+
+@pytest.mark.parametrize("scheme", ["tcp", "ws"])
+async def test_nonsense_in_gtp(scheme: str, thorough: bool, fuzz: SimpleNamespace) -> None:
+    data = made(fuzz, 2000 if thorough else 120, fuzz.gtp)
+    expected = [*fuzz.gtp.expected(data), "77777"]
+    first = b"kata-set-param maxPlayouts 4"
+    ids, failures, inside = [], [], False
+    async with running(scheme, makers=MAKERS, **FAST) as run:
+        async for text in conversation(run, scheme, "gtp", [first, *data], b"77777 name"):
+            for line in text.split("\n"):
+                if "internal error" in line:
+                    failures.append(line)
+                if not inside and (match := fuzz.gtp.HEAD.fullmatch(line)):
+                    ids.append(match[1])
+                elif not inside and line:
+                    failures.append(f"no answer begins so: {line}")
+                inside = bool(line)
+            if ids[-1:] == ["77777"]:
+                break
+        assert not failures
+        assert ids == ["", *expected]
+        await run.empty()
+        assert not [event for event in run.events if " failed " in event]
+
+
+async def conversation(
+    run: Running, scheme: str, protocol: str, data: list[bytes], *ending: bytes
+) -> Any:
+    """Say all at once, and yield the lines that are answered."""
+    text = [*data, *ending]
+    async with asyncio.timeout(PATIENCE):
+        if scheme == "tcp":
+            async with calling(run) as caller:
+                caller.writer.write(b"".join(line + b"\n" for line in text))
+                while line := await caller.reader.readline():
+                    yield line.decode(errors="backslashreplace").rstrip("\n")
+        else:
+            url = f"ws://127.0.0.1:{run.addresses['ws'].port}/{protocol}"
+            async with connect(url, proxy=None, max_size=None) as web:
+
+                async def say() -> None:
+                    for line in text:
+                        await web.send(line)
+
+                saying = asyncio.create_task(say())
+                async for message in web:
+                    assert isinstance(message, str)
+                    yield message
+                await saying
