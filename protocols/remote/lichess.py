@@ -236,7 +236,13 @@ def _check(status: int, content: bytes, secrets: tuple[Any, ...]) -> None:
     raise LichessError(message)
 
 
-def _away(error: Exception) -> LichessAwayError:
+def _away(error: Exception) -> LichessAwayError | LichessError:
+    """Return what it means that no answer came."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return LichessError(
+            f"the server's certificate is not trusted: {plain(error.verify_message, 200)}; "
+            "name the authority that signed it by --ca FILE"
+        )
     strerror = error.strerror if isinstance(error, OSError) else None
     return LichessAwayError(plain(strerror or str(error) or type(error).__name__, 200))
 

@@ -132,7 +132,7 @@ class LichessProvider:
     def _answer(self, work: Work, outdated: threading.Event) -> None:
         try:
             upload = self._client.upload(work)
-        except LichessAwayError as error:
+        except (LichessAwayError, LichessError) as error:
             self._report(f"an answer was not begun: {error}")
             return
         try:

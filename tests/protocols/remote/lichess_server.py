@@ -55,7 +55,7 @@ class Answer:
 class LichessServer:
     """The server. faults: statuses with which the next requests are answered, by their path."""
 
-    def __init__(self, port=0):
+    def __init__(self, port=0, tls=None):
         self.engines = {}
         self.requests = []
         self.wrong = []
@@ -70,7 +70,9 @@ class LichessServer:
         self._http = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self._http.daemon_threads = False
         self.port = self._http.server_address[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'http' if tls is None else 'https'}://127.0.0.1:{self.port}"
+        if tls is not None:
+            self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
         self.stopping = threading.Event()
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,))
         self._thread.start()

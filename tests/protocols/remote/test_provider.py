@@ -1,5 +1,6 @@
 """An engine for lichess's analysis board, at a server that checks what it is told."""
 
+import ssl
 import threading
 import time
 
@@ -11,6 +12,7 @@ from protocols.remote import provider as providing
 from protocols.remote.lichess import LichessClient, LichessError, Work
 from protocols.remote.provider import LichessProvider, Offer
 from tests.protocols.remote.lichess_server import TOKEN, LichessServer
+from tests.protocols.remote.support import serving
 
 LIMIT = 60.0
 OFFER = Offer("Kempelen here", threads=2, megabytes=32, depth=4)
@@ -19,12 +21,12 @@ OFFER = Offer("Kempelen here", threads=2, megabytes=32, depth=4)
 class Providing:
     """A provider that runs in a thread."""
 
-    def __init__(self, server, token=TOKEN, offer=OFFER):
+    def __init__(self, server, token=TOKEN, trust=None):
         self.told = []
         self.error = None
-        self.client = LichessClient(server.url, server.url, token, None)
+        self.client = LichessClient(server.url, server.url, token, trust)
         self.provider = LichessProvider(
-            self.client, offer, lambda send: uci.make(RemoteVoice(send)), self.told.append
+            self.client, OFFER, lambda send: uci.make(RemoteVoice(send)), self.told.append
         )
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
@@ -99,6 +101,29 @@ def test_work_that_is_wanted_no_more_is_ended():
         answer.hang_up.set()
         assert answer.ended.wait(LIMIT)
         assert lines(server.ask("next", depth=2))[-1].startswith("bestmove ")
+
+
+def test_over_tls(tmp_path):
+    """What TLS says by itself, as its tickets, is not taken for an answer."""
+    tls, trust = serving(tmp_path)
+    with LichessServer(tls=tls) as server, Providing(server, trust=trust):
+        answer = server.ask("work", depth=3)
+        assert lines(answer)[-1].startswith("bestmove ")
+        assert answer.whole
+        answer = server.ask("endless", infinite=True)
+        answer.lines.get(timeout=LIMIT)
+        time.sleep(0.3)
+        assert not answer.ended.is_set()
+        answer.hang_up.set()
+        assert lines(server.ask("next", depth=1))[-1].startswith("bestmove ")
+
+
+def test_a_certificate_that_is_not_trusted_is_told(tmp_path):
+    tls, _ = serving(tmp_path)
+    trust = ssl.create_default_context()
+    with LichessServer(tls=tls) as server, Providing(server, trust=trust) as running:
+        assert "--ca FILE" in running.end()
+        assert server.requests == []
 
 
 def test_a_silent_search_is_ended_too():
