@@ -252,7 +252,7 @@ def test_the_end_of_input_ends_it_with_what_was_asked_answered():
         status, said, _ = near.end(10.0)
         assert status == 0
         assert "bestmove" in said
-        assert time.monotonic() - began < 5.0
+        assert time.monotonic() - began < 8.0
 
 
 @pytest.mark.parametrize("last", ["quit", None])
@@ -262,7 +262,7 @@ def test_without_a_server_it_ends_at_once(last):
         time.sleep(0.5)
         began = time.monotonic()
         near.end(15.0)
-        assert time.monotonic() - began < 3.0
+        assert time.monotonic() - began < 6.0
 
 
 def test_no_server_in_time_is_told():

@@ -99,7 +99,7 @@ def test_the_best_move_heard_of_is_answered_in_time_where_no_server_comes_back()
         heard = front.hear("bestmove")
         assert heard[-1] == "bestmove d2d4"
         assert "no server" in heard[-2]
-        assert time.monotonic() - began < 1.5
+        assert time.monotonic() - began < 3.0
         front.say("isready", "stop")
         front.hear("readyok")
         front.say("go infinite", "stop")
