@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kempelen.pictures import check_picture, save
 from training.position_statistics import LARGEST_SCORE, PositionStatistics, count, quantiles
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FORMATS = (".png", ".svg", ".pdf")
-MISSING = "pip install 'kempelen[lab]'"
 RESULTS = ("loss", "draw", "win")
 WIDTH = 100  # centipawns of an interval of scores
 SHOWN_SCORE = 1000  # results are printed up to there
@@ -29,13 +27,13 @@ def run(arguments: Namespace) -> int:
     from training.positions import Dataset
 
     if arguments.plot is not None:
-        check_plot(arguments.plot)
+        check_picture(arguments.plot)
     with Dataset(*arguments.files) as dataset:
         found = count(dataset)
     if not found.positions:
         raise ValueError(f"{arguments.files[0]}: there are no positions")
     if arguments.plot is not None:
-        figure(found).savefig(arguments.plot, dpi=120)
+        save(figure(found), arguments.plot)
     if arguments.json:
         print(json.dumps(summary(found)))
     else:
@@ -43,18 +41,6 @@ def run(arguments: Namespace) -> int:
         if arguments.plot is not None:
             print(arguments.plot)
     return 0
-
-
-def check_plot(path: Path) -> None:
-    """Raise ValueError if a picture cannot be drawn to a file of this name."""
-    if path.suffix.lower() not in FORMATS:
-        raise ValueError(f"{path}: a picture ends in {', '.join(FORMATS)}")
-    if not path.absolute().parent.is_dir():
-        raise ValueError(f"{path}: its folder does not exist")
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ValueError(f"drawing needs more packages: {MISSING}") from None
 
 
 def summary(found: PositionStatistics) -> dict[str, Any]:

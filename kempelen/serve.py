@@ -1,31 +1,57 @@
-"""`kempelen serve`: an engine as a bot that answers position requests over MQTT."""
+"""`kempelen serve`: an engine as a bot that answers requests for moves of its game over MQTT."""
 
 import argparse
 import asyncio
 import contextlib
 import signal
 import sys
+from dataclasses import dataclass, replace
 from typing import Any
 
+from agent.games.catalogue import GameError
 from kempelen.console import complain
-from kempelen.match import ENGINE_HELP, engine_entries, parse_entries
+from kempelen.match import (
+    ENGINE_HELP,
+    configure_game,
+    engine_entries,
+    game_entries,
+    parse_entries,
+)
 from kempelen.mqtt_arguments import broker_from, configure_mqtt
 from kempelen.numbers import positive, seconds
+from protocols.client.gtp import EngineRefusalError
 from protocols.client.process import EngineError
-from protocols.mqtt import topics
+from protocols.mqtt import payloads, topics
 from protocols.mqtt.link import BrokerLostError
-from tournament.contestants import Contestant
-from tournament.engine_protocols import Terms, kind_of, make_contestant
+from protocols.mqtt.positions import ChessPositions, GamePositions, Positions
+from protocols.mqtt.requests import COUNTS, Variant, encode_kind
+from tournament.contestants import Contestant, GtpContestant
+from tournament.engine_protocols import (
+    Terms,
+    check_engine,
+    kind_of,
+    make_contestant,
+    refuse_game,
+)
 from tournament.engine_settings import EngineSettings
+from tournament.game_settings import CHESS, GameSettings
+from tournament.lab_agents import own_program
 from tournament.values import SettingsError, decode
 
+OWN = "kempelen"
+# The entries that say which engine it is.
+NAMED = {"cmd", "command", "agent", "algorithm"}
 INTERRUPTED = 130
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--name", required=True, help="the bot's name on the broker")
-    parser.add_argument("--engine", metavar="SPEC", required=True, help=ENGINE_HELP)
+    parser.add_argument(
+        "--engine", metavar="SPEC", default="",
+        help=f"(default: our own, which proto=gtp is too without cmd=) {ENGINE_HELP}",
+    )  # fmt: skip
+    configure_game(parser.add_argument_group("what it plays, the usual size and komi of it"))
     parser.add_argument("--queue", type=positive, default=16, help="requests that may wait (16)")
     parser.add_argument(
         "--queue-per-client", type=positive, metavar="N", default=8,
@@ -42,13 +68,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Answer until told to stop. 1: the broker is lost, or the name is another's."""
     try:
-        entries = engine_entries(parse_entries(arguments.engine, "--engine"))
-        settings = decode(EngineSettings, {"name": arguments.name, **entries})
         if not topics.is_name(arguments.name):
             raise SettingsError(f"--name: {topics.NAME_RULE}")
-        if kind_of(settings).every_game:
-            raise SettingsError(f"--engine: a bot plays chess; {settings.protocol} cannot be asked")
-        return asyncio.run(_serve(settings, arguments))
+        game = decode(GameSettings, game_entries(arguments))
+        return asyncio.run(_serve(_engine(arguments, game), game, arguments))
     except (SettingsError, EngineError) as error:
         complain(error)
         return 2
@@ -59,21 +82,68 @@ def run(arguments: argparse.Namespace) -> int:
         return INTERRUPTED
 
 
-async def _serve(settings: EngineSettings, arguments: argparse.Namespace) -> int:
+@dataclass(frozen=True, slots=True)
+class _Engine:
+    """What a bot thinks with. description: as others are told; limits: that it can be told."""
+
+    settings: EngineSettings
+    description: str
+    limits: frozenset[str]
+    from_start: bool
+
+
+def _engine(arguments: argparse.Namespace, game: GameSettings) -> _Engine:
+    """Return the engine that is named, or our own; SettingsError if it cannot play the game."""
+    entries = parse_entries(arguments.engine, "--engine")
+    own = not entries.keys() & NAMED and entries.get("proto", "gtp") == "gtp"
+    if own and game.name == CHESS and "proto" not in entries:
+        entries["agent"] = CHESS
+        own = False
+    if own:
+        entries |= {"cmd": OWN, "proto": "gtp"}
+    settings = decode(EngineSettings, {"name": arguments.name, **engine_entries(entries)})
+    kind = kind_of(settings)
+    if kind.behind_broker:
+        raise SettingsError("--engine: a bot is asked over a broker itself; name an engine")
+    refuse_game(settings, game)
+    if own:
+        program = own_program(settings.name, game)
+        settings = replace(settings, command=program.command, arguments=program.arguments)
+        return _Engine(settings, OWN, frozenset(COUNTS), kind.from_start)
+    check_engine(settings, game)
+    return _Engine(settings, settings.command, kind.limits, kind.from_start)
+
+
+def _positions(engine: _Engine, game: GameSettings) -> Positions:
+    """Return what requests to the bot are read with; SettingsError for no such game."""
+    if game.name == CHESS:
+        return ChessPositions(engine.limits, from_start=engine.from_start)
+    try:
+        positions = GamePositions(game.name, game.options, engine.limits)
+    except GameError as error:
+        raise SettingsError(f"--game: {error}") from None
+    if found := payloads.problem("kind", encode_kind(positions.variant)):
+        raise SettingsError(f"--game: {found}")
+    return positions
+
+
+async def _serve(engine: _Engine, game: GameSettings, arguments: argparse.Namespace) -> int:
     broker = broker_from(arguments)
     from protocols.mqtt.bot import Bot, NameTakenError
 
     task = asyncio.current_task()
     if sys.platform != "win32" and task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    engine = Replaceable(settings)
+    positions = _positions(engine, game)
+    thinker = Replaceable(engine.settings, game)
     try:
-        await engine.get()
+        await thinker.get()
         bot = Bot(
             broker,
             arguments.name,
-            settings.command,
-            engine.get,
+            engine.description,
+            thinker.get,
+            positions=positions,
             queue_limit=arguments.queue,
             client_limit=arguments.queue_per_client,
             longest=arguments.longest,
@@ -85,29 +155,37 @@ async def _serve(settings: EngineSettings, arguments: argparse.Namespace) -> int
         complain(error)
         return 1
     finally:
-        await engine.close()
+        await thinker.close()
     return 0
 
 
 class Replaceable:
-    """An engine that is started anew after each failure, and for another variant of chess."""
+    """An engine that is started anew after each failure, and for another variant of chess.
 
-    def __init__(self, settings: EngineSettings) -> None:
+    Of another game it is told the options at the beginning of each.
+    """
+
+    def __init__(self, settings: EngineSettings, game: GameSettings | None = None) -> None:
         self._settings = settings
+        self._game = game or GameSettings()
         self._player: Contestant | None = None
         self._failed = False
         self._chess960 = False
 
-    async def get(self, chess960: bool = False) -> "Replaceable":
-        """Return this, with an engine that works."""
+    async def get(self, variant: Variant | None = None) -> "Replaceable":
+        """Return this, with an engine that works and plays such a variant."""
+        chess960 = variant is not None and variant.chess960
         if self._failed or chess960 != self._chess960:
             await self.close()
+        game = self._game if variant is None else replace(self._game, options=variant.options)
         if self._player is None:
             self._chess960 = chess960
-            self._player = make_contestant(self._settings, Terms(chess960=chess960))
+            self._player = make_contestant(self._settings, Terms(game, chess960=chess960))
             self._failed = True
             await self._player.start()
             self._failed = False
+        elif isinstance(self._player, GtpContestant):
+            self._player.take_up(game)
         return self
 
     async def new_game(self) -> None:
@@ -133,6 +211,8 @@ class Replaceable:
     def _watched(self) -> Any:
         try:
             yield
+        except EngineRefusalError:
+            raise  # it has answered, and a new game begins with all that it must know
         except BaseException:
             self._failed = True
             raise

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from agent.machine import usable_cores
 from kempelen import __version__
 from kempelen.console import complain, progress
+from kempelen.pictures import PictureError, check_picture, save
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from training.network_trainer import NetworkTrainer
 
 COMMAND = "kempelen train"
-FORMATS = (".svg", ".png", ".pdf")
-MISSING = "pip install 'kempelen[train]'"
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -45,9 +44,9 @@ def run(arguments: Namespace) -> int:
             if path is not None and not Path(path).absolute().parent.is_dir():
                 raise TrainingError(f"{path}: its folder does not exist")
         if arguments.plot is not None:
-            _check_plot(arguments.plot)
+            check_picture(arguments.plot, "train")
         return _train(settings, arguments)
-    except (NetworkError, PositionsError, SettingsError, TrainingError) as error:
+    except (NetworkError, PictureError, PositionsError, SettingsError, TrainingError) as error:
         complain(error, COMMAND)
     except OSError as error:  # a full disk
         complain(f"{error.filename or arguments.file}: {error.strerror}", COMMAND)
@@ -163,16 +162,4 @@ def _draw(made: Checkpoint, path: Path) -> None:
     axes.set_xlabel("epoch")
     axes.set_ylabel("mean squared error of the expected score")
     axes.legend()
-    figure.savefig(path)
-
-
-def _check_plot(path: Path) -> None:
-    """Raise TrainingError if a picture cannot be drawn to a file of this name."""
-    from training.network_settings import TrainingError
-
-    if path.suffix not in FORMATS:
-        raise TrainingError(f"{path}: a picture ends in {', '.join(FORMATS)}")
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise TrainingError(f"drawing needs more packages: {MISSING}") from None
+    save(figure, path)

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.go.parts import DESCRIBING, GO
-from kempelen import __version__
+from kempelen import __version__, pictures
 from kempelen.console import complain, progress, warm_up
 from kempelen.numbers import positive, seconds
+from kempelen.pictures import PictureError, check_picture
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 ITERATIONS = 20
 RARE = 20
 PRIOR = 1.0
-FORMATS = (".svg", ".png", ".pdf")
-MISSING = "pip install 'kempelen[lab]'"
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -71,9 +70,9 @@ def run(arguments: Namespace) -> int:
             if path is not None and not path.absolute().parent.is_dir():
                 raise GoGamesError(f"{path}: its folder does not exist")
         if arguments.plot is not None:
-            _check_plot(arguments.plot)
+            check_picture(arguments.plot)
         return _tune(arguments)
-    except GoGamesError as error:
+    except (GoGamesError, PictureError) as error:
         complain(error, "kempelen tune")
     except OSError as error:
         complain(f"{error.filename}: {error.strerror}", "kempelen tune")
@@ -161,16 +160,4 @@ def _draw(fit: PatternFit, path: Path) -> None:
     axes.set_xlabel("iteration")
     axes.set_ylabel("log-likelihood of the move played")
     axes.legend()
-    figure.savefig(path)
-
-
-def _check_plot(path: Path) -> None:
-    """Raise GoGamesError if a picture cannot be drawn to a file of this name."""
-    from training.go_games import GoGamesError
-
-    if path.suffix not in FORMATS:
-        raise GoGamesError(f"{path}: a picture ends in {', '.join(FORMATS)}")
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise GoGamesError(f"drawing needs more packages: {MISSING}") from None
+    pictures.save(figure, path)

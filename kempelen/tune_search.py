@@ -5,6 +5,7 @@ import asyncio
 import json
 import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from agent.go.settings import SETTINGS
@@ -173,23 +174,22 @@ def _settings(arguments: argparse.Namespace, engine: EngineSettings) -> Settings
         time = TimeControl(movetime=PATIENCE)
     else:
         time = TimeControl(nodes=NODES[CHESS] if arguments.nodes is None else arguments.nodes)
-    if arguments.game == GO:
-        return Settings(
-            engines=against_itself(engine),
-            time=time,
-            name="tune",
-            games=2 * arguments.pairs,
-            seed=arguments.seed,
-            openings=OpeningSettings(file=arguments.openings, plies=RANDOM_PLIES),
-            game=GameSettings(GO, {"size": arguments.size}),
-        )
-    return Settings(
+    settings = Settings(
         engines=against_itself(engine),
         time=time,
         name="tune",
         games=2 * arguments.pairs,
         seed=arguments.seed,
         openings=OpeningSettings(file=arguments.openings),
+    )
+    if arguments.game == GO:
+        return replace(
+            settings,
+            openings=replace(settings.openings, plies=RANDOM_PLIES),
+            game=GameSettings(GO, {"size": arguments.size}),
+        )
+    return replace(
+        settings,
         adjudication=Adjudication(
             draw=DrawRule(movenumber=40, movecount=8, score=10),
             resign=ResignRule(movecount=4, score=700, twosided=True),

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,6 +95,15 @@ def interruptible() -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, default)
+
+
+@pytest.fixture
+def usual_recursion() -> Iterator[None]:
+    """Set the limit of a program's own process, which other tests may have raised in this one."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)
+    yield
+    sys.setrecursionlimit(limit)
 
 
 @pytest.fixture(scope="session")

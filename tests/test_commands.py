@@ -1,8 +1,8 @@
 """Every command of the README, of the pages in docs, and of the measurements, is run by a test.
 
 The tables below say by which: by one here, in a folder that has what the command reads, with other
-words where the page's would take minutes; or by the one that they name. Transcripts with `$` are
-run as they are by docs/test_examples.py.
+words where the page's would take minutes; or by the one that they name. By docs/test_examples.py
+transcripts with `$` are run as they are, and the arguments of every match are understood.
 """
 
 import re
@@ -42,7 +42,6 @@ HERE: dict[str, dict[str, str]] = {
     ".venv/bin/python -m pytest tests/agent/games/test_all_games.py --game chomp.py:Chomp": {
         "chomp.py:": "tests/data/games/chomp.py:",
     },
-    "kempelen doctor": {},
     "kempelen match --help": {},
     "kempelen lab --help": {},
     "kempelen listen --help": {},
@@ -83,10 +82,10 @@ HERE: dict[str, dict[str, str]] = {
     },
     "kempelen selfplay games.bin --evaluation nnue:training/data/generation-1.nnue --nodes 1000": {
         "nnue:training": f"nnue:{ROOT}/training",
-        "--nodes 1000": "--positions 300 --nodes 20",
+        "--nodes 1000": "--positions 300 --nodes 20 --processes 1",
     },
     "kempelen selfplay material.bin --evaluation training.baselines:material": {
-        "--evaluation": "--positions 300 --nodes 20 --evaluation",
+        "--evaluation": "--positions 300 --nodes 20 --processes 1 --evaluation",
     },
     "kempelen match --openings FILE.yaml": {
         "FILE": "repertoire",
@@ -150,6 +149,9 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/train_speed.py": {".py": ".py --seconds 0.1 --batches 1"},
 }
 
+# Of these, run in a thorough run alone: the measurements, and what is run with them.
+SELDOM = re.compile(r"python benchmarks/|kempelen match --engine cmd=kempelen|.* tests/data/")
+
 # Of those that take minutes however small: that the program is there and has the arguments.
 TOO_LONG = [
     "python benchmarks/broker_restarts.py",
@@ -188,6 +190,7 @@ TOO_LONG = [
 
 IMAGE = "tests/docker/test_image.py"
 COMPOSED = "tests/tournament/test_compose.py::test_the_composed_match"
+BOTS = "tests/tournament/test_bots.py::test_a_match_of_go_between_bots"
 EXTRAS = "pyproject.toml"
 NETWORK = "tests/docs/test_extending.py::test_a_network_is_trained_and_plays"
 
@@ -213,6 +216,9 @@ ELSEWHERE = {
         f"{IMAGE}::test_a_game_is_played_by_its_user"
     ),
     "docker compose up --build --exit-code-from runner": f"{IMAGE}::test_the_composed_match",
+    "docker compose -f compose.yaml -f docker/go.yaml up --build --exit-code-from runner": (
+        f"{IMAGE}::test_the_composed_match"
+    ),
     "python train.py": NETWORK,
     "kempelen selfplay positions.bin --positions 20000 --nodes 400": NETWORK,
     "kempelen gtp --game NAME --evaluation FILE.py:function": (
@@ -241,6 +247,7 @@ ELSEWHERE = {
         "tests/kempelen/test_analysis.py::test_the_words_that_katrain_starts_katago_with"
     ),
     "kempelen bench": "tests/docs/test_examples.py::test_console",
+    "kempelen doctor": "tests/docs/test_examples.py::test_console",
     "kempelen try": "tests/kempelen/test_try.py",
     "kempelen try my_eval.py:evaluate": "tests/kempelen/test_try.py",
     "kempelen match": "tests/kempelen/test_match.py::test_a_match",
@@ -254,6 +261,9 @@ ELSEWHERE = {
     "certificate.pem --key key.pem --tokens tokens": (
         "tests/kempelen/test_listen.py::test_the_file_of_the_page"
     ),
+    "kempelen serve --name go1 --game go --mqtt ...": BOTS,
+    "kempelen match --game go --size 13 --komi 6.5 --playouts 500 "
+    "--engine cmd=go1,proto=mqtt ...": BOTS,
     "dask scheduler": "tests/tournament/test_cluster.py::Dask",
     "dask worker tcp://HOST:8786 --nthreads 1": "tests/tournament/test_cluster.py::Dask",
     "kempelen tables build": "tests/kempelen/test_tables.py::test_build_stats_check_and_pack",
@@ -389,7 +399,13 @@ def folder(stocked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     return tmp_path
 
 
-@pytest.mark.parametrize("command", HERE)
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(each, marks=[pytest.mark.thorough] if SELDOM.match(each) else [])
+        for each in HERE
+    ],
+)
 def test_command(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for needed in ("stockfish", "gnugo"):
         if needed in command:
@@ -414,7 +430,9 @@ def test_command(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) 
     assert capfd.readouterr().out
 
 
-@pytest.mark.parametrize("command", TOO_LONG)
+@pytest.mark.parametrize(
+    "command", TOO_LONG + [each for each in HERE if each.startswith("python benchmarks/")]
+)
 def test_a_long_command_is_understood(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

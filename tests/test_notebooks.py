@@ -23,6 +23,7 @@ def printed(notebook, beginning):
     return "".join(output.text for output in cell.outputs if output.output_type == "stream")
 
 
+@pytest.mark.thorough
 def test_the_laboratory_prints_the_run_of_the_notes(laboratory):
     text = printed(laboratory, 'lab("trace --game tree --algorithm sss-star")')
     assert text.splitlines()[13] == (
@@ -31,12 +32,14 @@ def test_the_laboratory_prints_the_run_of_the_notes(laboratory):
     assert len(text.splitlines()) == 30
 
 
+@pytest.mark.thorough
 def test_the_laboratory_solves_and_compares(laboratory):
     assert "el segundo jugador gana" in printed(laboratory, 'lab("solve --game grundy')
     assert "the first player wins" in printed(laboratory, "chomp = folder")
     assert "Knuth-Moore" in printed(laboratory, 'lab("run --game random-tree')
 
 
+@pytest.mark.thorough
 def test_the_laboratory_shows_its_pictures(laboratory):
     drawn = [cell for cell in laboratory.cells if cell.source.startswith("draw(")]
     assert len(drawn) >= 7

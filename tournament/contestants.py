@@ -4,10 +4,15 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from agent.games import catalogue
+from agent.games.go import Go
 from protocols.client.engine import Conversation
+from protocols.client.gtp import GtpEngine
 from protocols.client.process import IoLog
 from protocols.client.uci import Answer, InfoCallback, Option, SearchRequest, UciEngine
+from protocols.mqtt.requests import Variant, public_name
 from tournament.engine_settings import EngineSettings
+from tournament.game_settings import CHESS, GO, GameSettings, new_game
 
 if TYPE_CHECKING:
     from protocols.mqtt.client import BotClient
@@ -107,18 +112,48 @@ class UciContestant(ProgramContestant):
         await self._engine.configure(options)
 
 
+class GtpContestant(ProgramContestant):
+    """One that speaks GTP. It is told at the beginning of each game which it is."""
+
+    _engine: GtpEngine
+
+    def __init__(
+        self,
+        settings: EngineSettings,
+        game: GameSettings,
+        *,
+        game_id: str = "",
+        log: IoLog | None = None,
+    ) -> None:
+        """Prepare to start a program; game_id: the game that it must play, as GtpEngine has it."""
+        engine = GtpEngine(setup=_setup(game), game_id=game_id, **process_settings(settings, log))
+        super().__init__(engine, settings.options)
+
+    def take_up(self, game: GameSettings) -> None:
+        """Take the next game for one with other options that GTP has commands for."""
+        self._engine.setup = _setup(game)
+
+
 class BotContestant:
     """A bot that is asked over a broker."""
 
-    def __init__(self, settings: EngineSettings, client: "BotClient", *, chess960: bool) -> None:
+    def __init__(
+        self,
+        settings: EngineSettings,
+        client: "BotClient",
+        game: GameSettings,
+        *,
+        chess960: bool,
+    ) -> None:
         self._settings = settings
         self._client = client
-        self._chess960 = chess960
+        self._variant = variant_of(game, chess960=chess960)
         self._game = ""
 
     async def start(self) -> None:
-        """Wait until the bot is online."""
-        await self._client.wait_for(self._settings.command, self._settings.start_limit)
+        """Wait until the bot is online; EngineOptionError if it plays another game."""
+        name, limit = self._settings.command, self._settings.start_limit
+        await self._client.wait_for(name, limit, self._variant)
 
     async def new_game(self) -> None:
         """Begin a game of a new name, by which the bot knows."""
@@ -130,10 +165,29 @@ class BotContestant:
     ) -> Answer:
         """Ask for a move."""
         name = self._settings.command
-        return await self._client.ask(name, self._game, request, limit, chess960=self._chess960)
+        return await self._client.ask(name, self._game, request, limit, self._variant)
 
     async def close(self) -> None:
         """Leave the bot to others."""
+
+
+def variant_of(game: GameSettings, *, chess960: bool = False) -> Variant:
+    """Return what a bot is asked to play, with all options: its own may not be the usual."""
+    if game.name == CHESS:
+        return Variant(chess960=chess960)
+    kind = catalogue.find(game.name)
+    return Variant(public_name(game.name), kind.complete(game.options))
+
+
+def _setup(game: GameSettings) -> tuple[str, ...]:
+    """Return the commands of GTP that begin a game."""
+    if game.name == GO:
+        go = new_game(game)
+        assert isinstance(go, Go)
+        return f"boardsize {go.size}", "clear_board", f"komi {go.komi:g}"
+    if isinstance(game.options.get("size"), int):
+        return f"boardsize {game.options['size']}", "clear_board"
+    return ("clear_board",)
 
 
 def process_settings(settings: EngineSettings, log: IoLog | None) -> dict[str, Any]:

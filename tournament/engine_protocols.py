@@ -4,12 +4,11 @@ Settings are checked by these rows, contestants made by them; a protocol that is
 word in EngineProtocol and a row.
 """
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent.games.go import Go
-from protocols.client.gtp import GtpEngine
 from protocols.client.inside import InsideEngine
 from protocols.client.process import EngineNotFoundError, IoLog, find_program
 from protocols.client.xboard import XBoardEngine
@@ -17,14 +16,14 @@ from protocols.mqtt import topics
 from tournament.contestants import (
     BotContestant,
     Contestant,
+    GtpContestant,
     ProgramContestant,
     UciContestant,
     process_settings,
 )
 from tournament.engine_settings import EngineProtocol, EngineSettings
-from tournament.game_settings import CHESS, GO, GameSettings, new_game
+from tournament.game_settings import CHESS, GameSettings, new_game
 from tournament.lab_agents import check_agent, lab_program
-from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 
 if TYPE_CHECKING:
@@ -33,13 +32,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a contestant takes part in, and what it is given for it.
-
-    time: its time control, of which some engines must be told beforehand. bots: who reaches bots.
-    """
+    """What a contestant takes part in, and what it is given for it. bots: who reaches bots."""
 
     game: GameSettings = field(default_factory=GameSettings)
-    time: TimeControl | None = None
     chess960: bool = False
     log: IoLog | None = None
     bots: "BotClient | None" = None
@@ -52,8 +47,8 @@ class EngineKind:
     name: of the protocol, as people write it. check: raises SettingsError if what `command` names
     is not there, or does not play the game. make: returns a contestant that is not started yet.
     limits: of a search, that it can be told beside times. plays: who, where engines of this kind
-    play every game, but no Chess960; else they play chess alone. from_start: games begin at the
-    start only, with moves, not at a position. speaks_uci: it has options of UCI, and is a
+    play every game; else they play chess alone. from_start: games begin at the start only, with
+    moves, not at a position, and are no Chess960. speaks_uci: it has options of UCI, and is a
     UciContestant. behind_broker: it is reached over one, and may come later than others.
     """
 
@@ -87,6 +82,8 @@ def _check_own(settings: EngineSettings, game: GameSettings) -> None:
 def _check_bot(settings: EngineSettings, game: GameSettings) -> None:
     if not topics.is_name(settings.command):
         raise SettingsError(f"engine {settings.name}: {topics.NAME_RULE}")
+    if game.name != CHESS:
+        new_game(game)
 
 
 def _make_uci(settings: EngineSettings, terms: Terms) -> Contestant:
@@ -101,15 +98,12 @@ def _make_xboard(settings: EngineSettings, terms: Terms) -> Contestant:
 def _make_gtp(settings: EngineSettings, terms: Terms) -> Contestant:
     # A game of a file may be called anything.
     game_id = "" if ":" in terms.game.name else terms.game.name
-    engine = GtpEngine(
-        setup=_gtp_setup(terms.game), game_id=game_id, **process_settings(settings, terms.log)
-    )
-    return ProgramContestant(engine, settings.options)
+    return GtpContestant(settings, terms.game, game_id=game_id, log=terms.log)
 
 
 def _make_lab(settings: EngineSettings, terms: Terms) -> Contestant:
-    program = process_settings(lab_program(settings, terms.game, terms.time), terms.log)
-    return ProgramContestant(GtpEngine(setup=_gtp_setup(terms.game), **program), {})
+    program = dataclasses.replace(lab_program(settings, terms.game), options={})
+    return GtpContestant(program, terms.game, log=terms.log)
 
 
 def _make_own(settings: EngineSettings, terms: Terms) -> Contestant:
@@ -124,18 +118,7 @@ def _make_bot(settings: EngineSettings, terms: Terms) -> Contestant:
         raise SettingsError(
             f"engine {settings.name}: a bot is reached over a broker: add --mqtt URL"
         )
-    return BotContestant(settings, terms.bots, chess960=terms.chess960)
-
-
-def _gtp_setup(game: GameSettings) -> tuple[str, ...]:
-    """Return the commands of GTP that begin a game."""
-    if game.name == GO:
-        go = new_game(game)
-        assert isinstance(go, Go)
-        return f"boardsize {go.size}", "clear_board", f"komi {go.komi:g}"
-    if isinstance(game.options.get("size"), int):
-        return f"boardsize {game.options['size']}", "clear_board"
-    return ("clear_board",)
+    return BotContestant(settings, terms.bots, terms.game, chess960=terms.chess960)
 
 
 KINDS = {
@@ -155,13 +138,33 @@ KINDS = {
         from_start=True,
     ),
     EngineProtocol.AGENT: EngineKind("our agent", _check_own, _make_own, speaks_uci=True),
-    EngineProtocol.MQTT: EngineKind("MQTT", _check_bot, _make_bot, behind_broker=True),
+    EngineProtocol.MQTT: EngineKind(
+        "MQTT",
+        _check_bot,
+        _make_bot,
+        limits=frozenset({"nodes", "depth", "playouts"}),
+        plays="bots",
+        behind_broker=True,
+    ),
 }
 
 
 def kind_of(settings: EngineSettings) -> EngineKind:
     """Return the row of an engine's protocol."""
     return KINDS[settings.protocol]
+
+
+def refuse_game(settings: EngineSettings, game: GameSettings) -> None:
+    """Raise SettingsError for a game that engines of the protocol do not play."""
+    if game.name == CHESS or kind_of(settings).every_game:
+        return
+    players = [
+        f"{kind.plays} with the protocol {word}" for word, kind in KINDS.items() if kind.plays
+    ]
+    raise SettingsError(
+        f"engine {settings.name or settings.command} plays chess only: {game.name} is played by "
+        f"{', '.join(players[:-1])} and {players[-1]}"
+    )
 
 
 def check_engine(settings: EngineSettings, game: GameSettings | None = None) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from agent.border.user_code import describe
 from agent.game import CHANCE, Written, find_move
 from agent.games.chance import draw_event
+from agent.games.course import LONGEST, Course
 from agent.games.go import Go
 from agent.games.life import dead_stones
 from agent.limits import Score
@@ -22,8 +23,6 @@ from tournament.game_settings import GameSettings, new_game
 from tournament.values import SettingsError
 from tournament.verdicts import BLACK, WHITE, Termination, Verdict, draw, win
 
-# A game without an end is drawn after so many plies.
-LONGEST = 4000
 ATTEMPTS = 1000
 
 
@@ -44,12 +43,12 @@ class GameReferee:
         Here and later an error in the game's own code raises GameFailedError.
         """
         self._settings = settings
-        self._game = new_game(settings)
+        self._course = Course(new_game(settings))
+        self._game = self._course.game
+        self.moves, self.movers = self._course.moves, self._course.movers
         self._random = Random(seed)
-        self.moves: list[str] = []
-        self.movers: list[int] = []
         for text in opening.moves:
-            self._enter(find_move(self._game, text))
+            self._course.play(text)
         self._let_chance_play()
 
     @property
@@ -70,9 +69,7 @@ class GameReferee:
     def play(self, text: str) -> tuple[str, str]:
         """Make a move and return its text, twice; ValueError if it is illegal."""
         with _reporting(self._settings):
-            move = find_move(self._game, text)
-            written = self._game.text(move)
-            self._enter(move)
+            written = self._course.play(text)
             self._let_chance_play()
         return written, written
 
@@ -97,17 +94,9 @@ class GameReferee:
         """Return the verdict that a rule gives to the position, or None."""
         return adjudicator.too_long(1 + len(self.moves) // 2)
 
-    def _enter(self, move: Any) -> None:
-        if self._game.turn != CHANCE:
-            self.movers.append(self._game.turn)
-        else:
-            self.movers.append(self.movers[-1] if self.movers else 0)
-        self.moves.append(self._game.text(move))
-        self._game.play(move)
-
     def _let_chance_play(self) -> None:
         while self._game.turn == CHANCE:
-            self._enter(draw_event(self._game, self._random.random()))  # type: ignore[arg-type]
+            self._course.enter(draw_event(self._game, self._random.random()))  # type: ignore[arg-type]
 
 
 class GameFailedError(Exception):

@@ -6,6 +6,8 @@ So one thinks beside the runner and other agents, and a user's code that hangs c
 import dataclasses
 import json
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 import protocols.gtp
 from agent.compiled.source import USUAL_MEANS, Means
@@ -15,9 +17,8 @@ from agent.games import catalogue
 from agent.search.suiting import make_search
 from agent.sources import has_compiled
 from protocols.gtp.play import Settings as GtpSettings
-from tournament.engine_settings import EngineSettings
+from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import GO, GameSettings, new_game
-from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 
 LAB_OPTIONS = {"evaluation", "memory", "seed", "threads"}
@@ -25,32 +26,36 @@ LAB_OPTIONS = {"evaluation", "memory", "seed", "threads"}
 COMPILED = "compiled"
 
 
-def lab_program(
-    settings: EngineSettings, game: GameSettings, time: TimeControl | None
-) -> EngineSettings:
-    """Return an agent as a program.
-
-    time: its time control, of which GTP can say no depth, nodes and playouts.
-    """
-    limits = time or TimeControl(movetime=1)
+def lab_program(settings: EngineSettings, game: GameSettings) -> EngineSettings:
+    """Return an agent as a program; what it may spend it is told over GTP."""
     session = GtpSettings(
         game=game.name,
-        options={} if game.name == GO else game.options,  # GTP has commands for those of Go
+        options=_fixed(game),
         algorithm=None if settings.command == COMPILED else settings.command,
         evaluation=_evaluation(settings),
         book=False,  # it is the algorithm that plays, not what others know
-        # Without a clock it answers with what it has before it would count as hung.
-        seconds=limits.movetime or limits.patience / 2,
-        depth=limits.depth,
-        nodes=limits.nodes,
         means=Means(
             threads=_number(settings, "threads") or USUAL_MEANS.threads,
             megabytes=_number(settings, "memory") or USUAL_MEANS.megabytes,
-            playouts=limits.playouts,
             seed=_number(settings, "seed"),
         ),
         resigns=False,  # its games are compared as it plays them, to their ends
     )
+    return _program(settings, session)
+
+
+def own_program(name: str, game: GameSettings) -> EngineSettings:
+    """Return our own GTP engine for a game, with all that it knows."""
+    settings = EngineSettings("", name, protocol=EngineProtocol.GTP)
+    return _program(settings, GtpSettings(game=game.name, options=_fixed(game)))
+
+
+def _fixed(game: GameSettings) -> Mapping[str, Any]:
+    """Return the options that a program is started with: GTP has commands for those of Go."""
+    return {} if game.name == GO else game.options
+
+
+def _program(settings: EngineSettings, session: GtpSettings) -> EngineSettings:
     arguments = ("-m", protocols.gtp.__name__, json.dumps(dataclasses.asdict(session)))
     return dataclasses.replace(settings, command=sys.executable, arguments=arguments)
 

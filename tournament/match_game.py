@@ -221,6 +221,7 @@ class MatchGame:
             side=side,
             mover=self._referee.mover,
             movers=tuple(self._referee.movers),
+            playouts=control.playouts,
         )
 
     def _announce(self) -> None:

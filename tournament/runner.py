@@ -162,7 +162,6 @@ class Local:
     def _make_contestant(self, engine: EngineSettings) -> Contestant:
         terms = Terms(
             game=self._settings.game,
-            time=engine.time or self._settings.time,
             chess960=self._settings.chess960,
             log=self._logs.of(engine.name),
             bots=self._bots,

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from agent.border.plain_text import plain_name
-from tournament.engine_protocols import KINDS, kind_of
+from tournament.engine_protocols import kind_of, refuse_game
 from tournament.engine_settings import EngineSettings
 from tournament.formats import Format
 from tournament.game_settings import CHESS, GameSettings
@@ -146,7 +146,7 @@ class Settings:
             raise SettingsError("sprt compares exactly two engines, in a round robin")
         for engine in self.engines:
             _check_engine(engine, engine.time or self.time, self.game)
-            if self.chess960 and kind_of(engine).every_game:
+            if self.chess960 and kind_of(engine).from_start:
                 raise SettingsError(f"engine {engine.name or engine.command}: it plays no Chess960")
         if self.is_chess and self.game.options:
             raise SettingsError("game: chess has no options; `openings` say where games begin")
@@ -253,13 +253,7 @@ def _check_engine(engine: EngineSettings, time: TimeControl | None, game: GameSe
             f"engine {name}: time: missing; give it one, or one to all, such as `time: 10+0.1` "
             "or `time: {nodes: 1000}`"
         )
-    if game.name != CHESS and not kind.every_game:
-        players = (
-            f"{kind.plays} with the protocol {word}" for word, kind in KINDS.items() if kind.plays
-        )
-        raise SettingsError(
-            f"engine {name} plays chess only: {game.name} is played by {' and '.join(players)}"
-        )
+    refuse_game(engine, game)
     absent = [limit for limit in ("nodes", "depth") if limit not in kind.limits]
     if any(getattr(time, limit) for limit in absent):
         *others, last = ("tc", "movetime", *sorted(kind.limits))
@@ -268,7 +262,9 @@ def _check_engine(engine: EngineSettings, time: TimeControl | None, game: GameSe
             f"use {', '.join(others)} or {last}"
         )
     if time.playouts and "playouts" not in kind.limits:
-        raise SettingsError(f"engine {name}: playouts are for agents of the lab (proto=lab)")
+        raise SettingsError(
+            f"engine {name}: playouts are for agents of the lab (proto=lab) and for bots"
+        )
 
 
 def _allow_growth(changed: dict[str, tuple[object, object]], name: str) -> None:

@@ -223,7 +223,7 @@ class _Board:
             adjudicator.close()
 
     def _pool(self, engines: Sequence[EngineSettings]) -> ContestantPool:
-        terms = Terms(self._settings.game, self._settings.time)
+        terms = Terms(self._settings.game)
         return ContestantPool(
             engines,
             lambda engine: make_contestant(engine, terms),

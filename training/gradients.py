@@ -22,12 +22,14 @@ from numba import types
 from numba.core import cgutils
 
 from agent.chess.network_format import (
+    ALIGNMENT,
     INPUTS,
     NEURON_ONE,
     SCORE_ONE,
     WEIGHT_ONE,
     aligned,
 )
+from agent.chess.network_inputs import MOST_PIECES, half_of, input_of, output_of
 from agent.chess.packed import BLACK_PIECE, BLACK_TO_MOVE, CASTLING_ROOK, PackedPosition
 from agent.chess.packing import packed_type
 from agent.chess.records import KING, ROOK
@@ -40,14 +42,10 @@ Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int64]
 Packed = Any  # records in a row: to Python an array of PackedPosition, to a kernel Many of them
 
-ROW_ALIGNMENT = 64  # bytes: rows begin at multiples of it
 TILE = 32  # neurons: rows have a multiple of it
-MOST_PIECES = 32
 FADE, FADE_SQUARE, LEAST_ROOT = 0.9, 0.999, 1e-8  # Adam's beta1, beta2 and epsilon
 
 _FOUR_BITS = U64(15)
-_SQUARES, _KINDS = 64, 6
-_TURN_RANKS, _MIRROR_FILES, _MIRRORED_FROM = 56, 7, 4
 _FLOAT_BYTES = 4
 _LANES = 16
 _VECTORS = TILE // _LANES  # of a tile
@@ -250,12 +248,12 @@ def _pointer(builder: Any, row: Any, tile: Any, vector: int) -> Any:
 
 def _load(builder: Any, row: Any, tile: Any, vector: int) -> Any:
     value = builder.load(_pointer(builder, row, tile, vector))
-    value.align = ROW_ALIGNMENT
+    value.align = ALIGNMENT
     return value
 
 
 def _store(builder: Any, value: Any, row: Any, tile: Any, vector: int) -> None:
-    builder.store(value, _pointer(builder, row, tile, vector)).align = ROW_ALIGNMENT
+    builder.store(value, _pointer(builder, row, tile, vector)).align = ALIGNMENT
 
 
 def _add(builder: Any, value: Any, row: Any, tile: Any, vector: int) -> None:
@@ -292,6 +290,11 @@ def _sum_of_lanes(builder: Any, vector: Any) -> Any:
     return builder.extract_element(vector, _I32(0))
 
 
+_half_of = kernel(half_of)
+_input_of = kernel(input_of)
+_output_of = kernel(output_of)
+
+
 @kernel
 def _find_places(position: PackedPosition, places: Integers, row: int) -> int:
     """Set the places of a position's inputs, for the mover's view first; return their number.
@@ -300,17 +303,16 @@ def _find_places(position: PackedPosition, places: Integers, row: int) -> int:
     """
     turned = 1 if position.state >= BLACK_TO_MOVE else 0
     rows = count(position.occupied)
-    white_flip, black_flip = 0, 0
+    white_half, black_half = 0, 0
     occupied = position.occupied
     for number in range(rows):
         square = first_square(occupied)
         piece = int64(position.pieces[number >> 4] >> U64(4 * (number & 15)) & _FOUR_BITS)
         if piece & 7 == KING:
-            mirror = _MIRROR_FILES if square & 7 >= _MIRRORED_FROM else 0
             if piece == KING:
-                white_flip = mirror
+                white_half = _half_of(square)
             else:
-                black_flip = mirror ^ _TURN_RANKS
+                black_half = _half_of(square)
         occupied &= occupied - U64(1)
     occupied = position.occupied
     for number in range(rows):
@@ -319,19 +321,11 @@ def _find_places(position: PackedPosition, places: Integers, row: int) -> int:
         kind = piece & 7
         if kind == CASTLING_ROOK:
             kind = ROOK
-        enemy = _KINDS if piece >= BLACK_PIECE else 0
-        white = (enemy + kind) * _SQUARES + (square ^ white_flip)
-        black = (_KINDS - enemy + kind) * _SQUARES + (square ^ black_flip)
-        places[turned, number] = white * row
-        places[1 - turned, number] = black * row
+        side = 1 if piece >= BLACK_PIECE else 0
+        places[turned, number] = _input_of(0, white_half, side, kind, square) * row
+        places[1 - turned, number] = _input_of(1, black_half, side, kind, square) * row
         occupied &= occupied - U64(1)
     return rows
-
-
-@kernel
-def _bucket(pieces: int, buckets: int) -> int:
-    """Return which output judges a position; see agent.chess.network_model."""
-    return (pieces - 1) * buckets // MOST_PIECES
 
 
 @kernel
@@ -364,7 +358,7 @@ def _evaluate(
     other = own + U64(row)
     for i in range(len(positions)):
         rows = _find_places(positions[i], places, row)
-        bucket = _bucket(rows, buckets)
+        bucket = _output_of(rows, buckets)
         sum_rows(own, other, table, start, at, rows, neurons)
         total = activate(own, other, weights + U64(2 * row * bucket), neurons)
         outputs[i] = total + parameters[bias + bucket]
@@ -398,7 +392,7 @@ def _add_gradients(
     for i in range(len(positions)):
         position = positions[i]
         rows = _find_places(position, places, row)
-        bucket = _bucket(rows, buckets)
+        bucket = _output_of(rows, buckets)
         chosen = U64(2 * row * bucket)
         sum_rows(own, other, table, start, at, rows, neurons)
         total = activate(own, other, weights + chosen, neurons)

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.packed import BLACK_TO_MOVE, packed_dtype
+from agent.chess.network_inputs import MOST_PIECES
+from agent.chess.packed import packed_dtype
+from training.derived_files import plies_of
 from training.network_settings import PositionFilter, TrainingError
 from training.positions import TRAINING, VALIDATION, Contents, Dataset, Packed
 
-_MOST_PIECES = 32
 _LOWEST_BITS = np.uint64(0x1111_1111_1111_1111)
 
 
@@ -87,16 +88,14 @@ def _read(dataset: Dataset, part: int, wanted: PositionFilter) -> Packed:
 
 
 def _passes(positions: Packed, wanted: PositionFilter) -> npt.NDArray[np.bool_]:
-    black = positions["state"] >= BLACK_TO_MOVE
-    plies = 2 * (positions["fullmoves"].astype(np.int64) - 1) + black
     small = np.abs(positions["score"].astype(np.int64)) <= wanted.largest_score
-    passing: npt.NDArray[np.bool_] = (plies >= wanted.first_ply) & small
+    passing: npt.NDArray[np.bool_] = (plies_of(positions) >= wanted.first_ply) & small
     return passing
 
 
 def _are_positions(positions: Packed) -> bool:
     """Tell whether each has at most 32 pieces, all of them of a kind that there is."""
-    if np.bitwise_count(positions["occupied"]).max() > _MOST_PIECES:
+    if np.bitwise_count(positions["occupied"]).max() > MOST_PIECES:
         return False
     pieces = positions["pieces"]
     one, two = np.uint64(1), np.uint64(2)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from agent.chess.network_inputs import MOST_PIECES
 from agent.chess.packed import BLACK_TO_MOVE
 from training.derived_files import piece_counts, plies_of
 from training.positions import Dataset, Packed
@@ -14,7 +15,6 @@ Floats = npt.NDArray[np.float64]
 
 SCORE_STEP = 10  # centipawns
 LARGEST_SCORE = 3000  # greater ones are counted there
-MOST_PIECES = 32
 MOST_PLIES = 400  # and later
 MOST_PHASE = 24
 _PHASES = np.array([0, 1, 1, 2, 4, 0, 2, 0], np.int64)  # of pawn to king, and of a castling rook

@@ -23,6 +23,7 @@ from protocols.client.process import (
     STDERR_TAIL,
     WORDS_LIMIT,
     EngineError,
+    end_in_words,
     find_program,
     supervised,
 )
@@ -195,15 +196,7 @@ class UciTeacher:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         self._threads[1].join(0.2)
-        code = self._process.returncode
-        if code is None:
-            reason = "closed its output"
-        elif code < 0:
-            reason = f"was killed by signal {-code}"
-        else:
-            reason = f"ended with status {code}"
-        words = bytes(self._words).strip().splitlines()
-        return f"{reason}: {plain(_text(words[-1]), WORDS_LIMIT)}" if words else reason
+        return end_in_words(self._process.returncode, self._words)
 
     def _watch(self) -> None:
         """End an engine that is late; its output ends with it, for whoever reads that."""

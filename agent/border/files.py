@@ -85,8 +85,13 @@ def lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file that other processes see whole or not at all."""
+    """Write a file that other processes see whole or not at all; make its folder if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    replace_atomically(path, content)
+
+
+def replace_atomically(path: Path, content: bytes) -> None:
+    """Write a file, which may be there, so that other processes see the old one or the new."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     try:
         temporary.write_bytes(content)

@@ -19,6 +19,7 @@ from agent.chess.attacks import king_square
 from agent.chess.ending_knowledge import DIFFICULT, FULL_SCALE, is_known, scale, worth_of_win
 from agent.chess.moves import castling_squares, from_square, to_square
 from agent.chess.network_format import INPUTS, NEURON_ONE, SCORE_ONE, WEIGHT_ONE
+from agent.chess.network_inputs import KINDS, MOST_PIECES, half_of, input_of, output_of
 from agent.chess.records import (
     CASTLING,
     EMPTY,
@@ -46,29 +47,16 @@ from agent.compiled.native import (
 )
 from agent.compiled.vectors import rows_of
 
-_KINDS = 6
-_MOST_PIECES = 32
-_TURN_RANKS, _MIRROR_FILES = 56, 7
+_half_of = kernel(half_of)
+_input_of = kernel(input_of)
+_output_of = kernel(output_of)
 
 
 @kernel
 def _half(position: Position, view: int) -> int:
     """Return on which half of the board the view's own king stands."""
-    return king_square(position, view) >> 2 & 1
-
-
-@kernel
-def _input(view: int, half: int, side: int, kind: int, square: int) -> int:
-    """Return the input that a piece sets."""
-    turned = square ^ _TURN_RANKS * view ^ _MIRROR_FILES * half
-    return (_KINDS * (side ^ view) + kind) * 64 + turned
-
-
-@kernel
-def _bucket(position: Position, buckets: int) -> int:
-    """Return which of the outputs judges a position."""
-    pieces = min(count(position.sides[0] | position.sides[1]), _MOST_PIECES)
-    return (pieces - 1) * buckets // _MOST_PIECES
+    half: int = _half_of(king_square(position, view))
+    return half
 
 
 @kernel
@@ -123,18 +111,18 @@ def network_judge(neurons: int) -> Callable[[Worker, int], int]:
         kept = HALVES * view + half
         row = row_at(worker, KEPT_ROWS + kept)
         for side in range(2):
-            for kind in range(_KINDS):
-                place = U64(SQUARES + kept * PIECES + _KINDS * (side ^ view) + kind)
+            for kind in range(KINDS):
+                place = U64(SQUARES + kept * PIECES + KINDS * (side ^ view) + kind)
                 before = load(worker.accumulators, place)
                 now = position.kinds[kind] & position.sides[side]
                 store(worker.accumulators, place, now)
                 gone, come = before & ~now, now & ~before
                 while gone:
-                    index = _input(view, half, side, kind, first_square(gone))
+                    index = _input_of(view, half, side, kind, first_square(gone))
                     remove(row, row, weights_of(worker, index))
                     gone &= gone - U64(1)
                 while come:
-                    index = _input(view, half, side, kind, first_square(come))
+                    index = _input_of(view, half, side, kind, first_square(come))
                     add(row, row, weights_of(worker, index))
                     come &= come - U64(1)
         copy(row_at(worker, 2 * ply + view), row)
@@ -151,22 +139,23 @@ def network_judge(neurons: int) -> Callable[[Worker, int], int]:
             copy(target, source)
         elif flag == CASTLING:
             king_to, rook_to = castling_squares(start, end)
-            come = weights_of(worker, _input(view, half, side, KING, king_to))
-            gone = weights_of(worker, _input(view, half, side, KING, start))
+            come = weights_of(worker, _input_of(view, half, side, KING, king_to))
+            gone = weights_of(worker, _input_of(view, half, side, KING, start))
             move(target, source, come, gone)
-            come = weights_of(worker, _input(view, half, side, ROOK, rook_to))
-            gone = weights_of(worker, _input(view, half, side, ROOK, end))
+            come = weights_of(worker, _input_of(view, half, side, ROOK, rook_to))
+            gone = weights_of(worker, _input_of(view, half, side, ROOK, end))
             move(target, target, come, gone)
         else:
             captured, square = int64(before.board[end]), end
             if flag == EN_PASSANT:
                 captured, square = PAWN, (start & 56) | (end & 7)
-            come = weights_of(worker, _input(view, half, side, int64(position.board[end]), end))
-            gone = weights_of(worker, _input(view, half, side, int64(before.board[start]), start))
+            placed, moved = int64(position.board[end]), int64(before.board[start])
+            come = weights_of(worker, _input_of(view, half, side, placed, end))
+            gone = weights_of(worker, _input_of(view, half, side, moved, start))
             if captured == EMPTY:
                 move(target, source, come, gone)
             else:
-                lost = weights_of(worker, _input(view, half, 1 - side, captured, square))
+                lost = weights_of(worker, _input_of(view, half, 1 - side, captured, square))
                 take(target, source, come, gone, lost)
         store(worker.accumulators, U64(KEYS + 2 * ply + view), position.key)
 
@@ -191,7 +180,8 @@ def network_judge(neurons: int) -> Callable[[Worker, int], int]:
     def judge(worker: Worker, ply: int) -> int:
         position = position_at(worker, ply)
         turn, buckets = position.turn, worker.network_buckets
-        bucket = _bucket(position, buckets)
+        pieces = min(count(position.sides[0] | position.sides[1]), MOST_PIECES)
+        bucket = _output_of(pieces, buckets)
         weights = worker.network + U64(outputs + 2 * row_bytes * bucket)
         total = activate(bring_up(worker, ply, turn), weights)
         total += activate(bring_up(worker, ply, 1 - turn), weights + U64(row_bytes))

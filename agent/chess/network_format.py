@@ -29,7 +29,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from agent.border.files import open_file, read_bytes
+from agent.border.files import open_file, read_bytes, replace_atomically
+from agent.chess.network_inputs import MOST_PIECES
 
 INPUTS = 768
 NEURON_ONE = 255
@@ -47,7 +48,6 @@ _HEAD = struct.Struct("<8s32s7I")
 _CHECKED_FROM = 8 + 32
 _LARGEST_MANIFEST = 1 << 20
 _LARGEST = 1 << 26  # of a file, in bytes: that of the largest network is half as long
-_MOST_PIECES = 32
 
 Weights = npt.NDArray[np.int16]
 
@@ -142,7 +142,7 @@ class Network:
             )
         # Each piece stands on a square of its own: of each square the most that any adds.
         rows = np.abs(weights["inputs"].astype(np.int64)).reshape(12, 64, -1).max(axis=0)
-        most = np.sort(rows, axis=0)[-_MOST_PIECES:].sum(axis=0)
+        most = np.sort(rows, axis=0)[-MOST_PIECES:].sum(axis=0)
         most += np.abs(weights["biases"].astype(np.int64))
         if most.max() > np.iinfo(np.int16).max:
             raise NetworkError(f"{name}: the sum of a neuron's weights does not fit into 16 bits")
@@ -154,14 +154,7 @@ class Network:
         head = _HEAD.pack(_MAGIC, bytes(32), *shape, len(manifest))
         start = _weights_start(len(manifest))
         checked = (head + manifest).ljust(start, b"\0")[_CHECKED_FROM:] + self.weights.tobytes()
-        content = _MAGIC + hashlib.sha256(checked).digest() + checked
-        path = Path(path)
-        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            unfinished.write_bytes(content)
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        replace_atomically(Path(path), _MAGIC + hashlib.sha256(checked).digest() + checked)
 
 
 def read(path: str | os.PathLike[str], mapped: bool = False) -> Network:

@@ -5,11 +5,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.network_format import INPUTS, NEURON_ONE, SCORE_ONE, WEIGHT_ONE, Network
+from agent.chess.network_inputs import MOST_PIECES, half_of, input_of, output_of
 from agent.chess.packed import BLACK_PIECE, BLACK_TO_MOVE, CASTLING_ROOK
-
-_KINDS = len(chess.PIECE_TYPES)
-_MOST_PIECES = 32
-_TURN_RANKS, _MIRROR_FILES = 56, 7
 
 
 def inputs(board: chess.Board, view: chess.Color) -> list[int]:
@@ -17,17 +14,16 @@ def inputs(board: chess.Board, view: chess.Color) -> list[int]:
     king = board.king(view)
     if king is None:
         raise ValueError("both sides need a king")
-    turned = 0 if view else _TURN_RANKS
-    turned ^= _MIRROR_FILES if chess.square_file(king) > chess.FILE_NAMES.index("d") else 0
     return sorted(
-        (_KINDS * (piece.color != view) + piece.piece_type - 1) * 64 + (square ^ turned)
+        input_of(int(not view), half_of(king), int(not piece.color), piece.piece_type - 1, square)
         for square, piece in board.piece_map().items()
     )
 
 
 def bucket(pieces: int, buckets: int) -> int:
     """Return which of the outputs judges a position of so many pieces, kings included."""
-    return (min(pieces, _MOST_PIECES) - 1) * buckets // _MOST_PIECES
+    chosen: int = output_of(min(pieces, MOST_PIECES), buckets)
+    return chosen
 
 
 def accumulate(network: Network, board: chess.Board, view: chess.Color) -> npt.NDArray[np.int64]:
@@ -72,7 +68,7 @@ def evaluate_many(
         other = np.where(black[:, None], sums[0], sums[1])
         active = np.clip(np.stack([own, other], 1), 0, NEURON_ONE).astype(np.int64)
         pieces = _bits(positions["occupied"]).sum(axis=1)
-        chosen = (np.minimum(pieces, _MOST_PIECES) - 1) * network.buckets // _MOST_PIECES
+        chosen = output_of(pieces, network.buckets)
         total = np.einsum("pvn,pvn->p", active**2, outputs[chosen])
         value = total // NEURON_ONE + weights["output_biases"][chosen]
         scores[start : start + batch] = value * SCORE_ONE // (NEURON_ONE * WEIGHT_ONE)
@@ -89,10 +85,10 @@ def set_inputs(packed: npt.NDArray[np.void], view: int) -> npt.NDArray[np.float3
     side, kind = piece // BLACK_PIECE, piece % BLACK_PIECE
     kind[kind == CASTLING_ROOK] = chess.ROOK - 1
     kings = (kind == chess.KING - 1) & (side == view)
-    turned = np.full(len(packed), _TURN_RANKS if view else 0)
-    turned[position[kings]] ^= np.where((square[kings] & 7) > 3, _MIRROR_FILES, 0)
+    half = np.zeros(len(packed), np.int64)
+    half[position[kings]] = half_of(square[kings])
     found = np.zeros((len(packed), INPUTS), np.float32)
-    found[position, (_KINDS * (side ^ view) + kind) * 64 + (square ^ turned[position])] = 1
+    found[position, input_of(view, half[position], side, kind, square)] = 1
     return found
 
 

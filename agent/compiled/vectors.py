@@ -1,7 +1,7 @@
 """Rows of int16 in a kernel, as fast as C with the intrinsics of a processor.
 
 What is written here are LLVM's own vectors: they fit whatever processor the kernel is compiled for.
-Rows begin at multiples of ROW_ALIGNMENT and have a multiple of ROW_STEP numbers; sums are modulo
+Rows begin at multiples of 64 bytes and have a multiple of ROW_STEP numbers; sums are modulo
 2 ** 16. A plain loop over one array runs ten times slower, since source and target could overlap.
 """
 
@@ -15,7 +15,6 @@ from numba.core import cgutils
 
 from agent.compiled.native import Bits, Emitted, operation
 
-ROW_ALIGNMENT = 64  # bytes
 ROW_STEP = 32  # numbers
 
 _LANES = 16

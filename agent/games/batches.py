@@ -16,6 +16,21 @@ Values = npt.NDArray[np.float64]
 Priors = npt.NDArray[np.float64]
 
 
+class PaddedMoves:
+    """What batches share whose moves are numbers: rows as wide as the most legal moves need."""
+
+    moves: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def width(self) -> int:
+        """The most legal moves of a position."""
+        return int(self.moves.shape[1])
+
+
 class Batch(Protocol):
     """Positions for an evaluation to judge."""
 

@@ -13,7 +13,7 @@ position for its mover, on any scale, since every win outranks it and it every l
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -90,6 +90,12 @@ class Kind:
         from agent.games.batches import of_games  # it brings in NumPy
 
         return of_games(evaluation)
+
+    def complete(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options that `new` takes, with what the class has for those that are absent."""
+        bound = inspect.signature(self.game).bind(**options)
+        bound.apply_defaults()
+        return dict(bound.arguments)
 
     def new(self, **options: Any) -> Written[Any]:
         """Return a game at its start. The options are those of its class.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from agent.evaluation import Evaluation
 from agent.games.batch_evaluation import BatchEvaluation
-from agent.games.batches import Priors, Values, judge
+from agent.games.batches import PaddedMoves, Priors, Values, judge
 
 NO_SQUARE = 64
 NO_MOVE = -1
@@ -18,7 +18,7 @@ _FLIP = 56  # what turns a square upside down, by exclusive or
 
 
 @dataclass(frozen=True)
-class ChessBatch:
+class ChessBatch(PaddedMoves):
     """Positions, each turned so that the side to move plays up the board, as White does.
 
     Squares are numbered from a1 = 0 and b1 = 1 to h8 = 63; bit s of a bitboard is square s.
@@ -40,14 +40,6 @@ class ChessBatch:
     halfmoves: npt.NDArray[np.int64]
     moves: npt.NDArray[np.int32]
     counts: npt.NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.counts)
-
-    @property
-    def width(self) -> int:
-        """The most legal moves of a position."""
-        return int(self.moves.shape[1])
 
     def planes(self) -> npt.NDArray[np.float32]:
         """Return the pieces as float32 (n, 12, 64): 1 where one stands, 0 elsewhere."""

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from agent.evaluation import Evaluation
 from agent.games.batch_evaluation import BatchEvaluation
-from agent.games.batches import Priors, Values, judge
+from agent.games.batches import PaddedMoves, Priors, Values, judge
 from agent.games.stones import BLACK, NOWHERE, PASS, WHITE, Shape, Stones
 
 NO_POINT = NO_MOVE = -1
@@ -32,7 +32,7 @@ class _Go(Protocol):
 
 
 @dataclass(frozen=True)
-class GoBatch:
+class GoBatch(PaddedMoves):
     """Positions of Go on boards of one size.
 
     A point is row * size + column, both from 0 at the lower left, as A1 is; passing is size * size.
@@ -51,14 +51,6 @@ class GoBatch:
     last: npt.NDArray[np.int64]
     moves: npt.NDArray[np.int32]
     counts: npt.NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.counts)
-
-    @property
-    def width(self) -> int:
-        """The most legal moves of a position."""
-        return int(self.moves.shape[1])
 
 
 def of_go(evaluation: Evaluation) -> BatchEvaluation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from kempelen import pictures
 from kempelen.lab import algorithms, limits, picture, subject, words
 from kempelen.lab.observation import observe
 from kempelen.lab.sketch import sketch
@@ -16,19 +17,19 @@ def configure(parser: ArgumentParser) -> None:
     algorithms.configure(parser, several=False)
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FILE",
-        help=f"the picture; its name ends in {', '.join(picture.SUFFIXES)}",
+        help=f"the picture; its name ends in {', '.join(pictures.SUFFIXES)}",
     )  # fmt: skip
     limits.configure(parser)
 
 
 def run(arguments: Namespace) -> int:
     """Search, draw and say where the picture is."""
-    path = picture.check_output(arguments.output)
+    path = pictures.check_picture(arguments.output, libraries=picture.LIBRARIES)
     say = words.language(arguments.lang)
     seen = observe(arguments, say)
     drawn = sketch(seen.at.game, seen.at.depth, seen.events, seen.pv, say)
     title = f"{seen.algorithm.text}: {seen.counts.leaves} {say('leaves')}, "
     title += f"{seen.counts.nodes} {say('nodes')}"
-    picture.save(picture.tree_figure(drawn, title, say), path)
+    pictures.save(picture.tree_figure(drawn, title, say), path)
     print(path)
     return 0

@@ -1,8 +1,7 @@
-"""Pictures of trees, as SVG, PNG or PDF: bigtree lays them out, matplotlib draws them."""
+"""Pictures of trees: bigtree lays them out, matplotlib draws them."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kempelen.lab.sketch import Sketched
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SUFFIXES = (".svg", ".png", ".pdf")
+LIBRARIES = ("bigtree",)
 # Inches from leaf to leaf, from level to level, and for a letter of a value.
 LEAF_GAP, LEVEL_GAP, LETTER = 0.62, 1.0, 0.095
 WIDEST = 60.0
@@ -23,34 +22,6 @@ LONG, LONG_SHAPE = 4, "ellipse,pad=0.15"
 # The lines to nodes that the search did not come to, and that a table answered for.
 NOT_VISITED, REMEMBERED = (0, (3, 3)), (0, (1, 1.5))
 FILLS = {"MAX": "#dbeafe", "MIN": "#fef3c7", "chance": "#dcfce7"}
-
-
-def require_library() -> None:
-    """Raise ValueError with the remedy if the libraries that draw are not installed."""
-    try:
-        import bigtree  # noqa: F401
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ValueError(f"{error.name} is not installed: pip install 'kempelen[lab]'") from None
-
-
-def check_output(path: Path) -> Path:
-    """Return a path to which a picture can be written, else raise ValueError with the remedy."""
-    require_library()
-    if path.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"{path} is no picture: its name must end in {', '.join(SUFFIXES)}")
-    if not path.parent.is_dir():
-        raise ValueError(f"{path}: there is no folder {path.parent}")
-    return path
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure; the text of an SVG stays text."""
-    import matplotlib
-
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "kempelen"}):
-        metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-        figure.savefig(path, dpi=150, bbox_inches="tight", metadata=metadata)
 
 
 def tree_figure(root: Sketched, title: str, say: Say, *, strategy: bool = False) -> Figure:

@@ -22,8 +22,9 @@ from agent.search.catalogue import algorithms as catalogue
 from agent.search.configuration import Configuration
 from agent.search.cursor import Label
 from agent.search.observing import Evaluated, Event, observed
+from kempelen import pictures
 from kempelen.console import with_progress
-from kempelen.lab import picture, words
+from kempelen.lab import words
 from kempelen.lab.subject import Subject
 from kempelen.numbers import positive
 
@@ -74,7 +75,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the trees (default: 0)")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE",
-        help=f"the picture; its name ends in {', '.join(picture.SUFFIXES)}",
+        help=f"the picture; its name ends in {', '.join(pictures.SUFFIXES)}",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the points as one JSON object")
 
@@ -85,7 +86,7 @@ def run(arguments: Namespace) -> int:
     if arguments.output is None and not arguments.json:
         raise ValueError("nothing to do: name a picture with -o FILE, or ask for --json")
     if arguments.output is not None:
-        picture.check_output(arguments.output)
+        pictures.check_picture(arguments.output)
     if b < 2 or b**d > MOST_LEAVES:
         raise ValueError(
             f"trees of branching {b} and depth {d} are not for a plot: use a branching from 2 and "
@@ -103,7 +104,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         print(json.dumps({"trees": arguments.trees, "points": [asdict(each) for each in points]}))
     if arguments.output is not None:
-        picture.save(figure(points, b, d, say), arguments.output)
+        pictures.save(figure(points, b, d, say), arguments.output)
         if not arguments.json:
             print(arguments.output)
     return 0

@@ -21,6 +21,7 @@ from agent.search.and_or import AndOr, Strategy
 from agent.search.counts import Counts, SearchStopped
 from agent.search.mtd import MTD, MTDOptions
 from agent.search.search import SearchOptions
+from kempelen import pictures
 from kempelen.lab import limits, picture, subject, words
 from kempelen.lab.output import show, working
 from kempelen.lab.sketch import MOST_NODES, Kind, Sketched
@@ -51,7 +52,7 @@ def configure(parser: ArgumentParser) -> None:
     subject.configure(parser, depth=False)
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE",
-        help=f"draw the strategy; the name ends in {', '.join(picture.SUFFIXES)}",
+        help=f"draw the strategy; the name ends in {', '.join(pictures.SUFFIXES)}",
     )  # fmt: skip
     parser.add_argument(
         "--branches", type=positive, default=SHOWN, metavar="N",
@@ -64,7 +65,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Solve and print; the exit status is 1 if a limit came before the solution."""
     if arguments.output is not None:
-        picture.check_output(arguments.output)
+        pictures.check_picture(arguments.output, libraries=picture.LIBRARIES)
     at = subject.subject(arguments)
     if at.is_chance:
         raise ValueError(f"{at.name} is a game of chance and has no strategy that always wins")
@@ -82,7 +83,7 @@ def run(arguments: Namespace) -> int:
     if arguments.output is not None:
         root = _sketch(at.game, found, say)
         title = f"{at.name}: {_verdict(found, say)}"
-        picture.save(picture.tree_figure(root, title, say, strategy=True), arguments.output)
+        pictures.save(picture.tree_figure(root, title, say, strategy=True), arguments.output)
     return 0
 
 

@@ -14,7 +14,7 @@ from agent.limits import SideClock
 from protocols.client.engine import EngineClient, EngineOptionError, State
 from protocols.client.process import WORDS_LIMIT, EngineError
 from protocols.client.uci import Answer, InfoCallback, SearchRequest
-from protocols.gtp.values import COLOURS
+from protocols.gtp.values import COLOURS, ENDLESS
 
 # An engine that knows it takes fractions of a second too, and increments.
 EXACT_TIMES = "kata-time_settings"
@@ -44,6 +44,9 @@ class GtpEngine(EngineClient):
     game_id: str = ""
     known: frozenset[str] = frozenset()
     _played: list[str] = field(default_factory=list)
+    # How time runs, and which limits there are, as the engine was told last.
+    _timing: tuple[object, ...] = ()
+    _limits: dict[str, str] = field(default_factory=dict)
 
     async def start(self) -> None:
         """Start the process and ask what it is and knows."""
@@ -97,15 +100,18 @@ class GtpEngine(EngineClient):
     ) -> Answer:
         """Have a move made; raise EngineTimeoutError when `limit` seconds bring none.
 
-        The engine makes its move itself; it is not played to it again.
+        The engine makes its move itself; it is not played to it again. A position that does not
+        follow from the last is set up from the start.
         """
         self._expect_idle()
         if request.fen is not None:
             raise EngineError("a GTP engine begins at the start of a game only")
         own = (request.white, request.black)[request.side]
         colour = COLOURS[request.mover]
-        if not self._played:
-            await self._tell_times(own, request)
+        if not self._goes_on(request):
+            await self.new_game()
+        await self._tell_limits(request, limit)
+        await self._tell_times(own, request)
         await self._catch_up(request)
         if own is not None:
             left = self._seconds(own.time)
@@ -127,26 +133,62 @@ class GtpEngine(EngineClient):
         self._expect_idle()
         return await self._ask(command, limit)
 
+    def _goes_on(self, request: SearchRequest) -> bool:
+        """Tell whether a position follows from the last that the engine has."""
+        known = [move.lower() for move in self._played]
+        return [move.lower() for move in request.moves[: len(known)]] == known
+
     async def _catch_up(self, request: SearchRequest) -> None:
         """Play the moves that the engine has not seen."""
         known = len(self._played)
-        if [move.lower() for move in request.moves[:known]] != [m.lower() for m in self._played]:
-            raise EngineError("the game went on from another position")
         for move, mover in zip(request.moves[known:], request.movers[known:], strict=True):
             await self._ask(f"play {COLOURS[mover]} {move}")
             self._played.append(move)
 
+    async def _tell_limits(self, request: SearchRequest, limit: float) -> None:
+        """Tell what ends a search beside time; where no time runs, half of what there is does."""
+        asked = {
+            "maxPlayouts": request.playouts,
+            "maxNodes": request.nodes,
+            "maxDepth": request.depth,
+        }
+        if SET_PARAMETER not in self.known:
+            if any(asked.values()):
+                given = " or ".join(name for name, number in asked.items() if number)
+                raise EngineError(f"{self.name} cannot be told {given}: it has no {SET_PARAMETER}")
+            return
+        wanted = {
+            name: str(min(number or ENDLESS, ENDLESS))
+            for name, number in asked.items()
+            if number or name in self._limits
+        }
+        if any(asked.values()) and not request.timed:
+            wanted["maxTime"] = f"{limit / 2:.3g}"
+        for name, text in wanted.items():
+            if self._limits.get(name) != text:
+                await self._ask(f"{SET_PARAMETER} {name} {text}", self.start_limit)
+                self._limits[name] = text
+
     async def _tell_times(self, clock: SideClock | None, request: SearchRequest) -> None:
+        """Tell how time runs, at the beginning of a game and when that changes."""
+        timing: tuple[object, ...] = ()
         if clock is not None:
             base = self._seconds(clock.time)
+            timing = "clock", clock.increment, bool(request.moves_to_go)
             if request.moves_to_go:
-                await self._ask(f"time_settings 0 {base} {request.moves_to_go}")
+                command = f"time_settings 0 {base} {request.moves_to_go}"
             elif clock.increment and EXACT_TIMES in self.known:
-                await self._ask(f"{EXACT_TIMES} fischer {base} {clock.increment:g}")
+                command = f"{EXACT_TIMES} fischer {base} {clock.increment:g}"
             else:
-                await self._ask(f"time_settings {base} 0 0")
+                command = f"time_settings {base} 0 0"
         elif request.movetime is not None:
-            await self._ask(f"time_settings 0 {self._seconds(request.movetime)} 1")
+            timing = "movetime", request.movetime
+            command = f"time_settings 0 {self._seconds(request.movetime)} 1"
+        else:
+            command = "time_settings 0 1 0"  # no limit, in the words of GTP
+        if timing != self._timing or (timing and not self._played):
+            await self._ask(command)
+            self._timing = timing
 
     def _seconds(self, seconds: float) -> str:
         """Write a time: in whole seconds where the protocol does not say that more can be read."""

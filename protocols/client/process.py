@@ -244,15 +244,22 @@ class EngineProcess:
             async with asyncio.timeout(1.0):
                 await self._process.wait()
                 await asyncio.wait([self._stderr_reader], timeout=0.2)
-        code = self._process.returncode
-        if code is None:
-            reason = "closed its output"
-        elif code < 0:
-            reason = f"was killed by signal {-code}"
-        else:
-            reason = f"ended with status {code}"
-        words = bytes(self._stderr).strip().splitlines()
-        return f"{reason}: {plain(_text(words[-1]), WORDS_LIMIT)}" if words else reason
+        return end_in_words(self._process.returncode, self._stderr)
+
+
+def end_in_words(code: int | None, stderr: bytes | bytearray) -> str:
+    """Say how a process whose output has ended came to its end, and what it complained of last.
+
+    code: as `subprocess` tells it; None while the process runs.
+    """
+    if code is None:
+        reason = "closed its output"
+    elif code < 0:
+        reason = f"was killed by signal {-code}"
+    else:
+        reason = f"ended with status {code}"
+    words = bytes(stderr).strip().splitlines()
+    return f"{reason}: {plain(_text(words[-1]), WORDS_LIMIT)}" if words else reason
 
 
 def _text(line: bytes | bytearray) -> str:

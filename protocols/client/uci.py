@@ -62,7 +62,8 @@ class SearchRequest:
 
     Clocks are given for both sides, in seconds, or not at all. Of games other than chess the
     moves are in their own notation. side: who is to move, 0 for White. mover, movers: by number,
-    who is to move and who made each move, 0 for who moves first in the game.
+    who is to move and who made each move, 0 for who moves first in the game. playouts: the most
+    for a move, of which UCI and xboard's protocol know nothing.
     """
 
     fen: str | None
@@ -76,6 +77,12 @@ class SearchRequest:
     side: int = 0
     mover: int = 0
     movers: Sequence[int] = ()
+    playouts: int | None = None
+
+    @property
+    def timed(self) -> bool:
+        """Whether a clock or a time for the move runs."""
+        return self.movetime is not None or (self.white is not None and self.black is not None)
 
     def position_line(self) -> str:
         """Return the `position` command."""

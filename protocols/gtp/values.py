@@ -8,6 +8,8 @@ from math import isfinite
 
 # The largest number that a command may hold: seconds, stones, moves.
 MOST = 10**9
+# What KataGo calls a limit that is none.
+ENDLESS = 1 << 50
 LONGEST_MESSAGE = 300
 SYNTAX_ERROR = "syntax error"
 

@@ -1,15 +1,17 @@
 """A bot behind a broker: it answers requests for moves, one at a time, within its limits.
 
-A request names the topic on which it wants its reply and an id that the reply repeats. Every
-request gets exactly one reply: a move, or an error with a code: `bad_request` (it cannot be
-understood), `busy` (too many wait), `time_limit` (its own limit ran out), `engine` (the engine
-failed). A request that comes again is answered again, and thought about once.
+A request names the topic on which it wants its reply, an id that the reply repeats, and the game,
+if that is not chess: a bot plays one. Every request gets exactly one reply: a move, or an error
+with a code: `bad_request` (it cannot be understood, or is of another game), `busy` (too many wait),
+`time_limit` (its own limit ran out), `engine` (the engine failed). A request that comes again is
+answered again, and thought about once.
 
 A bot has its name alone. Its retained status names its run; on its own status topic it asks
 whether another run is online, which that one answers.
 """
 
 import asyncio
+import contextlib
 import hashlib
 import math
 import secrets
@@ -17,8 +19,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+from agent.threads.apart import Apart
 from protocols.client.engine import EngineTimeoutError
 from protocols.client.process import EngineError
 from protocols.client.uci import Answer, SearchRequest
@@ -26,7 +29,14 @@ from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
 from protocols.mqtt.link import PATIENCE, Link, Tell
-from protocols.mqtt.requests import RequestError, encode_answer, parse_request, time_limit
+from protocols.mqtt.positions import ChessPositions, Positions
+from protocols.mqtt.requests import (
+    RequestError,
+    Variant,
+    encode_answer,
+    encode_kind,
+    time_limit,
+)
 from protocols.mqtt.turns import FairQueue
 from protocols.tasks import cancel_all
 
@@ -42,6 +52,8 @@ SETTLING = 3.0
 CLAIM = "claim"
 # Of a request's id, as the schema has it.
 LONGEST_ID = 256
+
+Read = TypeVar("Read")
 
 
 class NameTakenError(Exception):
@@ -75,8 +87,9 @@ class Bot:
         broker: Broker,
         name: str,
         description: str,
-        think: Callable[[bool], Awaitable[BotEngine]],
+        think: Callable[[Variant], Awaitable[BotEngine]],
         *,
+        positions: Positions | None = None,
         queue_limit: int = QUEUE_LIMIT,
         client_limit: int = CLIENT_LIMIT,
         longest: float = LONGEST_SEARCH,
@@ -85,18 +98,20 @@ class Bot:
     ) -> None:
         """Prepare to answer as `name`.
 
-        think: gives the engine to use, a fresh one after an engine's failure; it is told whether
-        for Chess960. queue_limit, client_limit: how many requests may wait in all, and of one
-        client. longest: seconds for one request. patience: seconds for which the broker may be
-        away. tell: takes sentences about broker and name.
+        think: gives the engine to use, a fresh one after an engine's failure; it is told which
+        variant is played. positions: what it can be asked about, chess without it. queue_limit,
+        client_limit: how many requests may wait in all, and of one client. longest: seconds for
+        one request. patience: seconds for which the broker may be away. tell: takes sentences
+        about broker and name.
         """
         self.name = name
         self._broker = broker
         self._description = description
         self._think = think
+        self._positions = positions or ChessPositions()
         self._longest = longest
         self._tell = tell or (lambda text: None)
-        self._game: tuple[str, str] | None = None
+        self._game: tuple[str, str, Variant] | None = None
         self._queue: FairQueue[_Task] = FairQueue(queue_limit, client_limit)
         self._open: set[bytes] = set()
         self._answered: OrderedDict[bytes, dict[str, Any]] = OrderedDict()
@@ -239,7 +254,8 @@ class Bot:
         self._connection.snapshot(self._status, self._payload("online", **more))
 
     def _payload(self, state: str, **more: Any) -> dict[str, Any]:
-        engine = {"engine": self._description} if state == "online" else {}
+        kind = encode_kind(self._positions.variant)
+        engine = {"engine": self._description, "kind": kind} if state == "online" else {}
         own = {"name": self.name, "state": state, **engine, "run": self._run}
         return {**own, "connection": self._connections, **more}
 
@@ -295,8 +311,9 @@ class Bot:
             if left <= 0:
                 return _failure("time_limit", f"waited longer than its {limit:g} s")
             async with asyncio.timeout(left):
-                request = await asyncio.to_thread(parse_request, payload)
-                answer = await self._search(payload, request, task.arrived + limit)
+                deadline = task.arrived + limit
+                asked = await _apart(lambda: self._positions.read(payload, deadline))
+                answer = await self._search(payload, *asked, deadline)
         except RequestError as error:
             return _failure("bad_request", str(error))
         except (EngineTimeoutError, TimeoutError):
@@ -312,11 +329,11 @@ class Bot:
         return encode_answer(answer)
 
     async def _search(
-        self, payload: Mapping[str, Any], request: SearchRequest, deadline: float
+        self, payload: Mapping[str, Any], request: SearchRequest, variant: Variant, deadline: float
     ) -> Answer:
-        engine = await self._think(payload.get("chess960", False))
+        engine = await self._think(variant)
         # A name of a game means what its client means by it.
-        game = (payload["reply_to"], payload.get("game", ""))
+        game = (payload["reply_to"], payload.get("game", ""), variant)
         if game != self._game or not game[1]:
             await engine.new_game()
             self._game = game
@@ -327,6 +344,27 @@ class Bot:
         if topic is not None:
             shown = number if isinstance(number, str) and len(number) <= LONGEST_ID else None
             self._connection.message(topic, {"id": shown, **reply})
+
+
+async def _apart(work: Callable[[], Read]) -> Read:
+    """Return what a call returns, in a thread that is given up where a user's game does not return.
+
+    Neither other requests nor the end of the bot wait for it.
+    """
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(over.set)
+
+    call = Apart(work, "request")
+    call.over.then(tell)
+    try:
+        await over.wait()
+    except asyncio.CancelledError:
+        call.give_up()
+        raise
+    return call.result()
 
 
 def _failure(code: str, message: str) -> dict[str, Any]:

@@ -7,17 +7,25 @@ not shown itself again gets a moment for that too.
 
 import asyncio
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from protocols.client.engine import EngineTimeoutError
+from protocols.client.engine import EngineOptionError, EngineTimeoutError
 from protocols.client.process import EngineError
 from protocols.client.uci import Answer, SearchRequest
 from protocols.mqtt import payloads, topics
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
 from protocols.mqtt.link import PATIENCE, Link, Presence, Stopwatch, Tell
-from protocols.mqtt.requests import encode_request, parse_reply
+from protocols.mqtt.requests import (
+    CHESS_VARIANT,
+    Variant,
+    difference,
+    encode_kind,
+    encode_request,
+    parse_reply,
+)
 
 # Within so many seconds a bot finds the broker again that is back.
 RETURN = 5.0
@@ -27,11 +35,12 @@ KNOWN = 10_000
 
 @dataclass
 class _Known:
-    """A bot as its status shows it. mark: its run, and which connection of that."""
+    """A bot as its status shows it. kind: the game; mark: its run, and which connection of that."""
 
     online: asyncio.Event = field(default_factory=asyncio.Event)
     presence: Presence = field(default_factory=Presence)
     mark: tuple[Any, Any] | None = None
+    kind: Mapping[str, Any] = field(default_factory=lambda: encode_kind(CHESS_VARIANT))
     returning: asyncio.TimerHandle | None = None
 
 
@@ -73,8 +82,11 @@ class BotClient:
         """Return when the broker is there, or raise BrokerLostError."""
         await self._link.wait_for_broker()
 
-    async def wait_for(self, name: str, limit: float) -> None:
-        """Return when the bot is online; EngineTimeoutError after `limit` seconds."""
+    async def wait_for(self, name: str, limit: float, variant: Variant = CHESS_VARIANT) -> None:
+        """Return when the bot is online; EngineTimeoutError after `limit` seconds.
+
+        EngineOptionError if it plays another game, or with other options.
+        """
         broker = self._link.presence
         online = asyncio.ensure_future(self._bot(name).online.wait())
         try:
@@ -83,6 +95,8 @@ class BotClient:
             raise EngineTimeoutError(f"bot {name} is not online after {limit:g} s") from None
         finally:
             online.cancel()
+        if found := difference(self._bot(name).kind, variant):
+            raise EngineOptionError(f"bot {name} {found}")
 
     async def ask(
         self,
@@ -90,8 +104,7 @@ class BotClient:
         game: str,
         request: SearchRequest,
         limit: float,
-        *,
-        chess960: bool = False,
+        variant: Variant = CHESS_VARIANT,
     ) -> Answer:
         """Return the bot's move; EngineTimeoutError after `limit` seconds, or its own error."""
         number = secrets.token_hex(8)
@@ -100,7 +113,7 @@ class BotClient:
         presence = self._bot(name).presence
         watch = Stopwatch(presence)
         payload = {"id": number, "reply_to": self._replies, "game": game, "limit": limit}
-        payload |= encode_request(request, chess960=chess960)
+        payload |= encode_request(request, variant)
         try:
             self._connection.stand(number, topics.bot(name, "requests"), payload)
             await self._link.wait_for(question.reply, presence, watch, limit)
@@ -148,6 +161,7 @@ class BotClient:
         if payload["state"] != "online":
             bot.online.clear()
             return
+        bot.kind = payload.get("kind", encode_kind(CHESS_VARIANT))
         bot.online.set()
         mark = payload.get("run"), payload.get("connection")
         if mark != bot.mark or mark[0] is None:

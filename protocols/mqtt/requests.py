@@ -1,10 +1,12 @@
 """Requests for moves and their answers: our values as JSON has them, and back, checked."""
 
-from collections.abc import Mapping
+import math
+import reprlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-import chess
-
+from agent.border.plain_text import plain, plain_name
 from agent.limits import Cp, Info, Mate, SideClock
 from protocols.client.engine import EngineTimeoutError
 from protocols.client.process import EngineError
@@ -14,24 +16,78 @@ from protocols.mqtt import payloads
 DEFAULT_LIMIT = 60.0
 # An error's message is shown up to this length.
 SHOWN = 300
+CHESS = "chess"
+# The options of a game that an engine is told at its beginning.
+TOLD = ("size", "komi")
+# Limits of a search that are counted, not timed.
+COUNTS = ("nodes", "depth", "playouts")
 
 
 class RequestError(ValueError):
-    """A request that cannot be understood."""
+    """A request that cannot be understood; the message is short and plain."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(plain(text, SHOWN))
 
 
-def encode_request(request: SearchRequest, *, chess960: bool = False) -> dict[str, Any]:
-    """Return a request's position and limits as JSON has them."""
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What is played: chess, maybe Chess960, or another game with options of its class."""
+
+    name: str = CHESS
+    options: Mapping[str, Any] = field(default_factory=dict)
+    chess960: bool = False
+
+
+CHESS_VARIANT = Variant()
+
+
+def public_name(game: str) -> str:
+    """Return the name by which others ask for a game: of one of a file that of its class."""
+    return game.rpartition(":")[2]
+
+
+def same_option(value: Any, other: Any) -> bool:
+    """Tell whether two values of an option are the same for JSON, which has lists for tuples."""
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple):
+        return len(value) == len(other) and all(map(same_option, value, other))
+    return bool(value == other)
+
+
+def difference(kind: Mapping[str, Any], variant: Variant) -> str:
+    """Return what a bot of a kind, as its status shows it, cannot play of a variant, or nothing."""
+    plays = plain_name(kind["name"])
+    if plays != variant.name:
+        return f"plays {plays}, not {variant.name}"
+    own = kind.get("options", {})
+    for name, value in variant.options.items():
+        if name in own and name not in TOLD and not same_option(value, own[name]):
+            return plain(
+                f"plays {plays} with {name}={reprlib.repr(own[name])}, not {reprlib.repr(value)}",
+                SHOWN,
+            )
+    return ""
+
+
+def encode_kind(variant: Variant) -> dict[str, Any]:
+    """Return a game and its options as JSON has them, as far as it can hold them."""
+    return {"name": variant.name, "options": _plain_options(variant.options)}
+
+
+def encode_request(request: SearchRequest, variant: Variant = CHESS_VARIANT) -> dict[str, Any]:
+    """Return a request's game, position and limits as JSON has them."""
     limits: dict[str, Any] = {
         name: value
-        for name in ("movetime", "nodes", "depth", "moves_to_go")
+        for name in ("movetime", "moves_to_go", *COUNTS)
         if (value := getattr(request, name)) is not None
     }
     for side, clock in (("white", request.white), ("black", request.black)):
         if clock is not None:
             limits[side] = {"time": clock.time, "increment": clock.increment}
-    variant = {"chess960": True} if chess960 else {}
-    return {"fen": request.fen, "moves": list(request.moves), **variant, "limits": limits}
+    if variant.name != CHESS:
+        return {"kind": encode_kind(variant), "moves": list(request.moves), "limits": limits}
+    chess960 = {"chess960": True} if variant.chess960 else {}
+    return {"fen": request.fen, "moves": list(request.moves), **chess960, "limits": limits}
 
 
 def time_limit(payload: Mapping[str, Any], longest: float) -> float:
@@ -42,44 +98,29 @@ def time_limit(payload: Mapping[str, Any], longest: float) -> float:
     return min(float(payload.get("limit", DEFAULT_LIMIT)), longest)
 
 
-def parse_request(payload: Mapping[str, Any]) -> SearchRequest:
-    """Return what a valid request asks for; RequestError if it is not to be had.
+def parse_limits(limits: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """Return the limits of a valid request as SearchRequest has them.
 
-    The position and the moves are spelled as we spell them, so that no engine reads another
-    position in them than was checked here.
+    known: those that the engine can be told beside times. RequestError for another, or for none.
     """
-    chess960 = payload.get("chess960", False)
-    fen = payload.get("fen")
-    moves = []
-    try:
-        board = chess.Board(fen or chess.STARTING_FEN, chess960=chess960)
-        if not board.is_valid():
-            raise RequestError(f"not a legal position: {fen}")
-        start = None if fen is None else board.fen(shredder=chess960)
-        for text in payload.get("moves", ()):
-            move = board.parse_uci(text)
-            moves.append(board.uci(move))
-            board.push(move)
-    except (ValueError, IndexError) as error:
-        raise RequestError(str(error)) from None
-    if not any(board.generate_legal_moves()):
-        raise RequestError("the game is over: no legal move")
-    limits = payload["limits"]
-    request = SearchRequest(
-        fen=start,
-        moves=tuple(moves),
-        white=_clock(limits.get("white")),
-        black=_clock(limits.get("black")),
-        moves_to_go=_whole(limits.get("moves_to_go")),
-        movetime=limits.get("movetime"),
-        nodes=_whole(limits.get("nodes")),
-        depth=_whole(limits.get("depth")),
-        side=0 if board.turn else 1,
-    )
-    clocks = request.white is not None and request.black is not None
-    if not clocks and request.movetime is request.nodes is request.depth is None:
-        raise RequestError("limits: give movetime, nodes, depth, or white and black clocks")
-    return request
+    if absent := [name for name in COUNTS if name in limits and name not in known]:
+        there = ", ".join(("movetime", "white and black clocks", *sorted(known)))
+        raise RequestError(
+            f"limits: the engine of this bot cannot be told {' or '.join(absent)}, but {there}"
+        )
+    white, black = _clock(limits.get("white")), _clock(limits.get("black"))
+    counts = {name: _whole(limits.get(name)) for name in COUNTS}
+    movetime = limits.get("movetime")
+    if (white is None or black is None) and movetime is None and not any(counts.values()):
+        given = ", ".join(("movetime", *sorted(known)))
+        raise RequestError(f"limits: give {given}, or white and black clocks")
+    return {
+        "white": white,
+        "black": black,
+        "moves_to_go": _whole(limits.get("moves_to_go")),
+        "movetime": movetime,
+        **counts,
+    }
 
 
 def encode_answer(answer: Answer) -> dict[str, Any]:
@@ -138,3 +179,14 @@ def _clock(clock: Mapping[str, Any] | None) -> SideClock | None:
 def _whole(number: float | None) -> int | None:
     """Return a number that is whole as an int; JSON has 5.0 for 5 too."""
     return None if number is None else int(number)
+
+
+def _plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are numbers, texts, switches, or lists of them."""
+
+    def is_plain(value: Any) -> bool:
+        if isinstance(value, list | tuple):
+            return all(map(is_plain, value))
+        return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+
+    return {name: value for name, value in options.items() if is_plain(value)}

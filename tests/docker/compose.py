@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +11,30 @@ import yaml
 from tests.docker.buildah import Container
 
 
+def services_of(files: Sequence[Path]) -> dict[str, Any]:
+    """Return the services of a file of compose, and of those that are laid over it."""
+    first, *others = (yaml.safe_load(file.read_text())["services"] for file in files)
+    for other in others:
+        for name, entries in other.items():
+            # Such entries take the place of those below, where lists would be added to them.
+            assert all(isinstance(entry, str) for entry in entries.values())
+            first[name] |= entries
+    return dict(first)
+
+
 class Composition:
-    """What compose.yaml says, its named volumes in folders of our own.
+    """What compose.yaml and what is laid over it say, its named volumes in folders of our own.
 
     containers: by the image that a service names.
     """
 
-    def __init__(self, file: Path, folder: Path, containers: dict[str, Container]) -> None:
-        self._clone = file.parent
+    def __init__(
+        self, files: Sequence[Path], folder: Path, containers: dict[str, Container]
+    ) -> None:
+        self._clone = files[0].parent
         self._folder = folder
         self._containers = containers
-        self.services: dict[str, Any] = yaml.safe_load(file.read_text())["services"]
+        self.services = services_of(files)
         hosts = (f"127.0.0.1 {name}\n" for name in ("localhost", *self.services))
         (folder / "hosts").write_text("".join(hosts))
 

@@ -24,6 +24,7 @@ from tests.docker.network import Network
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = ROOT / "compose.yaml"
+GO = ROOT / "docker" / "go.yaml"
 # Python's image and Mosquitto's, of Debian's packages.
 PACKAGES = ["python3", "python3-venv", "ca-certificates", "mosquitto", "netcat-openbsd"]
 MOSQUITTO = "docker.io/library/eclipse-mosquitto:2"
@@ -102,12 +103,16 @@ def test_it_is_not_larger_than_needed(image):
     assert image.megabytes < 520
 
 
-def test_the_composed_match(built, container, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("files", "records", "game"),
+    [((COMPOSE,), "match.pgn", "[Event "), ((COMPOSE, GO), "go.json", '"pair"')],
+)
+def test_the_composed_match(built, container, tmp_path, monkeypatch, files, records, game):
     buildah, debian, image = built
     debian.run("install", "-d", "-o", "mosquitto", "/mosquitto/config", "/mosquitto/data")
     # Mosquitto's image stands for its program, which Debian has too.
     containers = {MOSQUITTO: debian, "kempelen": container}
-    composition = Composition(COMPOSE, tmp_path, containers)
+    composition = Composition(files, tmp_path, containers)
 
     def command(service):
         return composition.command(service, image.entrypoint, image.config["User"])
@@ -128,7 +133,7 @@ def test_the_composed_match(built, container, tmp_path, monkeypatch):
             assert running["runner"].returncode == 0, output
             assert running["watcher"].wait(30) == 0, screen.text()
             assert "4/4" in screen.text()
-            assert (tmp_path / "records" / "match.pgn").read_text().count("[Event ") == 4
+            assert (tmp_path / "records" / records).read_text().count(game) == 4
             assert set(running) == composition.services.keys() - {"credentials"}
         finally:
             for process in running.values():

@@ -13,9 +13,10 @@ import pytest
 
 from agent.chess import bench
 from benchmarks.random_network import random_network
-from kempelen import match
+from kempelen import match, selfplay
 from tests import in_process
 from tests.pages import GUIDES, MEASUREMENTS, ROOT, Block, Page, cases, label
+from training import examination
 
 pytestmark = pytest.mark.early
 
@@ -93,6 +94,10 @@ def test_console(
 ) -> None:
     # As deep as it is, tests/kempelen/test_bench.py makes the search of `kempelen bench`.
     monkeypatch.setattr(bench, "POSITIONS", bench.POSITIONS[:2])
+    monkeypatch.setattr(selfplay, "usable_cores", lambda: 1)  # each process loads the kernel
+    # How fast an evaluation is, `kempelen try` measures for seconds.
+    monkeypatch.setattr(examination, "CALLING", 0.01)
+    monkeypatch.setattr(examination, "SEARCHING", 0.05)
     folder_of(page)
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, *shown = part.splitlines()

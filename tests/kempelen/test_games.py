@@ -115,10 +115,11 @@ def test_the_same_game_at_fixed_nodes_has_the_same_node_counts(warm_cache):
     assert play() == play()
 
 
-def test_fast_games_against_itself(warm_cache):
+def test_fast_games_against_itself(warm_cache, thorough):
     script = Path(__file__).parents[2] / "benchmarks" / "self_play.py"
     # The margin is for a busy machine: the benchmark itself allows none.
-    limits = ["--games", "2", "--time", "0.5", "--increment", "0.01", "--margin", "2"]
+    clock = ["0.5", "--increment", "0.01"] if thorough else ["0.2", "--increment", "0.003"]
+    limits = ["--games", "2", "--time", *clock, "--margin", "2"]
     command = [sys.executable, script, *limits]
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr

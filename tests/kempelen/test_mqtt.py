@@ -1,5 +1,6 @@
 """The commands that need a broker, or could do with one, where there is none."""
 
+import re
 import threading
 import time
 
@@ -122,6 +123,49 @@ def test_what_serve_cannot_do(capsys, words, message):
         status = end.code
     assert status == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--game", "nonsense"], "--game: there is no game 'nonsense'; there are checkers"),
+        (["--game", "go", "--size", "25"], "--game: game go: a board of size 25 cannot be"),
+        (["--game", "go", "--option", "colour=1"], "game go: .*colour.*; its options: size, komi"),
+        (["--size", "9"], "--size, --komi and --option are of other games: add --game"),
+        (["--game", "go", "--engine", spec()], "plays chess only: go is played by programs with"),
+        (["--game", "go", "--engine", "agent=chess"], "plays chess only: go is played by programs"),
+        (["--game", "nim", "--engine", "algorithm=compiled"], "there is no compiled search for"),
+        (["--game", "nim", "--engine", "algorithm=x"], "engine bot: .*'x'"),
+        (["--game", "go", "--engine", "cmd=/no/such,proto=gtp"], "engine bot: .*/no/such"),
+        (["--engine", "cmd=other,proto=mqtt"], "--engine: a bot is asked over a broker itself"),
+        (["--engine", "proto=uci"], "--engine: cmd=PROGRAM is missing"),
+    ],
+)
+def test_what_a_bot_cannot_play(capsys, nowhere, words, message):
+    line = ["serve", "--name", "bot", "--mqtt", nowhere, "--broker-patience", "1", *words]
+    assert main(line) == 2
+    errors = capsys.readouterr().err
+    assert re.search(message, errors), errors
+    assert len(errors.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--engine", "option.Hash=1"],
+        ["--engine", "proto=gtp"],
+        ["--engine", "proto=gtp", "--game", "go"],
+        ["--game", "tic-tac-toe"],
+        ["--game", "connect-four", "--engine", "algorithm=compiled,threads=2"],
+        ["--game", "go", "--size", "13", "--komi", "0.5", "--engine", "option.Threads=2"],
+    ],
+)
+def test_engines_that_a_bot_can_have(capsys, nowhere, words):
+    """They start; there is only no broker."""
+    line = ["serve", "--name", "bot", "--mqtt", nowhere, "--broker-patience", "0.1", *words]
+    assert main(line) == 1
+    assert "stayed away for 0.1 s" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_watch_says_what_it_waits_for(capsys, nowhere):

@@ -90,7 +90,9 @@ def test_a_folder_that_cannot_be_made_is_named_before_anything_is_built(warm_cac
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent as on POSIX")
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "sent", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.thorough)]
+)
 def test_an_interrupted_build_is_taken_up_again(warm_cache, tmp_path, sent):
     build = [*TABLES, "build", "KBNK", "KQK", "--folder", str(tmp_path), "--threads", "1"]
     old = tmp_path / "KQK.dtm.1.2.tmp"

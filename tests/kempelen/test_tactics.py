@@ -75,6 +75,7 @@ def generator():
     return generate_tactics
 
 
+@pytest.mark.thorough
 def test_the_script_writes_the_open_boards_again(generator, tmp_path, monkeypatch):
     monkeypatch.setattr(generator, "closed_boards", lambda seed, report: {})
     generator.write(tmp_path, 1, lambda text: None)
@@ -97,6 +98,7 @@ def test_the_solver_knows_the_vital_point_of_three(generator):
     assert generator.proved("", 9, stones, space | ring, generator.below(7), (set(), ring)) is None
 
 
+@pytest.mark.thorough
 def test_gnu_go_agrees():
     files = [path for path in sorted(FOLDER.glob("*.tst")) if path.stem not in SLOW]
     command = f"{program('gnugo')} --mode gtp --chinese-rules --positional-superko"

@@ -167,6 +167,7 @@ def test_a_call_that_does_not_return_is_given_up(attempt, monkeypatch):
     assert re.search(r"endless, called on rnbq\S* .* did not come back within 0\.5 s", err)
 
 
+@pytest.mark.thorough
 def test_a_match_goes_on(attempt, tmp_path):
     line = ["{file}:five", "--nodes", "20", "--ledger", tmp_path / "ledger", "--seed", "3"]
     status, out, _ = attempt(*line, "--games", "2")

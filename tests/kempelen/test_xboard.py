@@ -24,7 +24,7 @@ def test_a_whole_game_in_xboard(warm_cache, tmp_path, thorough):
     cache = cache_folder().parent  # which moves with HOME otherwise
     match = (
         f"-cp -fUCI -fcp {engine} -sUCI -scp {engine} -tc 0:02 -inc 0.05 -mg 1 -sgf {game_file} "
-        f"-popupExitMessage false {'-ponder' if thorough else '-xponder'}"
+        f"-popupExitMessage false {'-ponder' if thorough else '-xponder -depth 3'}"
     )
     process = subprocess.Popen(
         ["xvfb-run", "-a", "xboard", *match.split()],

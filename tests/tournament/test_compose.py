@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-import yaml
 
 from protocols.mqtt import topics
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
+from tests.docker.compose import services_of
 from tests.mosquitto import Mosquitto, free_port, until
 from tests.support import program
 
@@ -93,15 +93,23 @@ async def test_everybody_keeps_to_their_part(composed):
         connection.close()
 
 
-def test_the_composed_match(composed, tmp_path):
-    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+@pytest.mark.parametrize(
+    ("others", "limits", "records", "game"),
+    [
+        ((), "--nodes 20000 --games 4", "match.pgn", "[Event "),
+        (("docker/go.yaml",), "--playouts 2000 --games 4", "go.json", '"pair"'),
+    ],
+)
+def test_the_composed_match(composed, tmp_path, others, limits, records, game):
+    services = services_of([ROOT / "compose.yaml", *(ROOT / other for other in others)])
 
     def start(service):
         line = services[service]["command"]
         line = line.replace("mqtt://broker", f"mqtt://127.0.0.1:{composed.port}")
         line = line.replace("/credentials", str(composed.credentials))
         line = line.replace("/data/", f"{tmp_path}/")
-        line = line.replace("--nodes 20000 --games 4", "--nodes 300 --games 2 --maxmoves 8")
+        assert service != "runner" or limits in line
+        line = line.replace(limits, f"{limits.split()[0]} 300 --games 2 --maxmoves 8")
         return subprocess.Popen(
             [sys.executable, "-m", "kempelen.cli", *shlex.split(line)],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -114,7 +122,7 @@ def test_the_composed_match(composed, tmp_path):
         shown, _ = running["watcher"].communicate(timeout=30)
         assert running["watcher"].returncode == 0, shown
         assert "2/2" in shown
-        assert (tmp_path / "match.pgn").read_text().count("[Event ") == 2
+        assert (tmp_path / records).read_text().count(game) == 2
     finally:
         for process in running.values():
             process.terminate()

@@ -67,8 +67,8 @@ def test_other_games_are_for_who_plays_every_game(protocol):
         settings(*engines, game=game, time=TimeControl(movetime=1))
     else:
         message = (
-            "^engine x plays chess only: nim is played by programs with the protocol gtp and "
-            "agents with the protocol lab$"
+            "^engine x plays chess only: nim is played by programs with the protocol gtp, agents "
+            "with the protocol lab and bots with the protocol mqtt$"
         )
         with pytest.raises(SettingsError, match=message):
             settings(*engines, game=game, time=TimeControl(movetime=1))
@@ -80,7 +80,7 @@ def test_a_bot_needs_a_broker():
 
 
 def test_an_agent_of_the_lab_is_started_by_what_the_match_itself_imports():
-    agent = lab_program(one(EngineProtocol.LAB), GameSettings("nim"), TimeControl(depth=2))
+    agent = lab_program(one(EngineProtocol.LAB), GameSettings("nim"))
     assert agent.command == sys.executable
     assert agent.arguments[:2] == ("-m", "protocols.gtp")
 
@@ -95,10 +95,10 @@ def lab(command, **options):
 def test_the_compiled_search_is_an_agent_of_the_lab():
     engine = lab("compiled", threads="2", memory="64")
     check_engine(engine, GO_GAME)
-    session = json.loads(lab_program(engine, GO_GAME, TimeControl(playouts=10)).arguments[2])
+    session = json.loads(lab_program(engine, GO_GAME).arguments[2])
     assert session["algorithm"] is None
     means = session["means"]
-    assert (means["threads"], means["megabytes"], means["playouts"]) == (2, 64, 10)
+    assert (means["threads"], means["megabytes"]) == (2, 64)
 
 
 @pytest.mark.parametrize(

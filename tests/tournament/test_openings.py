@@ -1,7 +1,6 @@
 """Files of openings, tournaments and trees by strangers: read, or refused with a message."""
 
 import random
-import sys
 
 import pytest
 
@@ -83,15 +82,6 @@ def test_damaged_files_are_named(name, tmp_path, capsys):
     assert len(told) > 100
     assert all(name in message for message in told)
     assert capsys.readouterr().err == ""
-
-
-@pytest.fixture
-def usual_recursion():
-    """The limit of a program's own process, which other tests may have raised in this one."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(1000)
-    yield
-    sys.setrecursionlimit(limit)
 
 
 @pytest.mark.parametrize(

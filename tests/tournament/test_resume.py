@@ -66,7 +66,7 @@ def games_in(path):
 @pytest.mark.skipif(sys.platform != "linux", reason="kills processes by Linux's means")
 def test_killed_and_resumed_equals_uninterrupted(tmp_path, thorough):
     generator = random.Random(3)
-    number, kills = (24, 4) if thorough else (10, 3)
+    number, kills = (24, 4) if thorough else (6, 2)
     straight = subprocess.run(
         command(tmp_path, "straight", games=number), capture_output=True, text=True, timeout=120
     )
@@ -94,7 +94,10 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path, thorough):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, signal.SIGHUP, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough)],
+)
 def test_an_interrupted_run_says_how_to_go_on(tmp_path, number):
     run = subprocess.Popen(
         command(tmp_path, "ledger", games=4000),
@@ -136,6 +139,7 @@ def test_a_run_ends_with_its_terminal(tmp_path):
     assert not any(map(alive, engines))
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_nohup_is_respected(tmp_path):
     run = subprocess.Popen(

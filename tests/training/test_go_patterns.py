@@ -126,7 +126,7 @@ def test_the_command_writes_weights_that_can_be_loaded(played: Path, tmp_path: P
     [
         (["missing.txt", "-o", "w.json"], "missing.txt: No such file or directory"),
         (["{played}", "-o", "no/w.json"], "no/w.json: its folder does not exist"),
-        (["{played}", "-o", "w.json", "--plot", "fit.txt"], "a picture ends in .svg"),
+        (["{played}", "-o", "w.json", "--plot", "fit.txt"], "its name must end in .svg"),
         (["{few}", "-o", "w.json"], "8 games or more are needed"),
     ],
 )

@@ -446,7 +446,7 @@ def test_paths_that_cannot_be_used(
     assert "none.bin: No such file" in complaint(data=[str(tmp_path / "none.bin")])
     assert "its folder does not exist" in complaint(output=str(tmp_path / "none" / "x.nnue"))
     assert "its folder does not exist" in complaint(checkpoint=str(tmp_path / "none" / "x"))
-    assert "a picture ends in .svg" in complaint("--plot", str(tmp_path / "losses.txt"))
+    assert "its name must end in .svg" in complaint("--plot", str(tmp_path / "losses.txt"))
     assert "is not a file of positions" in complaint(data=[__file__])
     none = {"first_ply": 1000}
     assert "no position to learn from" in complaint(filter=none)

@@ -10,13 +10,11 @@ from agent.evaluation import EvaluationError
 from protocols.gtp.command import Command
 from protocols.gtp.go_board import GoBoard
 from protocols.gtp.resignation import ResignRate
-from protocols.gtp.values import Arguments, GtpError
+from protocols.gtp.values import ENDLESS, Arguments, GtpError
 
 if TYPE_CHECKING:
     from protocols.gtp.play import GtpPlay, Settings
 
-# What KataGo calls a limit that is none.
-ENDLESS = 1 << 50
 MOST_THREADS, MOST_MEGABYTES, MOST_SECONDS = 1024, 1 << 20, 1e9
 
 
@@ -60,10 +58,14 @@ def _shown(value: bool) -> str:
     return "true" if value else "false"
 
 
-def _set_playouts(settings: Settings, text: str) -> Settings:
+def _most(text: str) -> int | None:
+    """Read a limit, which may be none."""
     number = _whole(text, ENDLESS)
-    playouts = None if number == ENDLESS else number
-    return replace(settings, means=replace(settings.means, playouts=playouts))
+    return None if number == ENDLESS else number
+
+
+def _set_playouts(settings: Settings, text: str) -> Settings:
+    return replace(settings, means=replace(settings.means, playouts=_most(text)))
 
 
 def _set_threads(settings: Settings, text: str) -> Settings:
@@ -85,15 +87,25 @@ def _set_turns(settings: Settings, text: str) -> Settings:
     return replace(settings, resign_rate=ResignRate(settings.resign_rate.below, _whole(text, 1000)))
 
 
+_MOST = f"a whole number from 1, {ENDLESS} for no limit"
 _PLAYOUTS = SessionParameter(
-    lambda settings: str(settings.means.playouts or ENDLESS),
-    _set_playouts,
-    f"a whole number from 1, {ENDLESS} for no limit",
+    lambda settings: str(settings.means.playouts or ENDLESS), _set_playouts, _MOST
 )
-# In KataGo's words; `memory` is ours, and there visits and playouts differ.
+# In KataGo's words; `maxNodes`, `maxDepth` and `memory` are ours, and there visits and playouts
+# differ.
 PARAMETERS = {
     "maxVisits": _PLAYOUTS,
     "maxPlayouts": _PLAYOUTS,
+    "maxNodes": SessionParameter(
+        lambda settings: str(settings.nodes or ENDLESS),
+        lambda settings, text: replace(settings, nodes=_most(text)),
+        _MOST,
+    ),
+    "maxDepth": SessionParameter(
+        lambda settings: str(settings.depth or ENDLESS),
+        lambda settings, text: replace(settings, depth=_most(text)),
+        _MOST,
+    ),
     "maxTime": SessionParameter(
         lambda settings: f"{settings.seconds:.10g}",
         lambda settings, text: replace(settings, seconds=_real(text, 0, MOST_SECONDS)),

@@ -97,9 +97,10 @@ def test_likelihood_falls_with_the_score_as_the_temperature_says():
 
 
 @pytest.mark.parametrize("skill", [0, 19])
-def test_mates_that_are_seen_are_played_and_avoided(skill):
-    assert choices(skill, (Mate(1), Cp(900)))[0] == 1
-    assert choices(skill, (Cp(-900), Mate(-1)))[0] == 1
+def test_mates_that_are_seen_are_played_and_avoided(skill, thorough):
+    seeds = 300 if thorough else 60
+    assert choices(skill, (Mate(1), Cp(900)), seeds)[0] == 1
+    assert choices(skill, (Cp(-900), Mate(-1)), seeds)[0] == 1
 
 
 def test_the_same_seed_chooses_the_same_and_another_differs():

@@ -1,8 +1,10 @@
 """What the histories learn when a move cuts off."""
 
+from typing import Any
+
 import chess
-import numba
 import numpy as np
+from numba.types import Array
 
 from agent.chess.alphabeta import search
 from agent.chess.evaluators import make_evaluator
@@ -14,19 +16,21 @@ from agent.chess.ordering import (
     reward,
     start_picking,
 )
-from agent.chess.records import MAX_MOVES, NO_MOVE, frame_at, position_at
+from agent.chess.records import MAX_MOVES, NO_MOVE, Worker, frame_at, position_at
 from agent.chess.rules import KernelBoard
+from agent.compiled.native import int64
 from agent.compiled.scores import INFINITE
 from agent.compiled.table_memory import TableMemory
 from agent.evaluation import HANDCRAFTED
+from tests.support import compiled_when_called
 
 DEPTH = 6
 # The knight takes a pawn for nothing; the queen loses by taking the other.
 CAPTURES = "4k3/p7/1p6/4p3/8/5N2/8/1Q2K3 w - - 0 1"
 
 
-@numba.njit
-def pick(worker, table_move, last):  # type: ignore[no-untyped-def]
+@compiled_when_called(Array(int64, 1, "C")(Worker, int64, int64))
+def pick(worker: Worker, table_move: int, last: int) -> Any:
     """Note the moves that are picked as tried, until `last`, which cuts off."""
     picked = np.zeros(MAX_MOVES, np.int64)
     frame = frame_at(worker, 0)
@@ -45,13 +49,13 @@ def pick(worker, table_move, last):  # type: ignore[no-untyped-def]
     return picked[:count]
 
 
-@numba.njit
-def quiet(worker, move):  # type: ignore[no-untyped-def]
+@compiled_when_called(int64(Worker, int64))
+def quiet(worker: Worker, move: int) -> int:
     return quiet_history(worker, 0, move)
 
 
-@numba.njit
-def capture(worker, move):  # type: ignore[no-untyped-def]
+@compiled_when_called(int64(Worker, int64))
+def capture(worker: Worker, move: int) -> int:
     return capture_history(worker, position_at(worker, 0), move)
 
 

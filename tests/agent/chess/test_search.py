@@ -81,7 +81,7 @@ def test_unpruned_search_equals_plain_alpha_beta(
             ordering=Ordering[chess.Move](ratings=True),
         ),
     )
-    number = 6 if depth == 3 else 40 if thorough else 16
+    number = (6 if depth == 3 else 40) if thorough else 3 if depth == 3 else 12
     for board in random_games(depth, number):
         found = last_info(search, board, Limits(depth=depth))
         assert found.score == score(oracle.search(PlainGame(board), depth).value), board.fen()

@@ -68,7 +68,7 @@ import numba
 from agent.compiled import kernel, warming
 warming.load('alphabeta')
 def look_up(x):
-    return {"one": 1, "two": 2}["two"] * x
+    return {1: 1, 2: 2}[2] * x
 signature = numba.int32(numba.int32)
 print(kernel.c_function(signature, look_up, "look_up", foreign=True).ctypes(4), kernel.compiled)
 """

@@ -126,6 +126,7 @@ def wrong(worker: Worker, ply: int) -> int:
 """
 
 
+@pytest.mark.thorough
 def test_mypy_finds_a_misspelled_field_and_words_among_numbers(tmp_path: Path) -> None:
     """It reads this test's kernel alone, and of the others what they declare."""
     options = ["--config-file=", "--follow-imports=silent", "--ignore-missing-imports"]

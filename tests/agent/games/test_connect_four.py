@@ -13,10 +13,13 @@ def played(columns, **size):
     return game
 
 
-def test_perft():
-    assert [perft(ConnectFour(), depth) for depth in range(1, 7)] == [7**d for d in range(1, 7)]
-    # Seven discs in one column do not fit.
-    assert perft(ConnectFour(), 7) == 823_536
+def test_perft(thorough):
+    depths = range(1, 7 if thorough else 6)
+    assert [perft(ConnectFour(), depth) for depth in depths] == [7**depth for depth in depths]
+    # Seven discs in one column do not fit, nor do five where there are four rows.
+    if thorough:
+        assert perft(ConnectFour(), 7) == 823_536
+    assert perft(ConnectFour(height=4), 5) == 7**5 - 7
 
 
 def test_positions_by_ply():

@@ -188,12 +188,13 @@ def slow_perft(slow, depth):
     return count
 
 
-def test_perft():
+def test_perft(thorough):
     for size, depth in ((2, 5), (3, 3)):
         assert perft(Go(size), depth) == slow_perft(Slow(size), depth)
     assert [perft(Go(1), depth) for depth in (1, 2, 3)] == [1, 1, 0]
-    # 19x19: 361 vertices and pass, then one fewer after each stone.
-    assert perft(Go(19), 2) == 361 * 361 + 362
+    # All vertices and pass, then one fewer after each stone.
+    for size in (9, 19) if thorough else (9,):
+        assert perft(Go(size), 2) == size**4 + size**2 + 1
     assert count_positions(Go(3), 1) == [1, 10]
 
 

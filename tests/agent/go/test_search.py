@@ -77,14 +77,14 @@ def check_tree(search: GoSearch, game: Go, node: int = ROOT) -> int:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_the_tree_is_one_of_legal_moves_and_its_visits_add_up(size: int) -> None:
-    random, nodes = Random(size), 0
+def test_the_tree_is_one_of_legal_moves_and_its_visits_add_up(size: int, thorough: bool) -> None:
+    random, playouts, nodes = Random(size), 2000 if thorough else 700, 0
     for _ in range(3):
         search = searching()
         game = random_game(size, random, size * size)
-        info = last_info(search, game, Limits(nodes=2000))
-        assert info.nodes == pool_of(search).visits(ROOT) == 2000
-        assert sum(visits_by_move(search).values()) == 2000
+        info = last_info(search, game, Limits(nodes=playouts))
+        assert info.nodes == pool_of(search).visits(ROOT) == playouts
+        assert sum(visits_by_move(search).values()) == playouts
         nodes += check_tree(search, game)
         assert info.pv[0] in game.moves()
     assert nodes > 50

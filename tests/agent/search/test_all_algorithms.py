@@ -45,9 +45,15 @@ def worth(game, pv, evaluate):
     return sign * value
 
 
-def assert_like_minimax(search, game, depth):
-    expected = Minimax(search.evaluate).search(game, depth).value
+MINIMAX = {}
+
+
+def assert_like_minimax(search, name, game, depth):
+    """The name tells the game and how it is evaluated: minimax searches it once for all."""
     key = game.key()
+    if (name, key, depth) not in MINIMAX:
+        MINIMAX[name, key, depth] = Minimax(search.evaluate).search(game, depth).value
+    expected = MINIMAX[name, key, depth]
     found = search.search(game, depth)
     assert found.value == expected
     assert worth(game, found.pv, search.evaluate) == expected
@@ -84,14 +90,15 @@ def test_unknown_algorithm_is_named():
 
 @pytest.mark.parametrize("name", EXACT)
 class TestEveryExactAlgorithm:
-    def test_on_random_trees(self, name):
+    def test_on_random_trees(self, name, thorough):
         random = Random(5)
         search = algorithm(name)(no_evaluation)
-        for seed in range(120):
+        for seed in range(120 if thorough else 60):
             depth = random.randint(0, 5)
-            assert_like_minimax(search, RandomTree(random.randint(1, 4), depth, seed), depth)
+            tree = RandomTree(random.randint(1, 4), depth, seed)
+            assert_like_minimax(search, f"random tree {seed}", tree, depth)
 
-    def test_on_trees_with_equal_leaves_and_uneven_depth(self, name):
+    def test_on_trees_with_equal_leaves_and_uneven_depth(self, name, thorough):
         random = Random(6)
 
         def grow(depth):
@@ -100,8 +107,8 @@ class TestEveryExactAlgorithm:
             return [grow(depth - 1) for _ in range(random.randint(1, 4))]
 
         search = algorithm(name)(no_evaluation)
-        for _ in range(150):
-            assert_like_minimax(search, Tree(grow(5)), 5)
+        for number in range(150 if thorough else 75):
+            assert_like_minimax(search, f"tree {number}", Tree(grow(5)), 5)
 
     @pytest.mark.parametrize("game_name", WITHOUT_CHANCE)
     def test_on_every_game(self, name, game_name):
@@ -109,19 +116,19 @@ class TestEveryExactAlgorithm:
         depth = DEPTHS.get(game_name, 4)
         search = algorithm(name)(games.evaluation(game_name))
         game = small_game(game_name)
-        assert_like_minimax(search, game, depth)
+        assert_like_minimax(search, game_name, game, depth)
         for _ in range(2):
             for _ in range(random.randint(1, 6)):
                 moves = list(game.moves())
                 if moves:
                     game.play(random.choice(moves))
-            assert_like_minimax(search, game, depth)
+            assert_like_minimax(search, game_name, game, depth)
 
     def test_with_ordered_moves(self, name):
         evaluate = games.evaluation("connect-four")
         ordering = Ordering(ratings=True, killers=True, history=True, successors=evaluate)
         search = searching(name, evaluate, ordering=ordering)
-        assert_like_minimax(search, games.new_game("connect-four"), 3)
+        assert_like_minimax(search, "connect-four", games.new_game("connect-four"), 3)
 
     @pytest.mark.parametrize("game_name", ["checkers", "chess", "tic-tac-toe"])
     def test_with_every_technique_twice(self, name, game_name):
@@ -140,7 +147,7 @@ class TestEveryExactAlgorithm:
         )
         search = searching(name, evaluate, ordering=ordering)
         for _ in range(2):
-            assert_like_minimax(search, game, DEPTHS.get(game_name, 3))
+            assert_like_minimax(search, game_name, game, DEPTHS.get(game_name, 3))
 
     def test_stops_and_leaves_the_game_as_it_was(self, name):
         game = RandomTree(3, 6, seed=1)

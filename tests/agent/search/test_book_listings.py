@@ -128,8 +128,8 @@ def watched(name, root, depth=99):
 
 
 @pytest.mark.parametrize("name", LISTINGS)
-def test_the_same_leaves_in_the_same_order(name):
-    for root, depth in whole_trees(150):
+def test_the_same_leaves_in_the_same_order(name, thorough):
+    for root, depth in whole_trees(150 if thorough else 60):
         leaves = []
         more = [depth] if name == "negascout-1" else []
         value = LISTINGS[name](root, -inf, inf, 1, leaves, *more)

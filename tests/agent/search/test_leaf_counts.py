@@ -38,7 +38,7 @@ def leaves(name, tree, depth, **options):
     ("branching", "depth", "published"),
     [
         (2, 10, (315.7, 308, 278, 222.5, 238.9, 175.7)),
-        (3, 6, (248.6, 235, 221, 175.3, 196.2, 144.2)),
+        pytest.param(3, 6, (248.6, 235, 221, 175.3, 196.2, 144.2), marks=pytest.mark.thorough),
     ],
 )
 def test_mean_leaves_on_random_trees(branching, depth, published, thorough):

@@ -119,6 +119,7 @@ def test_the_same_command_draws_the_same_picture(lab, tmp_path):
     assert draw(lab, tmp_path, "--tree", TREE).read_bytes() == first
 
 
+@pytest.mark.thorough  # every day tests/kempelen/lab/test_spanish.py draws a game by each
 @pytest.mark.parametrize("name", algorithms())
 def test_every_algorithm_can_be_drawn(lab, tmp_path, name):
     svg = draw(lab, tmp_path, "--tree", TREE, "--algorithm", name, "--lang", "es")
@@ -134,7 +135,7 @@ def test_every_algorithm_can_be_drawn(lab, tmp_path, name):
             {"roll", "chance", "6"},
         ),
         (["--game", "chess", "--depth", "1"], {"e2e4"}),
-        (["--game", f"{GAMES / 'chomp.py'}:Chomp", "--depth", "3"], {"c2", "MIN"}),
+        (["--game", f"{GAMES / 'chomp.py'}:Chomp", "--depth", "2"], {"c2", "MIN"}),
         (["--game", "connect-four", "--depth", "2"], {"1", "7"}),
     ],
 )

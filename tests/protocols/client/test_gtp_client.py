@@ -55,7 +55,8 @@ async def test_a_game(start, tmp_path):
     opening = SearchRequest(None, ("c3", "d3"), movers=(0, 1), movetime=2, **BLACK)
     answer = await engine.search(opening, 10)
     assert (answer.move, answer.info) == ("a1", None)
-    going_on = SearchRequest(None, ("c3", "d3", "A1", "e5"), movers=(0, 1, 0, 1), **BLACK)
+    moves = ("c3", "d3", "A1", "e5")
+    going_on = SearchRequest(None, moves, movers=(0, 1, 0, 1), movetime=2, **BLACK)
     assert (await engine.search(going_on, 10)).move == "b1"
     await engine.new_game()
     assert (
@@ -64,7 +65,46 @@ async def test_a_game(start, tmp_path):
     assert said(tmp_path) == [
         *("name", "list_commands", *SETUP, "time_settings 0 2 1", "play black c3"),
         *("play white d3", "genmove black", "play white e5", "genmove black"),
-        *(*SETUP, "play black c3", "genmove white"),
+        *(*SETUP, "time_settings 0 1 0", "play black c3", "genmove white"),
+    ]
+
+
+async def test_a_position_that_does_not_follow_is_set_up(start, tmp_path):
+    engine = await start(make())
+    for moves in (("c3",), ("c3", "a1", "d3"), ("c3", "b1", "d3"), ()):
+        movers = tuple(number % 2 for number in range(len(moves)))
+        side = BLACK if len(moves) % 2 == 0 else WHITE
+        await engine.search(SearchRequest(None, moves, movers=movers, movetime=2, **side), 10)
+    assert said(tmp_path)[2:] == [
+        *(*SETUP, "time_settings 0 2 1", "play black c3", "genmove white"),
+        *("play black d3", "genmove white"),
+        *(*SETUP, "time_settings 0 2 1", "play black c3", "play white b1", "play black d3"),
+        *("genmove white", *SETUP, "time_settings 0 2 1", "genmove black"),
+    ]
+
+
+async def test_times_that_change_are_told(start, tmp_path):
+    engine = await start(make())
+    for limits in ({"movetime": 2}, {"movetime": 2}, {"movetime": 3}, CLOCK, {}):
+        moves = tuple(engine._played)
+        movers = tuple(number % 2 for number in range(len(moves)))
+        side = BLACK if len(moves) % 2 == 0 else WHITE
+        await engine.search(SearchRequest(None, moves, movers=movers, **limits, **side), 10)
+    assert [line for line in said(tmp_path) if line.startswith("time")] == [
+        *("time_settings 0 2 1", "time_settings 0 3 1", "time_settings 59 0 0"),
+        *("time_left white 59 0", "time_settings 0 1 0"),
+    ]
+
+
+async def test_limits_of_our_own(start, tmp_path):
+    arguments = ("-m", "kempelen.cli", "gtp", "--game", "othello", "--algorithm", "alpha-beta")
+    engine = await start(GtpEngine(sys.executable, arguments, game_id="othello"))
+    for limits in ({"depth": 1}, {"depth": 1}, {"nodes": 50, "movetime": 1}, {"playouts": 3}):
+        await engine.search(SearchRequest(None, **limits, **BLACK), 30)
+    assert [line for line in said(tmp_path) if "kata-set-param" in line] == [
+        *("kata-set-param maxDepth 1", "kata-set-param maxTime 15"),
+        *("kata-set-param maxNodes 50", f"kata-set-param maxDepth {1 << 50}"),
+        *("kata-set-param maxPlayouts 3", f"kata-set-param maxNodes {1 << 50}"),
     ]
 
 
@@ -124,8 +164,8 @@ async def test_what_gtp_cannot_do(start):
     assert (await engine.search(SearchRequest(None, **BLACK), 10)).move == RESIGNATION
     with pytest.raises(EngineError, match="start of a game only"):
         await engine.search(SearchRequest("8/8/8/8/8/8/8/8 w - -", **BLACK), 10)
-    with pytest.raises(EngineError, match="another position"):
-        await engine.search(SearchRequest(None, ("c3",), movers=(0,), **BLACK), 10)
+    with pytest.raises(EngineError, match="cannot be told maxPlayouts: it has no kata-set-param"):
+        await engine.search(SearchRequest(None, playouts=5, **BLACK), 10)
     with pytest.raises(EngineOptionError, match=r"no options such as Hash.*kata-set-param"):
         await engine.configure({"Hash": 1})
 

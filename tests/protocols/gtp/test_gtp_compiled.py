@@ -1,4 +1,4 @@
-"""A compiled game over GTP: it plays by default, in time, and with a user's evaluation."""
+"""A compiled game over GTP: it plays by default, and with a user's evaluation."""
 
 import time
 
@@ -151,26 +151,6 @@ def test_an_analysis_of_a_decided_position_waits_for_input(ready):
     assert talk.gtp._player.busy
     talk.say("name")
     assert talk.rest()[-1] == "= Kempelen"
-
-
-def test_an_interrupt_ends_a_long_search_at_once(ready):
-    talk = ready(seconds=1000.0)
-    talk.say("genmove b")
-    while not isinstance(talk.searcher, ConnectFourSearch) or not talk.searcher.progress().nodes:
-        time.sleep(0.01)
-    began = time.monotonic()
-    talk.say("# interrupt")
-    assert talk.hear().startswith("= ")
-    assert time.monotonic() - began < 5
-
-
-@pytest.mark.parametrize("settings", ["time_settings 0 1 1", "kgs-time_settings absolute 10"])
-def test_a_move_comes_in_the_time_of_the_clock(ready, settings):
-    talk = ready(seconds=1000.0)
-    assert talk.answer(settings) == "=\n\n"
-    began = time.monotonic()
-    assert talk.answer("genmove b").startswith("= ")
-    assert time.monotonic() - began < 10
 
 
 def test_nodes_end_the_search(ready):

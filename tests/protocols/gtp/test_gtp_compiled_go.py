@@ -1,6 +1,4 @@
-"""Go over GTP by the compiled search: it plays by default, on boards of any size, and in time."""
-
-import time
+"""Go over GTP by the compiled search: it plays by default, on boards of any size."""
 
 import pytest
 
@@ -119,26 +117,6 @@ def test_the_same_seed_gives_the_same_game(ready):
         talk = ready(size=9, seed=seed)
         games.append([vertex(talk, "bw"[number % 2]) for number in range(6)])
     assert games[0] == games[1] != games[2]
-
-
-def test_an_interrupt_ends_a_long_search_at_once(ready):
-    talk = ready(seconds=1000.0)
-    talk.say("genmove b")
-    while not isinstance(talk.searcher, GoSearch) or not talk.searcher.progress().nodes:
-        time.sleep(0.01)
-    began = time.monotonic()
-    talk.say("# interrupt")
-    assert talk.hear().startswith("= ")
-    assert time.monotonic() - began < 5
-
-
-@pytest.mark.parametrize("settings", ["time_settings 0 1 1", "kgs-time_settings absolute 10"])
-def test_a_move_comes_in_the_time_of_the_clock(ready, settings):
-    talk = ready(seconds=1000.0, size=19)
-    assert talk.answer(settings) == "=\n\n"
-    began = time.monotonic()
-    vertex(talk, "b")
-    assert time.monotonic() - began < 10
 
 
 def test_nodes_end_the_search(ready):

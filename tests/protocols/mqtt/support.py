@@ -22,8 +22,8 @@ class FakeBotEngine:
         self.asked = []
         self.variants = []
 
-    async def get(self, chess960=False):
-        self.variants.append(chess960)
+    async def get(self, variant):
+        self.variants.append(variant)
         return self
 
     async def new_game(self):

@@ -3,16 +3,19 @@
 import asyncio
 import json
 import random
+import threading
 
 import jsonschema
 import pytest
 
 from protocols.client.process import EngineError
+from protocols.client.uci import Answer
 from protocols.mqtt import topics
 from protocols.mqtt.bot import NameTakenError
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
 from protocols.mqtt.link import BrokerLostError
+from protocols.mqtt.positions import GamePositions
 from tests.mosquitto import Listening, Mosquitto, free_port, until
 from tests.protocols.mqtt.support import Asker, FakeBotEngine, serving
 
@@ -83,7 +86,7 @@ async def test_a_null_move_is_refused(mosquitto):
         assert (await asker.reply("null"))["error"]["code"] == "bad_request"
         asker.ask("castling", chess960=True)
         assert (await asker.reply("castling"))["move"] == "a2a3"
-        assert bot.thinker.variants == [True]
+        assert [variant.chess960 for variant in bot.thinker.variants] == [True]
         await asker.close()
 
 
@@ -144,6 +147,38 @@ async def test_an_engine_that_fails_in_any_way_fails_one_request(mosquitto):
             asker.ask("2")
             assert (await asker.reply("2"))["move"]
             await asker.close()
+
+
+STUCK = """
+import time
+from agent.games.nim import Nim
+
+class Stuck(Nim):
+    def play(self, move):
+        while self.text(move) == "c5":
+            time.sleep(0.01)
+        super().play(move)
+"""
+
+
+async def test_a_game_that_does_not_return_costs_one_request(mosquitto, tmp_path):
+    (tmp_path / "stuck.py").write_text(STUCK)
+    positions = GamePositions(f"{tmp_path / 'stuck.py'}:Stuck", {})
+
+    class First(FakeBotEngine):
+        async def search(self, request, limit):
+            return Answer("a1", None, None, 0.0)
+
+    async with serving(mosquitto.broker, thinker=First(), positions=positions):
+        asker, kind = Asker(mosquitto.broker), {"name": "Stuck"}
+        for number in range(8):  # more than a pool of threads would have on few cores
+            asker.ask(f"stuck {number}", kind=kind, moves=["c5"], limit=0.2)
+            reply = await asker.reply(f"stuck {number}")
+            assert reply["error"]["code"] == "time_limit", reply
+        asker.ask("well", kind=kind, moves=["b2"])
+        assert (await asker.reply("well"))["move"] == "a1"
+        await asker.close()
+    await until(lambda: "request" not in [thread.name for thread in threading.enumerate()])
 
 
 async def test_a_second_bot_of_a_name_is_refused(mosquitto):

@@ -20,6 +20,7 @@ VALID = {
         "id": "1",
         "reply_to": "kempelen/v1/replies/me",
         "game": "g",
+        "kind": {"name": "go", "options": {"size": 9, "komi": 6.5}},
         "fen": None,
         "moves": ["e2e4"],
         "limit": 5,
@@ -32,7 +33,11 @@ VALID = {
         "time": 0.5,
         "info": {"depth": 3, "cp": -5, "mate": None, "nodes": 7, "pv": ["e2e4"]},
     },
-    "bot": {"name": "b", "state": "online", "engine": "e", "run": "r", "connection": 1},
+    "bot": {
+        "name": "b", "state": "online", "engine": "e", "run": "r", "connection": 1,
+        "kind": {"name": "go", "options": {"size": 9}},
+    },
+    "kind": {"name": "go", "options": {"size": 9}},
     "info": {
         "run": "r", "sequence": 3, "board": 1, "pair": "1.1-2.1", "game": 1, "ply": 3,
         "side": "white", "depth": 5, "cp": 12, "mate": None, "nodes": 9, "time": 0.1, "pv": [],
@@ -104,6 +109,18 @@ def test_topics_of_replies(topic, valid):
 
 
 @pytest.mark.parametrize(
+    ("name", "valid"),
+    [
+        ("go", True), ("tic-tac-toe", True), ("Chomp", True), ("Ajedrez_más", True), ("", False),
+        ("FILE.py:Class", False), ("/etc/passwd", False), ("a b", False), ("go\n", False),
+        ("\x1b[31m", False), ("\ud800", False), ("x" * 101, False),
+    ],
+)  # fmt: skip
+def test_names_of_games(name, valid):
+    assert same_verdict("kind", {"name": name}) == valid
+
+
+@pytest.mark.parametrize(
     "data",
     [
         b"", b"null", b"[]", b"1", b'{"a": NaN}', b'{"a": -Infinity}', b'{"a": 1e999}',
@@ -127,8 +144,8 @@ def test_payloads_go_and_come():
 def test_problems_say_where():
     request = {**VALID["request"], "moves": ["e2e4", 5], "limits": {"nodes": 2.5}}
     assert payloads.problem("request", request) == "moves: [2] string expected, not 5"
-    request["moves"] = ["0000"]
-    assert "'0000' does not match" in payloads.problem("request", request)
+    request["moves"] = ["e2 e4"]
+    assert "'e2 e4' does not match" in payloads.problem("request", request)
     request["moves"] = []
     assert payloads.problem("request", request) == "limits: nodes: integer expected, not 2.5"
     assert payloads.problem("request", {}) == "id, reply_to, limits missing"

@@ -1,22 +1,17 @@
 """What a bot makes of a valid request, and a client of a reply."""
 
-import chess
 import pytest
 
 from agent.limits import Cp, SideClock
 from protocols.client.engine import EngineTimeoutError
 from protocols.client.process import EngineError
-from protocols.client.uci import SearchRequest
 from protocols.mqtt import payloads
 from protocols.mqtt.requests import (
     RequestError,
-    encode_request,
+    parse_limits,
     parse_reply,
-    parse_request,
     time_limit,
 )
-
-CASTLING = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
 
 
 def request(**changes):
@@ -25,55 +20,13 @@ def request(**changes):
     return payload
 
 
-def test_a_request_goes_and_comes():
-    asked = SearchRequest(
-        None, ("e2e4", "e7e5"), SideClock(1.5, 0.5), SideClock(2.0, 0.0), moves_to_go=3
-    )
-    assert parse_request(request(**encode_request(asked))) == asked
-    black = SearchRequest(None, ("e2e4",), depth=3, side=1)
-    assert parse_request(request(**encode_request(black))) == black
-
-
-@pytest.mark.parametrize(
-    ("changes", "position"),
-    [
-        ({"fen": chess.STARTING_FEN.replace(" ", "\n")}, f"fen {chess.STARTING_FEN}"),
-        ({"fen": CASTLING, "moves": ["e1h1"]}, f"fen {CASTLING} moves e1g1"),
-        ({"fen": "  8/8/8/8/8/k7/7q/K7   b"}, "fen 8/8/8/8/8/k7/7q/K7 b - - 0 1"),
-        ({}, "startpos"),
-    ],
-)
-def test_engines_read_our_spelling(changes, position):
-    assert parse_request(request(**changes)).position_line() == f"position {position}"
-
-
-def test_chess960_has_its_own_castling():
-    asked = parse_request(request(fen=CASTLING, moves=["e1h1"], chess960=True))
-    assert asked.position_line() == (f"position fen {CASTLING.replace('KQkq', 'HAha')} moves e1h1")
-    assert encode_request(asked, chess960=True)["chess960"] is True
-    assert "chess960" not in encode_request(asked)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"moves": ["e2e5"]}, "illegal uci"),
-        ({"moves": ["e2e4", "e2e4"]}, "illegal uci"),
-        ({"fen": "nonsense"}, "fen"),
-        ({"fen": "8/8/8/8/8/8/8/8 w - - 0 1"}, "not a legal position"),
-        ({"fen": "8/8/8/8/8/k7/8/K6q w - - 0 1"}, "game is over"),
-        ({"limits": {"moves_to_go": 5}}, "limits"),
-        ({"limits": {"white": {"time": 5}}}, "limits"),
-    ],
-)
-def test_what_cannot_be_asked(changes, message):
-    with pytest.raises(RequestError, match=message):
-        parse_request(request(**changes))
-
-
-def test_null_moves_are_no_moves():
-    payload = {**request(), "moves": ["0000"]}
-    assert "0000" in payloads.problem("request", payload)
+def test_limits_that_an_engine_can_be_told():
+    found = parse_limits({"nodes": 5.0, "white": {"time": 3}}, {"nodes", "depth"})
+    assert (found["nodes"], found["white"], found["depth"]) == (5, SideClock(3, 0.0), None)
+    with pytest.raises(RequestError, match="cannot be told playouts, but movetime, white and"):
+        parse_limits({"nodes": 5, "playouts": 5}, {"nodes", "depth"})
+    with pytest.raises(RequestError, match="give movetime, depth, or white and black clocks"):
+        parse_limits({"white": {"time": 3}}, {"depth"})
 
 
 def test_limits():

@@ -11,7 +11,6 @@ from agent.chess import engine as engine_module
 from agent.chess.engine import SEARCHES, Engine
 from agent.threads.left_behind import MOST_LEFT
 
-PATIENCE = 20.0
 # What an answer in time takes at most on a busy machine; a search that is not given up takes more.
 SOON = 8.0
 
@@ -59,19 +58,30 @@ def compiled(worker, ply):
 
 
 @pytest.fixture
-def file(tmp_path):
+def await_threads():
+    """Wait for threads of some names; what earlier tests have given up may sleep on."""
+    others = set(threading.enumerate())
+
+    def wait(*names):
+        for thread in set(threading.enumerate()) - others:
+            if thread.name in names:
+                thread.join(60.0)
+                assert not thread.is_alive()
+
+    return wait
+
+
+@pytest.fixture
+def file(tmp_path, await_threads):
     path = tmp_path / "my_eval.py"
     path.write_text(SOURCE)
     yield path
     sys.modules["kempelen_evaluation_my_eval"].gate.set()
-    for thread in threading.enumerate():
-        if thread.name in ("search", "apart"):
-            thread.join(60.0)
-            assert not thread.is_alive()
+    await_threads("search", "apart")
 
 
 @pytest.fixture
-def talk(make_conversation):
+def talk(await_threads, make_conversation):
     conversation = make_conversation(Engine)
     conversation.say("setoption name OwnBook value false", "setoption name Hash value 4", "isready")
     conversation.hear_until("readyok")
@@ -143,7 +153,7 @@ def test_a_stop_ends_what_has_no_clock(talk, file):
         assert complaints(talk.ask("stop"))
 
 
-def test_too_many_sleepers_and_the_hand_made_evaluation_plays(talk, file):
+def test_too_many_sleepers_and_the_hand_made_evaluation_plays(talk, file, await_threads):
     talk.ask(f"setoption name Evaluation value {file}:sleeps")
     for _ in range(MOST_LEFT + 1):
         assert complaints(talk.ask("go movetime 50"))
@@ -151,14 +161,15 @@ def test_too_many_sleepers_and_the_hand_made_evaluation_plays(talk, file):
     assert f"evaluation {file}:sleeps still does not return; the hand-made one plays" in heard[0]
     assert any(" depth 4 " in text for text in heard)
     sys.modules["kempelen_evaluation_my_eval"].gate.set()
-    for thread in threading.enumerate():
-        if thread.name == "search":
-            thread.join(PATIENCE)
+    await_threads("search")
     heard = talk.ask("go depth 1")
     assert " score cp 0 " in heard[-2], "the user's evaluation is back"
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize(
+    "search",
+    [pytest.param(each, marks=[pytest.mark.thorough][: each == "mcts"]) for each in SEARCHES],
+)
 def test_a_compiled_loop_is_given_up_and_rests(talk, file, search):
     talk.ask(f"setoption name Search value {search}", "isready")
     talk.ask(f"setoption name Evaluation value {file}:compiled")
@@ -171,17 +182,14 @@ def test_a_compiled_loop_is_given_up_and_rests(talk, file, search):
     assert "still does not return; the hand-made one plays" in heard[0]
 
 
-def test_a_file_that_does_not_return_is_given_up(talk, tmp_path, monkeypatch):
+def test_a_file_that_does_not_return_is_given_up(talk, tmp_path, monkeypatch, await_threads):
     monkeypatch.setattr(engine_module, "LOADING_PATIENCE", 0.1)
     path = tmp_path / "endless.py"
     path.write_text("while True:\n    pass\n")
     (reply,) = talk.ask(f"setoption name Evaluation value {path}:f")
     assert f"evaluation {path}:f takes more than" in reply
     answer(talk.ask("go depth 2"))
-    for thread in threading.enumerate():
-        if thread.name == "evaluation":
-            thread.join(PATIENCE)
-            assert not thread.is_alive()
+    await_threads("evaluation")
 
 
 def test_a_file_that_exits_is_named(talk, tmp_path):

@@ -1,0 +1,38 @@
+"""A compiled search over GTP ends with its time, whatever game it plays."""
+
+import time
+
+import pytest
+
+from agent.connect_four.search import ConnectFourSearch
+from agent.go.search import GoSearch
+
+SEARCHES = {"connect-four": ConnectFourSearch, "go": GoSearch}
+
+
+@pytest.fixture(params=SEARCHES)
+def talk(request, start):
+    """A session without a book that takes its time, and that has the compiled search."""
+    options = {"size": 19, "megabytes": 8} if request.param == "go" else {}
+    talk = start(game=request.param, algorithm=None, book=False, seconds=1000.0, **options)
+    talk.await_compiled()
+    return talk
+
+
+def test_an_interrupt_ends_a_long_search_at_once(talk):
+    talk.say("genmove b")
+    search = SEARCHES[talk.gtp.settings.game]
+    while not isinstance(talk.searcher, search) or not talk.searcher.progress().nodes:
+        time.sleep(0.01)
+    began = time.monotonic()
+    talk.say("# interrupt")
+    assert talk.hear().startswith("= ")
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("settings", ["time_settings 0 1 1", "kgs-time_settings absolute 10"])
+def test_a_move_comes_in_the_time_of_the_clock(talk, settings):
+    assert talk.answer(settings) == "=\n\n"
+    began = time.monotonic()
+    assert talk.answer("genmove b").startswith("= ")
+    assert time.monotonic() - began < 10
