@@ -156,6 +156,7 @@ SELDOM = re.compile(r"python benchmarks/|kempelen match --engine cmd=kempelen|.*
 TOO_LONG = [
     "python benchmarks/broker_restarts.py",
     "python benchmarks/cluster.py",
+    "python benchmarks/connections.py",
     "python benchmarks/book_match.py --games 300 --tc 2+0.02",
     "python benchmarks/duel.py NEW OLD",
     "python benchmarks/endgames.py",

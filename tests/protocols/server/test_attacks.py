@@ -199,7 +199,7 @@ async def test_the_grace_has_an_end() -> None:
 
 
 async def test_connections_one_after_another_leave_nothing_behind(thorough: bool) -> None:
-    """By hand, 10,000 of real engines: the figures are in benchmarks/README.md."""
+    """Of real engines `benchmarks/connections.py` makes 10,000."""
     async with running("tcp", "ws") as run:
         await _come_and_go(run.at("tcp"), 50)
         await run.empty()
