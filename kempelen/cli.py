@@ -36,6 +36,8 @@ COMMANDS = {
     "sprt": "judge a match by its counts: Elo, likelihood of superiority, SPRT",
     "watch": "show a running tournament from its MQTT broker",
     "serve": "answer position requests over MQTT, as a bot",
+    "connect": "be the engine of any program here, and play from a server's machine",
+    "provide": "be an engine of the analysis board of lichess.org, on this machine",
     "listen": "serve the protocols over the network, to many at once",
     "doctor": "tell what is here and what is wrong with it, for a report of a fault",
 }

@@ -90,6 +90,10 @@ class Session:
             return False
         return True
 
+    def end(self) -> None:
+        """End the session, whatever is still to be read. From any thread."""
+        self._over.set()
+
     def heard(self) -> bool:
         """Tell whether somebody still reads the output, as far as the system tells."""
         if self._broken:

@@ -149,6 +149,7 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/rescoring.py": {
         ".py": f".py --positions 50 --nodes 5 --engine '{KEMPELEN} uci'"
     },
+    "python benchmarks/remote_moves.py": {".py": ".py --moves 5 --most 1000"},
     "python benchmarks/overhead.py": {".py": ".py --games 2 --nodes 10"},
     "python benchmarks/train_speed.py": {".py": ".py --seconds 0.1 --batches 1"},
 }
@@ -301,6 +302,17 @@ ELSEWHERE = {
     ),
     "kempelen tune evaluation positions.bin -o weights.py": (
         "tests/training/test_texel.py::test_the_command_writes_other_weights"
+    ),
+    "kempelen connect": "tests/kempelen/test_connect.py",
+    "kempelen connect tls://HOST:PORT --token-file token": (
+        "tests/kempelen/test_connect.py::test_over_the_internet"
+    ),
+    'kempelen match --engine cmd=kempelen,args=uci,name=here --engine "cmd=kempelen,args=connect '
+    'tcp://HOST:PORT,name=there" --tc 10+0.1 --games 100': (
+        "tests/kempelen/test_connect.py::test_a_match_against_a_server"
+    ),
+    "kempelen provide --token-file lichess-token": (
+        "tests/kempelen/test_provide.py::test_it_provides_until_it_is_told_to_stop"
     ),
     "kempelen data": "tests/kempelen/test_data.py",
     "kempelen data rescore": "tests/training/test_rescoring.py",

@@ -1,0 +1,125 @@
+"""`kempelen connect`: an engine on standard input and output that plays from a server's machine."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from kempelen.console import complain
+from kempelen.first_line import FirstLine
+from protocols import pipes
+from protocols.remote.credentials import TOKEN, CredentialsError, read_address, read_token
+from protocols.remote.engine import RemoteEngine
+
+if TYPE_CHECKING:
+    import ssl
+    from argparse import ArgumentParser, Namespace
+
+    from protocols.remote.dialogue import Dialogue
+    from protocols.server.addresses import Address
+    from protocols.session import Session
+
+COMMAND = "kempelen connect"
+PROTOCOLS = ("uci", "gtp", "xboard")
+MISSING = "ws:// and wss:// need one more package: pip install 'kempelen[server]'"
+PATIENCE = 30.0
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments. The token never stands on the command line."""
+    from kempelen.numbers import seconds
+
+    parser.epilog = f"The server's token: {TOKEN} in the environment, or a file."
+    parser.add_argument(
+        "address", metavar="ADDRESS", help="tcp://HOST:PORT, or tls://, ws:// and wss://"
+    )
+    parser.add_argument("--token-file", metavar="FILE", help="which holds the token and no more")
+    parser.add_argument("--ca", metavar="FILE", help="certificates to trust, for tls and wss")
+    parser.add_argument(
+        "--protocol", choices=PROTOCOLS, help="what is spoken (default: what the first line asks)"
+    )
+    parser.add_argument(
+        "--patience", type=seconds, default=PATIENCE, metavar="SECONDS",
+        help="how long to wait for a server where no clock runs (default: %(default)g)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--insecure", action="store_true",
+        help="let the token travel without TLS, for everyone on the way to read",
+    )  # fmt: skip
+
+
+def run(arguments: Namespace) -> int:
+    """Serve until `quit` or the end of input. 1: the server cannot be had, or refuses."""
+    try:
+        address = read_address(arguments.address)
+        token = read_token(arguments.token_file)
+        if token is not None and not (address.secure or address.loopback or arguments.insecure):
+            raise CredentialsError(
+                f"{address}: everyone on the way could read the token; "
+                "use tls:// or wss://, or say --insecure"
+            )
+        if address.web and find_spec("websockets") is None:
+            raise CredentialsError(MISSING)
+        trust = _trust(arguments.ca, address)
+    except CredentialsError as error:
+        complain(error, COMMAND)
+        return 2
+    engines: list[RemoteEngine] = []
+
+    def make(protocol: str, session: Session) -> RemoteEngine:
+        engines.append(_remote(address, token, trust, arguments.patience, session, protocol))
+        return engines[0]
+
+    def begin(session: Session) -> pipes.Served:
+        if arguments.protocol:
+            return make(arguments.protocol, session)
+        return FirstLine(session, make=lambda protocol, _: make(protocol, session))
+
+    return pipes.serve(begin) or max((engine.status for engine in engines), default=0)
+
+
+def _trust(ca_file: str | None, address: Address) -> ssl.SSLContext | None:
+    if ca_file is not None and not address.secure:
+        raise CredentialsError(f"--ca {ca_file}: {address} is without TLS; write tls:// or wss://")
+    if not address.secure:
+        return None
+    import ssl
+
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as error:  # of which ssl's errors are some
+        raise CredentialsError(f"certificates {ca_file}: {error.strerror or error}") from None
+
+
+def _remote(
+    address: Address,
+    token: str | None,
+    trust: ssl.SSLContext | None,
+    patience: float,
+    session: Session,
+    protocol: str,
+) -> RemoteEngine:
+    from protocols.remote.wire import dial
+
+    return RemoteEngine(
+        _dialogue(protocol, patience),
+        lambda limit: dial(address, protocol, trust, token, limit),
+        session.send,
+        lambda text: complain(f"{address}: {text}", COMMAND),
+        session.end,
+        patience,
+    )
+
+
+def _dialogue(protocol: str, patience: float) -> Dialogue:
+    if protocol == "gtp":
+        from protocols.remote.gtp import GtpDialogue
+
+        return GtpDialogue(patience)
+    if protocol == "xboard":
+        from protocols.remote.xboard import XboardDialogue
+
+        return XboardDialogue(patience)
+    from protocols.remote.uci import UciDialogue
+
+    return UciDialogue(patience)

@@ -1,0 +1,153 @@
+"""`kempelen provide`: an engine for the analysis board of lichess.org, on this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import ssl
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from kempelen import __version__, uci
+from kempelen.console import complain
+from kempelen.numbers import positive
+from kempelen.remote_protocols import RemoteVoice
+from protocols.pipes import GRACE, SWITCH_INTERVAL, Served
+from protocols.remote.credentials import CredentialsError, read_token
+from protocols.remote.lichess import LichessClient, LichessError
+from protocols.remote.provider import ALWAYS, LichessProvider, Offer
+from protocols.server.addresses import Address
+from protocols.uci.options import find
+from protocols.uci.protocol import OPTIONS
+from protocols.uci.values import UciError
+
+COMMAND = "kempelen provide"
+# As in lichess's example of a provider.
+TOKEN = "LICHESS_API_TOKEN"
+LEAST_NAME, MOST_NAME = 3, 200
+DEEPEST = 246
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments. The token never stands on the command line."""
+    parser.epilog = (
+        f"The token: {TOKEN} in the environment, or a file. Make one with the scopes engine:read "
+        "and engine:write at https://lichess.org/account/oauth/token"
+    )
+    parser.add_argument("--token-file", metavar="FILE", help="which holds the token and no more")
+    parser.add_argument(
+        "--name", type=_name, default=f"Kempelen {__version__}",
+        help="what the engine is called at the board (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--threads", type=positive, metavar="N", default=os.cpu_count() or 1,
+        help="at most so many (default: as many as cores)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--hash", type=positive, metavar="MB", default=256,
+        help="at most so many megabytes (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--depth", type=positive, default=20, metavar="N",
+        help="of searches for which the board sets no limit (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE",
+        help="an option of UCI, as Evaluation or SyzygyPath; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--url", default="https://lichess.org", help="(default: %(default)s)")
+    parser.add_argument(
+        "--engine-url", metavar="URL", default="https://engine.lichess.ovh",
+        help="where work is handed out (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--ca", metavar="FILE", help="certificates to trust")
+
+
+def run(arguments: Namespace) -> int:
+    """Provide until told to stop. 1: lichess refuses; 2: nothing could begin."""
+    try:
+        for url in (arguments.url, arguments.engine_url):
+            _check_url(url)
+        token = read_token(arguments.token_file, TOKEN)
+        if token is None:
+            raise CredentialsError(f"no token: set {TOKEN}, or name a file by --token-file")
+        trust = _trust(arguments.ca)
+        offer = Offer(
+            arguments.name, arguments.threads, arguments.hash, min(arguments.depth, DEEPEST),
+            _options(arguments.option),
+        )  # fmt: skip
+    except CredentialsError as error:
+        complain(error, COMMAND)
+        return 2
+    client = LichessClient(arguments.url, arguments.engine_url, token, trust)
+    return _provide(client, offer)
+
+
+def _provide(client: LichessClient, offer: Offer) -> int:
+    # The thread that uploads must get its turn soon while Python code is searching.
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+    provider = LichessProvider(client, offer, _make, lambda text: complain(text, COMMAND))
+    status = 0
+    try:
+        provider.run()
+    except LichessError as error:
+        complain(error, COMMAND)
+        status = 1
+    finally:
+        ended = provider.close(GRACE)
+        signal.signal(signal.SIGTERM, before)
+    if not ended:
+        # A thread is in a compiler or an import, which cannot be cut short.
+        os._exit(status)
+    return status
+
+
+def _make(send: Callable[[str], None]) -> Served:
+    return uci.make(RemoteVoice(send))
+
+
+def _name(text: str) -> str:
+    if not LEAST_NAME <= len(text) <= MOST_NAME or not text.isprintable():
+        raise ArgumentTypeError(f"expected {LEAST_NAME} to {MOST_NAME} characters, not {text!r}")
+    return text
+
+
+def _check_url(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if host is None or parts.scheme not in ("http", "https") or "@" in url:
+        raise CredentialsError("--url, --engine-url: write https://HOST")
+    if parts.path not in ("", "/") or parts.query:
+        raise CredentialsError(f"{parts.scheme}://{host}: nothing may follow the host and {port}")
+    if parts.scheme == "http" and not Address("tcp", host, 80).loopback:
+        raise CredentialsError(f"{url}: everyone on the way could read the token; use https://")
+
+
+def _trust(ca_file: str | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as error:
+        raise CredentialsError(f"certificates {ca_file}: {error.strerror or error}") from None
+
+
+def _options(texts: list[str]) -> dict[str, str]:
+    """Return options by their names, tried; CredentialsError for one that cannot be set."""
+    options: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        try:
+            if not equals or not value.isprintable():
+                raise UciError("write NAME=VALUE")
+            find(OPTIONS, name).read(value)
+            if name.lower() in map(str.lower, (*ALWAYS, "Threads", "Hash", "MultiPV")):
+                raise UciError("the board, or a flag of its own, sets it")
+        except UciError as error:
+            raise CredentialsError(f"--option {text}: {error}") from None
+        options[name] = value
+    return options

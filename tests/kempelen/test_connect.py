@@ -1,0 +1,314 @@
+"""`kempelen connect` as a process, with `kempelen listen` as another."""
+
+import asyncio
+import contextlib
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+
+import chess
+import chess.engine
+import pytest
+
+from kempelen.listen_settings import ListenSettings
+from kempelen.remote_protocols import Makers
+from tests import in_process
+from tests.mosquitto import free_port
+from tests.protocols.remote.support import certificate
+
+pytestmark = pytest.mark.early
+
+LIMIT = 60.0
+KEMPELEN = (sys.executable, "-m", "kempelen.cli")
+
+
+class Far:
+    """A server that can be killed and started again."""
+
+    def __init__(self, *arguments, scheme="tcp"):
+        self.address = f"{scheme}://127.0.0.1:{free_port()}"
+        self._arguments = arguments
+        self.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def start(self):
+        self._process = subprocess.Popen(
+            [*KEMPELEN, "listen", "--address", self.address, *self._arguments],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        port = int(self.address.rpartition(":")[2])
+        deadline = time.monotonic() + LIMIT
+        while self._process.poll() is None and time.monotonic() < deadline:
+            with closing(socket.socket()) as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    return
+            time.sleep(0.02)
+        raise AssertionError(f"no server at {self.address}")
+
+    def kill(self):
+        self._process.kill()
+        self._process.wait()
+
+
+class Near:
+    """A front end's end of `kempelen connect`."""
+
+    def __init__(self, address, *arguments, environment=None):
+        self._process = subprocess.Popen(
+            [*KEMPELEN, "connect", address, *arguments],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, bufsize=1, env=environment,
+        )  # fmt: skip
+        self._timer = threading.Timer(LIMIT, self._process.kill)
+        self._timer.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._timer.cancel()
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
+
+    def say(self, *lines):
+        for line in lines:
+            self._process.stdin.write(f"{line}\n")
+
+    def hear(self, start):
+        heard = []
+        for line in self._process.stdout:
+            heard.append(line.rstrip("\n"))
+            if line.startswith(start):
+                return heard
+        raise AssertionError(f"no {start} after {heard}")
+
+    def answer(self):
+        """One answer of GTP."""
+        heard = []
+        for line in self._process.stdout:
+            if line == "\n":
+                return "\n".join(heard)
+            heard.append(line.rstrip("\n"))
+        raise AssertionError(f"no end of {heard}")
+
+    def end(self, limit, close=True):
+        """Close the input, and return status, output and errors; it ends within `limit`."""
+        if close:
+            self._process.stdin.close()
+        status = self._process.wait(limit)
+        return status, self._process.stdout.read(), self._process.stderr.read()
+
+
+def test_a_game_of_chess_outlives_its_server_again_and_again():
+    board = chess.Board()
+    with Far("--protocol", "uci") as far, Near(far.address) as near:
+        near.say("uci", "setoption name OwnBook value false", "ucinewgame", "isready")
+        assert near.hear("uciok")[0].startswith("id name Kempelen")
+        near.hear("readyok")
+        for turn in range(6):
+            moves = " ".join(move.uci() for move in board.move_stack)
+            near.say(f"position startpos moves {moves}", "go wtime 20000 btime 20000 movetime 1500")
+            if turn % 2 == 0:
+                near.hear("info depth")
+                far.kill()
+                far.start()
+            heard = near.hear("bestmove")
+            assert not any("legal move" in line for line in heard)
+            board.push_uci(heard[-1].split()[1])
+        near.say("quit")
+        status, _, errors = near.end(5.0, close=False)
+    assert status == 0
+    assert errors.count("there again") == 3
+    assert "Traceback" not in errors
+
+
+def test_a_game_of_go_outlives_its_server():
+    with Far() as far, Near(far.address) as near:
+        for line in ("boardsize 5", "komi 0.5", "kata-set-param maxVisits 50", "play b C3"):
+            near.say(line)
+            assert near.answer() == "="
+        near.say("7 genmove w")
+        assert near.answer().startswith("=7 ")
+        near.say("showboard")
+        shown = near.answer()
+        far.kill()
+        near.say("8 showboard", "9 genmove b")
+        far.start()
+        assert near.answer() == shown.replace("=", "=8", 1)
+        assert near.answer().startswith("=9 ")
+        near.say("quit")
+        assert near.answer() == "="
+        assert near.end(5.0, close=False)[0] == 0
+
+
+XBOARD = "xboard" in Makers(ListenSettings(), print).table()
+
+
+@pytest.mark.skipif(not XBOARD, reason="the server does not speak xboard's protocol")
+async def test_a_game_in_xboards_protocol_outlives_its_server():
+    board = chess.Board()
+    limit = chess.engine.Limit(white_clock=30, black_clock=30, white_inc=1, black_inc=1)
+    with Far("--protocol", "xboard") as far:
+        _, engine = await chess.engine.popen_xboard(
+            [*KEMPELEN, "connect", far.address, "--protocol", "xboard"]
+        )
+        for turn in range(6):
+            asked = asyncio.create_task(engine.play(board, limit))
+            await asyncio.sleep(0.2)
+            if turn % 2:
+                far.kill()
+                far.start()
+            board.push((await asyncio.wait_for(asked, LIMIT)).move)
+        await asyncio.wait_for(engine.quit(), LIMIT)
+
+
+def test_a_match_against_a_server():
+    with Far() as far:
+        kempelen = f"cmd={sys.executable},args=-m kempelen.cli"
+        result = in_process.run(
+            "match", "--engine", f"{kempelen} uci,name=here",
+            "--engine", f"{kempelen} connect {far.address},name=there",
+            "--tc", "1+0.1", "--games", 2, "--maxmoves", 4, "--margin", 5000,
+        )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "there" in result.stdout
+
+
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory):
+    """A server over WebSocket with TLS and tokens: its address, certificate, and a token."""
+    folder = tmp_path_factory.mktemp("secured")
+    pem, key = certificate(folder)
+    tokens = folder / "tokens"
+    made = in_process.run("listen", "--tokens", tokens, "--new-token", "ann")
+    assert made.returncode == 0, made.stderr
+    (folder / "token").write_text(made.stdout)
+    options = ("--tokens", str(tokens), "--certificate", str(pem), "--key", str(key))
+    with Far(*options, scheme="wss") as web, Far(*options, scheme="tls") as plain:
+        yield folder, pem, {"wss": web, "tls": plain}
+
+
+@pytest.mark.parametrize("scheme", ["wss", "tls"])
+def test_over_the_internet(secured, scheme):
+    folder, pem, servers = secured
+    far = servers[scheme]
+    options = ("--token-file", str(folder / "token"), "--ca", str(pem))
+    with Near(far.address, *options) as near:
+        near.say("uci", "position startpos moves e2e4", "go movetime 8000")
+        near.hear("info depth")
+        far.kill()
+        far.start()
+        near.say("stop")
+        assert near.hear("bestmove")
+        status, _, errors = near.end(20.0)
+    assert status == 0
+    assert "there again" in errors or "trying again" in errors
+
+
+@pytest.mark.parametrize("scheme", ["wss", "tls"])
+def test_a_wrong_token_is_refused(secured, scheme, tmp_path):
+    _, pem, servers = secured
+    (tmp_path / "token").write_text("kempelen-wrong\n")
+    options = ("--token-file", str(tmp_path / "token"), "--ca", str(pem))
+    with Near(servers[scheme].address, *options) as near:
+        near.say("uci")
+        status, said, errors = near.end(20.0, close=False)
+    assert status == 1
+    assert "wrong token" in errors
+    assert "info string" in said
+    assert "wrong token" in said
+    assert "kempelen-wrong" not in said + errors
+
+
+@pytest.mark.parametrize("scheme", ["wss", "tls"])
+def test_a_certificate_of_a_stranger_is_not_trusted(secured, scheme):
+    folder, _, servers = secured
+    with Near(servers[scheme].address, "--token-file", str(folder / "token")) as near:
+        near.say("uci")
+        status, said, errors = near.end(20.0, close=False)
+    assert status == 1
+    assert "not trusted" in errors
+    assert "not trusted" in said
+
+
+def test_the_end_of_input_ends_it_with_what_was_asked_answered():
+    with Far() as far, Near(far.address) as near:
+        near.say("uci")
+        near.hear("uciok")
+        near.say("go infinite")
+        near.hear("info")
+        began = time.monotonic()
+        status, said, _ = near.end(10.0)
+        assert status == 0
+        assert "bestmove" in said
+        assert time.monotonic() - began < 8.0
+
+
+@pytest.mark.parametrize("last", ["quit", None])
+def test_without_a_server_it_ends_at_once(last):
+    with Near(f"tcp://127.0.0.1:{free_port()}") as near:
+        near.say("uci", *([last] if last else []))
+        time.sleep(0.5)
+        began = time.monotonic()
+        near.end(15.0)
+        assert time.monotonic() - began < 6.0
+
+
+def test_no_server_in_time_is_told():
+    with Near(f"tcp://127.0.0.1:{free_port()}", "--patience", "0.5") as near:
+        near.say("uci")
+        status, said, errors = near.end(20.0, close=False)
+    assert status == 1
+    assert "Connection refused" in said
+    assert "kempelen connect: tcp://127.0.0.1:" in errors
+
+
+def test_the_client_is_light():
+    code = "import sys; import kempelen.connect, protocols.remote.engine, protocols.remote.wire;"
+    code += "import protocols.remote.uci, protocols.remote.gtp, protocols.remote.xboard;"
+    code += "heavy = 'numba numpy chess asyncio rich websockets'.split();"
+    code += "sys.exit(' '.join(name for name in heavy if name in sys.modules) or 0)"
+    assert subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE).stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["http://host:1"], "write HOST:PORT"),
+        (["tcp://host"], "write HOST:PORT"),
+        (["tcp://secret@host:1"], "--token-file"),
+        (["tcp://host:1", "--token-file", "/nowhere"], "token file /nowhere: No such file"),
+        (["tcp://host.example:1", "--token-file", "TOKEN"], "use tls:// or wss://"),
+        (["tcp://127.0.0.1:1", "--token-file", "TWO"], "one word"),
+        (["tcp://127.0.0.1:1", "--ca", "TOKEN"], "without TLS"),
+        (["tls://127.0.0.1:1", "--ca", "TOKEN"], "certificates"),
+        (["tls://127.0.0.1:1", "--ca", "/nowhere"], "certificates /nowhere: No such file"),
+    ],
+)
+def test_what_a_user_can_do_wrong_is_told(arguments, told, tmp_path):
+    (tmp_path / "TOKEN").write_text("hidden-word")
+    (tmp_path / "TWO").write_text("two words")
+    words = [str(tmp_path / each) if each in ("TOKEN", "TWO") else each for each in arguments]
+    result = in_process.run("connect", *words)
+    assert result.returncode == 2
+    assert told in result.stderr
+    assert "hidden-word" not in result.stderr
+    assert "secret" not in result.stderr.replace("no token", "")
+
+
+def test_a_token_may_come_from_the_environment(monkeypatch):
+    monkeypatch.setenv("KEMPELEN_TOKEN", "hidden-word")
+    result = in_process.run("connect", "ws://host.example:80")
+    assert result.returncode == 2
+    assert "--insecure" in result.stderr

@@ -1,0 +1,179 @@
+"""A server in the tests' process, whose words are those of a test, and certificates for it."""
+
+import contextlib
+import queue
+import socket
+import ssl
+import subprocess
+import threading
+import time
+
+from protocols.remote.engine import RemoteEngine
+from protocols.remote.uci import UciDialogue
+from protocols.remote.wire import dial
+from protocols.server.addresses import Address
+from tests.support import program
+
+LIMIT = 20.0
+
+
+class Peer:
+    """The server's end of one connection."""
+
+    def __init__(self, stream):
+        self._stream = stream
+        self._file = stream.makefile("rb")
+
+    def read(self):
+        """The next line of the client, None at the end; uci and isready are answered."""
+        with contextlib.suppress(OSError, ValueError):
+            if line := self._file.readline().decode().rstrip("\n"):
+                self.say(*{"uci": ("id name Far", "uciok"), "isready": ("readyok",)}.get(line, ()))
+                return line
+        return None
+
+    def read_to(self, word):
+        """Read up to a line that begins so, and return all that was read."""
+        lines = []
+        while (line := self.read()) is not None:
+            lines.append(line)
+            if line.split()[:1] == [word]:
+                break
+        return lines
+
+    def say(self, *lines):
+        with contextlib.suppress(OSError):
+            self._stream.sendall("".join(f"{line}\n" for line in lines).encode())
+
+    def greet(self):
+        """Be an engine of UCI up to our own isready."""
+        self.read_to("uci")
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            self._stream.shutdown(socket.SHUT_RDWR)
+        self._stream.close()
+        self._file.close()
+
+
+class ScriptedServer:
+    """Answers each connection by the next of the scripts, and the last of them for ever."""
+
+    def __init__(self, *scripts, tls=None, port=0):
+        self._scripts = list(scripts)
+        self._tls = tls
+        self._peers = []
+        self.visits = 0
+        self._socket = socket.create_server(("127.0.0.1", port))
+        self.port = self._socket.getsockname()[1]
+        self._thread = threading.Thread(target=self._accept)
+        self._thread.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def kill(self):
+        """End the server and all its connections."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        self._thread.join(LIMIT)
+        for peer, thread in self._peers:
+            peer.close()
+            thread.join(LIMIT)
+            assert not thread.is_alive()
+
+    def _accept(self):
+        while True:
+            try:
+                stream, _ = self._socket.accept()
+                stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            except OSError:
+                return
+            if self._tls is not None:
+                try:
+                    stream.settimeout(LIMIT)
+                    stream = self._tls.wrap_socket(stream, server_side=True)
+                except OSError:
+                    stream.close()
+                    continue
+            script = self._scripts[min(self.visits, len(self._scripts) - 1)]
+            self.visits += 1
+            peer = Peer(stream)
+            thread = threading.Thread(target=self._play, args=(script, peer))
+            self._peers.append((peer, thread))
+            thread.start()
+
+    def _play(self, script, peer):
+        try:
+            script(peer)
+        finally:
+            peer.close()
+
+
+class Front:
+    """A front end of a RemoteEngine: what it hears, and what is told to a person."""
+
+    def __init__(self, port, talk=None, *, patience=LIMIT, token=None, trust=None, scheme="tcp"):
+        self.heard = queue.Queue()
+        self.told = []
+        self.ended = threading.Event()
+        address = Address(scheme, "127.0.0.1", port)
+        self.engine = RemoteEngine(
+            talk or UciDialogue(patience),
+            lambda limit: dial(address, "uci", trust, token, limit),
+            self._hear,
+            self.told.append,
+            self.ended.set,
+            patience,
+        )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.engine.close(1.0)
+
+    def say(self, *lines):
+        for line in lines:
+            assert list(self.engine.handle_line(line)) == []
+
+    def hear(self, start, limit=LIMIT):
+        """Return the lines up to one that begins so."""
+        lines, deadline = [], time.monotonic() + limit
+        while True:
+            try:
+                lines.append(self.heard.get(timeout=max(deadline - time.monotonic(), 0)))
+            except queue.Empty:
+                raise AssertionError(f"no {start} after {lines}") from None
+            if lines[-1].startswith(start):
+                return lines
+
+    def _hear(self, text):
+        for line in text.split("\n"):
+            self.heard.put(line)
+
+
+def certificate(folder, name="localhost", also="IP:127.0.0.1"):
+    """Make a certificate that is its own authority; return its file and its key's."""
+    pem, key = folder / f"{name}.pem", folder / f"{name}.key"
+    subprocess.run(
+        [
+            program("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt",
+            "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", f"/CN={name}",
+            "-addext", f"subjectAltName={also}", "-keyout", str(key), "-out", str(pem),
+        ],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return pem, key
+
+
+def serving(folder, name="localhost", also="IP:127.0.0.1"):
+    """Return the context of a server, and that of a client who trusts it."""
+    pem, key = certificate(folder, name, also)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem, key)
+    return context, ssl.create_default_context(cafile=pem)

@@ -1,0 +1,204 @@
+"""A dialogue in GTP: each command is answered once, and a game goes on at another server."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.remote.gtp import GtpDialogue
+
+
+def say(made, line, answer, now=0.0):
+    """Ask, and have the server answer; return what the front end hears."""
+    made.asked(line, now)
+    heard = [each for text in answer.split("\n") for each in made.told(text, now).front]
+    return heard + list(made.told("", now).front)
+
+
+def talk(*pairs):
+    made = GtpDialogue(patience=30.0)
+    made.resume(0.0)
+    for line, answer in pairs:
+        assert say(made, line, answer) == [f"{answer}\n"]
+    return made
+
+
+def again(made, now=0.0):
+    made.lost(now)
+    return list(made.resume(now).server)
+
+
+def test_answers_are_passed_on_whole_with_their_ids():
+    made = talk(("1 name", "=1 Kempelen"), ("list_commands", "= name\nplay"))
+    assert say(made, "7 nonsense", "?7 unknown command") == ["?7 unknown command\n"]
+    assert made.told("= more", 0.0).front == ()
+    assert made.asked("# a comment", 0.0).server == ()
+    assert not made.asking()
+
+
+def test_settings_and_moves_are_said_again():
+    made = talk(
+        ("komi 6.5", "="), ("boardsize 9", "="), ("clear_board", "="), ("komi 7.5", "="),
+        ("kata-set-rule ko SIMPLE", "="), ("kata-set-rules japanese", "="),
+        ("kata-set-rule tax SEKI", "="), ("kata-set-param maxVisits 10", "="),
+        ("5 play b E5", "=5"), ("genmove w", "= C3"), ("play b J9", "? illegal move"),
+        ("genmove b", "= PASS"), ("reg_genmove w", "= A1"), ("genmove w", "= resign"),
+    )  # fmt: skip
+    assert again(made) == [
+        "boardsize 9", "komi 7.5", "kata-set-rules japanese", "kata-set-rule tax SEKI",
+        "kata-set-param maxVisits 10", "play b E5", "play w C3", "play b PASS",
+    ]  # fmt: skip
+    assert not made.asking()
+    for _ in range(8):
+        assert made.told("=", 0.0).front == made.told("", 0.0).front == ()
+    assert say(made, "9 play w D4", "=9") == ["=9\n"]
+
+
+def test_what_is_undone_is_not_said_again():
+    made = talk(
+        ("play b E5", "="), ("play w C3", "="), ("undo", "="), ("play w C4", "="),
+        ("play b D4", "="), ("gg-undo 2", "="), ("fixed_handicap 2", "= C3 G7"),
+    )  # fmt: skip
+    assert again(made) == ["play b E5", "fixed_handicap 2"]
+    talk_on = talk(("place_free_handicap 2", "= C3 G7"), ("undo", "="))
+    assert again(talk_on) == ["set_free_handicap C3 G7", "undo"]
+    assert again(talk(("play b E5", "="), ("loadsgf /x.sgf", "= black"))) == ["loadsgf /x.sgf"]
+    assert again(talk(("play b E5", "="), ("boardsize 5", "="))) == ["boardsize 5"]
+
+
+def test_a_genmove_is_asked_again_on_the_time_that_is_left():
+    made = talk(("time_settings 60 0 0", "="), ("play b E5", "="))
+    made.asked("time_left w 20 0", 1.0)
+    made.told("=", 1.0)
+    made.told("", 1.0)
+    made.asked("3 genmove w", 2.0)
+    assert made.due() is None
+    assert again(made, 5.0) == [
+        "time_settings 60 0 0", "play b E5", "time_left b 60.00 0", "time_left w 17.00 0",
+        "3 genmove w",
+    ]  # fmt: skip
+    made.lost(6.0)
+    assert made.due() == pytest.approx(21.7)
+    assert made.overdue(21.7, "no server").front == ["?3 no server\n"]
+    assert not made.asking()
+
+
+@pytest.mark.parametrize(
+    ("setting", "gone", "left"),
+    [
+        ("time_settings 10 30 5", 4.0, "6.00 0"),
+        ("time_settings 10 30 5", 15.0, "25.00 5"),
+        ("kgs-time_settings byoyomi 10 30 3", 15.0, "30.00 3"),
+        ("kgs-time_settings byoyomi 10 30 3", 45.0, "30.00 2"),
+        ("kgs-time_settings absolute 10", 4.0, "6.00 0"),
+        ("kgs-time_settings canadian 10 20 5", 12.0, "18.00 5"),
+        ("kata-time_settings fischer 10 2", 4.0, "6.00 0"),
+    ],
+)
+def test_overtime_runs_too(setting, gone, left):
+    made = talk((setting, "="))
+    made.asked("genmove b", 0.0)
+    assert f"time_left b {left}" in again(made, gone)
+
+
+def test_the_clock_of_a_game_goes_on_where_no_one_tells_it():
+    made = talk(("time_settings 60 0 0", "="))
+    made.asked("genmove b", 0.0)
+    for line in ("= D4", ""):
+        made.told(line, 7.0)
+    assert "time_left b 53.00 0" in again(made)
+    assert again(talk(("time_settings 0 1 0", "="))) == ["time_settings 0 1 0"]
+
+
+def test_commands_wait_for_a_server_and_are_answered_in_order():
+    made = talk()
+    made.lost(0.0)
+    made.asked("1 name", 1.0)
+    made.asked("2 version", 3.0)
+    assert made.due() == 31.0
+    assert made.overdue(31.0, "no server").front == ["?1 no server\n"]
+    assert list(made.resume(32.0).server) == ["2 version"]
+    assert made.told("=2 1", 32.0).front == ()
+    assert made.told("", 32.0).front == ("=2 1\n",)
+
+
+def test_a_break_in_the_middle_of_an_answer_leaves_nothing_of_it():
+    made = talk()
+    made.asked("list_commands", 0.0)
+    made.told("= name", 0.0)
+    assert again(made) == ["list_commands"]
+    assert say_on(made, "= name", "play", "") == ["= name\nplay\n"]
+
+
+def say_on(made, *lines):
+    return [each for line in lines for each in made.told(line, 0.0).front]
+
+
+def test_an_analysis_goes_on_as_one_answer():
+    made = talk()
+    made.asked("4 lz-analyze 10", 0.0)
+    assert say_on(made, "=4", "info move D4") == ["=4", "info move D4"]
+    assert again(made) == ["4 lz-analyze 10"]
+    assert say_on(made, "=4", "info move D5", "") == ["info move D5", ""]
+    assert not made.asking()
+
+
+def test_a_move_that_came_at_the_end_of_an_analysis_counts():
+    made = talk()
+    made.asked("kata-genmove_analyze b 10", 0.0)
+    assert say_on(made, "=", "info move D4", "play D4") == ["=", "info move D4", "play D4"]
+    assert made.lost(0.0).front == ("",)
+    assert list(made.resume(0.0).server) == ["play b D4"]
+
+
+def test_a_server_that_cannot_go_on_is_told_of():
+    made = talk(("play b E5", "="))
+    made.asked("genmove w", 0.0)
+    again(made)
+    say_on(made, "? illegal move", "")
+    assert "play b E5: ? illegal move" in made.failed
+    assert made.give_up(0.0, made.failed).front[0].startswith("? the server cannot go on")
+
+
+def test_an_answer_without_an_end_is_not_kept():
+    made = talk()
+    made.asked("list_commands", 0.0)
+    for number in range(20_000):
+        made.told(str(number), 0.0)
+        if made.failed:
+            break
+    assert "does not end" in made.failed
+
+
+TEXT = (
+    "1 name play genmove b w D4 pass undo gg-undo x 3 boardsize 9 time_left time_settings 10 0 "
+    "lz-analyze kata-genmove_analyze list_commands # quit loadsgf set_free_handicap"
+)
+WORDS = st.sampled_from(TEXT.split())
+LINES = st.lists(WORDS, max_size=4).map(" ".join)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["asked", "told", "lost", "due"]), LINES, st.booleans())))
+def test_every_command_is_answered_once_whatever_is_said(events):
+    made = talk()
+    asked, answered, now = 0, 0, 0.0
+    for kind, line, well in events:
+        now += 20.0
+        front = ()
+        if kind == "asked":
+            asked -= len(made._theirs())
+            made.asked(line, now)
+            asked += len(made._theirs())
+        elif kind == "told":
+            for each in ("= " + line if well else "? " + line, *(["play D4"] * well), ""):
+                front += tuple(made.told(each, now).front)
+        elif kind == "lost":
+            front = made.lost(now).front
+            if well:
+                made.resume(now)
+        else:
+            front = made.overdue(now, "no server").front
+            assert made.due() is None or made.due() > now
+        answered += len("\n".join([*front, ""]).split("\n\n")) - 1 if front else 0
+    made.lost(now)
+    assert asked - answered == len(made._theirs())

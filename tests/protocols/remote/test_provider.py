@@ -1,0 +1,230 @@
+"""An engine for lichess's analysis board, at a server that checks what it is told."""
+
+import ssl
+import threading
+import time
+
+import pytest
+
+from kempelen import uci
+from kempelen.remote_protocols import RemoteVoice
+from protocols.remote import provider as providing
+from protocols.remote.lichess import LichessClient, LichessError, Work
+from protocols.remote.provider import LichessProvider, Offer
+from tests.protocols.remote.lichess_server import TOKEN, LichessServer
+from tests.protocols.remote.support import serving
+
+LIMIT = 60.0
+OFFER = Offer("Kempelen here", threads=2, megabytes=32, depth=4)
+
+
+class Providing:
+    """A provider that runs in a thread."""
+
+    def __init__(self, server, token=TOKEN, trust=None):
+        self.told = []
+        self.error = None
+        self.client = LichessClient(server.url, server.url, token, trust)
+        self.provider = LichessProvider(
+            self.client, OFFER, lambda send: uci.make(RemoteVoice(send)), self.told.append
+        )
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.provider.stop()
+        self._thread.join(LIMIT)
+        assert not self._thread.is_alive()
+        assert self.provider.close(LIMIT)
+        assert not any(TOKEN in each for each in self.told)
+
+    def end(self):
+        self._thread.join(LIMIT)
+        return self.error
+
+    def _run(self):
+        try:
+            self.provider.run()
+        except LichessError as error:
+            self.error = str(error)
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch):
+    monkeypatch.setattr(providing, "FIRST_PAUSE", 0.05)
+
+
+def lines(answer):
+    assert answer.ended.wait(LIMIT)
+    found = []
+    while not answer.lines.empty():
+        found.append(answer.lines.get())
+    return found
+
+
+def test_work_is_answered_line_by_line():
+    with LichessServer() as server, Providing(server):
+        answer = server.ask("work1", depth=3, moves=["e2e4"], multiPv=2)
+        found = lines(answer)
+        assert answer.whole
+        assert found[-1].startswith("bestmove ")
+        assert any(" depth 3 " in line and " multipv 2 " in line for line in found)
+        (engine,) = server.engines.values()
+        assert engine["name"] == "Kempelen here"
+        assert engine["maxThreads"] == 2
+        assert engine["variants"] == ["chess"]
+        assert engine["clientSecret"] == "ees_1"
+        # Without a limit it goes to the depth that was registered; castling is as in Chess960.
+        fen = "4k3/pppppppp/8/8/8/8/PPPPPPPP/R3K3 w Q - 0 1"
+        found = lines(server.ask("work2", initialFen=fen, moves=["e1a1"], sessionId="2"))
+        assert any(" depth 4 " in line for line in found)
+        assert lines(server.ask("work3", nodes=500))[-1].startswith("bestmove ")
+        assert lines(server.ask("work4", movetime=100))[-1].startswith("bestmove ")
+
+
+def test_the_engine_of_that_name_is_changed_and_not_doubled():
+    with LichessServer() as server:
+        for _ in range(2):
+            with Providing(server):
+                lines(server.ask("work", depth=1))
+        assert [command for command, _ in server.requests] == ["GET", "POST", "GET", "PUT"]
+        assert len(server.engines) == 1
+
+
+def test_work_that_is_wanted_no_more_is_ended():
+    with LichessServer() as server, Providing(server):
+        answer = server.ask("endless", infinite=True)
+        answer.lines.get(timeout=LIMIT)
+        answer.hang_up.set()
+        assert answer.ended.wait(LIMIT)
+        assert lines(server.ask("next", depth=2))[-1].startswith("bestmove ")
+
+
+def test_over_tls(tmp_path):
+    """What TLS says by itself, as its tickets, is not taken for an answer."""
+    tls, trust = serving(tmp_path)
+    with LichessServer(tls=tls) as server, Providing(server, trust=trust):
+        answer = server.ask("work", depth=3)
+        assert lines(answer)[-1].startswith("bestmove ")
+        assert answer.whole
+        answer = server.ask("endless", infinite=True)
+        answer.lines.get(timeout=LIMIT)
+        time.sleep(0.3)
+        assert not answer.ended.is_set()
+        answer.hang_up.set()
+        assert lines(server.ask("next", depth=1))[-1].startswith("bestmove ")
+
+
+def test_a_certificate_that_is_not_trusted_is_told(tmp_path):
+    tls, _ = serving(tmp_path)
+    trust = ssl.create_default_context()
+    with LichessServer(tls=tls) as server, Providing(server, trust=trust) as running:
+        assert "--ca FILE" in running.end()
+        assert server.requests == []
+
+
+def test_a_silent_search_is_ended_too():
+    """A mate on the board is searched without a line for long; nobody may wait for the next."""
+    with LichessServer() as server, Providing(server):
+        answer = server.ask("endless", infinite=True, initialFen="7k/8/5KQ1/8/8/8/8/8 w - - 0 1")
+        answer.lines.get(timeout=LIMIT)
+        time.sleep(0.3)
+        answer.hang_up.set()
+        began = time.monotonic()
+        assert lines(server.ask("next", depth=1))[-1].startswith("bestmove ")
+        assert time.monotonic() - began < 10.0
+
+
+def test_later_work_ends_what_is_being_answered():
+    with LichessServer() as server, Providing(server):
+        first = server.ask("endless", infinite=True)
+        first.lines.get(timeout=LIMIT)
+        assert lines(server.ask("next", depth=2))[-1].startswith("bestmove ")
+        assert first.ended.is_set()
+        assert not first.whole
+
+
+@pytest.mark.parametrize(
+    ("path", "faults"),
+    [
+        ("/api/external-engine", [502, None, 500]),
+        ("/api/external-engine/work", [503, None, 500, 408]),
+    ],
+)
+def test_a_server_that_is_away_is_asked_again(path, faults):
+    with LichessServer() as server:
+        server.faults[path] = list(faults)
+        with Providing(server) as running:
+            assert lines(server.ask("work", depth=1))[-1].startswith("bestmove ")
+            assert any("trying again" in told for told in running.told)
+            assert "the server is there again" in running.told
+
+
+@pytest.mark.parametrize("fault", [404, 500, None])
+def test_an_answer_that_is_not_taken_does_not_end_it(fault):
+    with LichessServer() as server, Providing(server) as running:
+        server.faults["/submit"] = [fault]
+        server.ask("lost", infinite=True)
+        answer = server.ask("next", depth=1)
+        assert lines(answer)[-1].startswith("bestmove ")
+        assert running.error is None
+
+
+def test_the_server_killed_and_started_again():
+    server = LichessServer()
+    with Providing(server) as running:
+        server.ask("endless", infinite=True).lines.get(timeout=LIMIT)
+        server.stop()
+        time.sleep(0.3)
+        with LichessServer(server.port) as again:
+            again.secret = server.secret
+            assert lines(again.ask("work", depth=1))[-1].startswith("bestmove ")
+        assert running.error is None
+
+
+@pytest.mark.parametrize(("status", "told"), [(401, "engine:read"), (403, "scopes"), (404, "404")])
+def test_what_will_not_change_ends_it(status, told):
+    with LichessServer() as server:
+        server.faults["/api/external-engine"] = [status]
+        with Providing(server) as running:
+            assert told in running.end()
+
+
+def test_a_token_that_the_server_repeats_is_not_told():
+    with LichessServer() as server, Providing(server, token="lip_wrongwrong") as running:
+        assert "401" in running.end()
+        assert "lip_wrongwrong" not in running.error
+
+
+WORK = {
+    "sessionId": "1", "threads": 1, "hash": 16, "multiPv": 1, "variant": "chess",
+    "initialFen": "8/8/8/8/8/4k3/4p3/4K3 w - - 0 1", "moves": ["e1e2"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"threads": 0}, {"threads": True}, {"hash": "16"}, {"multiPv": 6}, {"variant": "atomic"},
+        {"variant": None}, {"initialFen": "8\ngo infinite"}, {"initialFen": 1},
+        {"moves": ["e1e2\nquit"]}, {"moves": ["e1e2"] * 601}, {"moves": "e1e2"}, {"depth": 0},
+        {"movetime": -1}, {"nodes": 1.5},
+    ],
+)  # fmt: skip
+def test_work_that_cannot_be_meant_is_not_begun(change):
+    assert Work.read({"id": "x", "work": WORK}).moves == ("e1e2",)
+    with pytest.raises(ValueError, match=r"."):
+        Work.read({"id": "x", "work": WORK | change})
+    for answer in ([], {"id": "x"}, {"id": "../y", "work": WORK}, {"id": "x", "work": {}}):
+        with pytest.raises(ValueError, match=r"."):
+            Work.read(answer)
+
+
+def test_bad_work_is_left_undone_and_the_next_is_done():
+    with LichessServer() as server, Providing(server) as running:
+        server.ask("bad", variant="atomic")
+        assert lines(server.ask("good", depth=1))[-1].startswith("bestmove ")
+        assert any("atomic" in told for told in running.told)

@@ -1,0 +1,234 @@
+"""A dialogue in UCI: what another server is told, and what is answered without one."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.remote.dialogue import NOTHING
+from protocols.remote.uci import UciDialogue
+
+
+def talk(*lines, up=True, now=0.0):
+    """A dialogue whose front end has introduced itself, and said these lines."""
+    made = UciDialogue(patience=30.0)
+    made.asked("uci", now)
+    made.resume(now)
+    made.told("uciok", now)
+    made.told("readyok", now)
+    for line in lines:
+        made.asked(line, now)
+    if not up:
+        made.lost(now)
+    return made
+
+
+def again(made, now=0.0):
+    made.lost(now)
+    return list(made.resume(now).server)
+
+
+def test_the_first_server_hears_what_was_asked_before_it_was_there():
+    made = UciDialogue(patience=30.0)
+    for line in ("uci", "d", "isready"):
+        assert made.asked(line, 0.0) == NOTHING
+    assert made.resume(0.1).server == ["uci", "isready", "d"]
+    assert made.told("id name X", 0.1).front == ("id name X",)
+    assert made.told("uciok", 0.1).front == ("uciok",)
+    assert made.told("readyok", 0.1).front == ("readyok",)
+    assert made.told("readyok", 0.1).front == ()
+    assert not made.asking()
+
+
+def test_settings_and_position_are_said_again_and_their_answers_kept_from_the_front_end():
+    made = talk(
+        "setoption name Hash value 32", "setoption name Threads value 2", "debug on",
+        "setoption name hash value 64", "setoption name Clear Hash", "ucinewgame",
+        "position startpos moves e2e4",
+    )  # fmt: skip
+    assert again(made) == [
+        "uci", "debug on", "setoption name Threads value 2", "setoption name hash value 64",
+        "ucinewgame", "isready", "position startpos moves e2e4",
+    ]  # fmt: skip
+    for line in ("id name X", "option name Hash", "info string said before", "uciok", "readyok"):
+        assert made.told(line, 0.0).front == ()
+    assert made.told("info string new", 0.0).front == ("info string new",)
+
+
+@pytest.mark.parametrize(
+    ("position", "go", "expected"),
+    [
+        ("position startpos", "go wtime 5000 btime 4000 winc 10 binc 20",
+         "go wtime 3500 btime 4000 winc 10 binc 20"),
+        ("position startpos moves e2e4", "go wtime 5000 btime 4000", "go wtime 5000 btime 2500"),
+        ("position fen 4k3/8/8/8/8/8/8/4K2R b - - 0 1", "go wtime 5000 btime 4000",
+         "go wtime 5000 btime 2500"),
+        ("position fen 4k3/8/8/8/8/8/8/4K2R b - - 0 1 moves e8d8", "GO WTIME 5000 BTIME 4000",
+         "GO WTIME 3500 BTIME 4000"),
+        ("position startpos", "go movetime 2000", "go movetime 500"),
+        ("position startpos", "go wtime 1000 btime 1000", "go wtime 1 btime 1000"),
+        ("position startpos", "go depth 7", "go depth 7"),
+        ("position startpos", "go infinite", "go infinite"),
+        ("position startpos", "go ponder wtime 5000 btime 4000", "go ponder wtime 5000 btime 4000"),
+    ],
+)  # fmt: skip
+def test_a_search_is_asked_again_with_what_its_clock_has_left(position, go, expected):
+    made = talk(position, go)
+    lines = again(made, 1.5)
+    assert lines[-2:] == [position, expected]
+    assert made.told("bestmove e2e4", 2.0).front == ("bestmove e2e4",)
+    assert made.told("bestmove e2e4", 2.0).front == ()
+
+
+def test_the_clock_of_a_pondering_search_runs_from_the_ponderhit():
+    made = talk("position startpos", "go ponder wtime 5000 btime 4000")
+    made.asked("ponderhit", 10.0)
+    assert again(made, 11.0)[-1] == "go wtime 4000 btime 4000"
+
+
+def test_a_position_that_came_during_a_search_is_said_after_it():
+    made = talk("position startpos", "go infinite", "position startpos moves e2e4")
+    assert again(made)[-3:] == ["position startpos", "go infinite", "position startpos moves e2e4"]
+
+
+def test_a_front_end_that_waits_for_readyok_has_one_from_the_next_server():
+    made = talk("isready", "isready")
+    assert again(made)[-1] == "isready"
+    made.told("uciok", 0.0)
+    made.asked("isready", 0.0)
+    assert made.told("readyok", 0.0).front == ("readyok", "readyok")
+    assert made.told("readyok", 0.0).front == ("readyok",)
+    assert made.told("readyok", 0.0).front == ()
+
+
+@pytest.mark.parametrize(
+    ("go", "due"),
+    [
+        ("go wtime 1000 btime 9000", 0.8),
+        ("go wtime 60000 btime 9000", 59.7),
+        ("go movetime 500", 0.5),
+        ("go depth 5", 0.25 + 30.0),
+        ("go infinite", None),
+        ("go ponder wtime 1000 btime 1000", None),
+    ],
+)
+def test_when_a_search_is_answered_without_a_server(go, due):
+    made = talk("position startpos", go)
+    made.lost(0.25)
+    assert made.due() == (None if due is None else pytest.approx(due))
+
+
+def test_the_best_move_heard_of_is_played_where_no_server_comes_back():
+    made = talk("position startpos moves e2e4", "go wtime 1000 btime 1000")
+    made.told("info depth 3 multipv 1 score cp 3 pv c7c5 g1f3", 0.1)
+    made.told("info depth 3 multipv 2 score cp 3 pv a7a5 g1f3", 0.1)
+    made.lost(0.2)
+    assert made.overdue(0.5, "no server").front == []
+    text, answer = made.overdue(0.8, "no server").front
+    assert text.startswith("info string no server")
+    assert answer == "bestmove c7c5"
+    assert not made.asking()
+    assert made.due() is None
+    assert again(made)[-1] == "position startpos moves e2e4"
+
+
+@pytest.mark.parametrize("heard", ["", "info pv e2e4", "info depth 1 pv  ", "info pv h9h9"])
+def test_any_legal_move_is_played_where_nothing_good_was_heard_of(heard):
+    fen = "k7/8/8/8/8/8/5q2/7K w - - 0 1"  # one legal move: none; two: see below
+    made = talk(f"position fen {fen} moves", "go movetime 10")
+    made.told(heard, 0.0)
+    made.lost(0.0)
+    assert made.overdue(0.1, "no server").front[-1] == "bestmove (none)"
+    made = talk("position fen k7/8/8/8/8/8/6q1/7K w - - 0 1", "go movetime 10", up=False)
+    assert made.overdue(0.1, "no server").front[-1] == "bestmove h1g2"
+
+
+def test_a_stop_without_a_server_is_answered_at_once():
+    made = talk("position startpos", "go infinite", up=False)
+    made.asked("stop", 5.0)
+    assert made.due() == 5.0
+    assert made.overdue(5.0, "no server").front[-1].startswith("bestmove ")
+
+
+def test_a_go_during_a_search_leaves_two_to_answer():
+    made = talk("position startpos", "go infinite", "go movetime 100")
+    made.lost(0.0)
+    assert made.overdue(0.0, "no server").front[-1].startswith("bestmove ")
+    assert made.asking()
+    assert made.overdue(0.1, "no server").front[-1].startswith("bestmove ")
+    assert not made.asking()
+
+
+def test_isready_is_answered_without_a_server_in_a_while():
+    made = talk(up=False)
+    made.asked("isready", 1.0)
+    assert made.due() == 3.0
+    assert made.overdue(3.0, "no server").front == ["info string ready, but no server", "readyok"]
+
+
+def test_a_server_that_is_there_but_silent_is_given_until_the_last_moment():
+    made = talk("position startpos", "go wtime 1000 btime 1000")
+    assert made.due() == pytest.approx(0.99)
+    assert talk("position startpos", "go wtime 20 btime 1000").due() == pytest.approx(0.018)
+    assert talk("position startpos", "go depth 3").due() is None
+    made.told("info depth 2 multipv 1 pv d2d4 d7d5", 0.1)
+    server, front, drop = made.overdue(1.0, "silent")
+    assert server == ("stop",)
+    assert front[-1] == "bestmove d2d4"
+    assert not drop
+    made.asked("go movetime 100", 1.5)
+    for line in ("info depth 3 pv e2e4", "bestmove e2e4"):
+        assert made.told(line, 1.5).front == ()
+    assert made.told("bestmove c2c4", 1.5).front == ("bestmove c2c4",)
+
+
+def test_a_server_that_stays_silent_is_left():
+    made = talk("position startpos", "go wtime 1000 btime 1000")
+    assert not made.overdue(1.0, "silent").drop
+    assert made.due() == 4.0
+    assert made.overdue(4.0, "silent") == ((), [], True)
+    made.lost(4.0)
+    assert made.due() is None
+
+
+def test_to_give_up_answers_what_was_asked():
+    made = talk("position startpos", "go infinite", up=False)
+    front = made.give_up(0.0, "refused")[1]
+    assert front[0] == "info string refused"
+    assert front[-1].startswith("bestmove ")
+
+
+TEXT = (
+    "uci isready setoption name Hash value 3 ucinewgame position startpos moves e2e4 fen go wtime "
+    "100 btime x depth infinite ponder stop ponderhit debug on perft d uciok readyok bestmove info "
+    "pv multipv 1 option id \x00 é"
+)
+WORDS = st.sampled_from(TEXT.split())
+LINES = st.lists(WORDS, max_size=7).map(" ".join)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["asked", "told", "lost", "overdue"]), LINES)))
+def test_every_go_is_answered_once_whatever_is_said(events):
+    made = talk()
+    now, gos, answers = 0.0, 0, 0
+    for kind, line in events:
+        now += 1.0
+        if kind == "asked":
+            before = len(made._searches)
+            made.asked(line, now)
+            gos += len(made._searches) - before
+        elif kind == "told":
+            answers += sum(each.startswith("bestmove") for each in made.told(line, now).front)
+        elif kind == "lost":
+            made.lost(now)
+            if line:
+                made.resume(now)
+        else:
+            front = made.overdue(now, "no server").front
+            answers += sum(each.startswith("bestmove") for each in front)
+            if made.overdue(now, "").drop:
+                made.lost(now)
+            assert made.due() is None or made.due() > now
+    made.lost(now)
+    front = made.give_up(now, "over").front
+    assert answers + sum(each.startswith("bestmove") for each in front) == gos

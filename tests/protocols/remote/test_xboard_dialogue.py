@@ -1,0 +1,191 @@
+"""A dialogue in xboard's protocol: the game goes on at another server, whoever is to move."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.remote.dialogue import NOTHING
+from protocols.remote.xboard import OURS, XboardDialogue
+
+START = ("xboard", "protover 2")
+
+
+def talk(*lines, now=0.0):
+    made = XboardDialogue(patience=30.0)
+    for line in START:
+        made.asked(line, now)
+    made.resume(now)
+    for line in ("feature ping=1 usermove=1 done=0", "feature done=1", f"pong {OURS}"):
+        made.told(line, now)
+    for line in lines:
+        if line.startswith("< "):
+            made.told(line[2:], now)
+        else:
+            made.asked(line, now)
+    return made
+
+
+def again(made, now=0.0):
+    """What another server is told, without what all are."""
+    made.lost(now)
+    lines = list(made.resume(now).server)
+    assert lines[: len(START)] == list(START)
+    return lines[len(START) :]
+
+
+def test_the_first_server_tells_its_features_and_no_later_one():
+    made = XboardDialogue(patience=30.0)
+    assert made.asked("xboard", 0.0) == NOTHING
+    assert made.asked("protover 2", 0.0).front == ("feature done=0",)
+    assert list(made.resume(0.0).server) == [*START, f"ping {OURS}"]
+    for line in ("feature ping=1", "feature done=1"):
+        assert made.told(line, 0.0).front == (line,)
+    assert made.told(f"pong {OURS}", 0.0).front == ()
+    assert again(made) == [f"ping {OURS}"]
+    for line in ("feature done=1", "Error (what)", f"pong {OURS}"):
+        assert made.told(line, 0.0).front == ()
+    assert made.told("Error (what)", 0.0).front == ("Error (what)",)
+
+
+def test_settings_are_said_again():
+    made = talk(
+        "option Hash=32", "new", "level 40 5 0", "post", "easy", "st 5", "memory 64", "sd 4",
+        "option Hash=64", "hard", "nopost", "accepted done", "hint",
+    )  # fmt: skip
+    assert again(made) == [
+        "option Hash=64", "new", "st 5", "memory 64", "sd 4", "hard", "nopost", f"ping {OURS}",
+    ]  # fmt: skip
+    assert "sd 4" not in again(talk("new", "sd 4", "new"))
+    assert again(talk("new", "variant fischerandom"))[:2] == ["new", "variant fischerandom"]
+
+
+def test_the_engine_that_is_to_move_is_asked_again_on_the_time_that_is_left():
+    made = talk("new", "level 0 1 0", "time 6000", "otim 5500", "usermove e2e4")
+    assert again(made, 1.5) == [
+        "new", "level 0 1 0", "force", "usermove e2e4", f"ping {OURS}", "time 5850", "otim 5500",
+        "go",
+    ]  # fmt: skip
+    made.told(f"pong {OURS}", 1.5)
+    assert made.told("move e7e5", 2.0).front == ("move e7e5",)
+    assert not made.asking()
+
+
+def test_where_the_front_end_is_to_move_the_server_plays_on_from_its_move():
+    made = talk("new", "usermove e2e4", "< move e7e5")
+    assert again(made) == ["new", "force", "usermove e2e4", "usermove e7e5", f"ping {OURS}"]
+    assert made.asked("time 500", 0.0).server == ("time 500",)
+    assert made.asked("usermove g1f3", 0.0).server == ["usermove g1f3", "go"]
+    assert made.asking()
+    made.told(f"pong {OURS}", 0.0)
+    made.told("move b8c6", 0.0)
+    assert made.asked("usermove f1b5", 0.0).server == ["usermove f1b5"]
+
+
+def test_a_game_from_its_beginning_and_one_in_force_mode():
+    assert again(talk("new")) == ["new", f"ping {OURS}"]
+    assert again(talk("new", "go"))[-2:] == [f"ping {OURS}", "go"]
+    assert again(talk("new", "force")) == ["new", "force", f"ping {OURS}"]
+    made = talk("new", "force", "e2e4", "usermove e7e5")
+    assert again(made) == ["new", "force", "usermove e2e4", "usermove e7e5", f"ping {OURS}"]
+    assert made.asked("usermove g1f3", 0.0).server == ["usermove g1f3"]
+    assert not made.asking()
+    assert made.asked("go", 0.0).server == ("go",)
+
+
+def test_positions_moves_that_are_taken_back_and_those_that_were_refused():
+    made = talk(
+        "new", "force", "setboard 4k3/8/8/8/8/8/8/4K2R w K - 0 1", "usermove h1h8", "undo",
+        "usermove h1h7", "usermove h7h8", "remove", "usermove O-O", "usermove e8e1",
+        "< Illegal move: e8e1",
+    )  # fmt: skip
+    assert again(made) == [
+        "new", "force", "setboard 4k3/8/8/8/8/8/8/4K2R w K - 0 1", "usermove O-O", f"ping {OURS}",
+    ]  # fmt: skip
+
+
+def test_an_analysis_goes_on():
+    assert again(talk("new", "force", "usermove e2e4", "analyze"))[-2:] == [
+        f"ping {OURS}", "analyze",
+    ]  # fmt: skip
+    assert again(talk("new", "analyze", "exit"))[-2:] == ["force", f"ping {OURS}"]
+
+
+def test_pings_are_answered_once():
+    made = talk("ping 7")
+    assert again(made)[-2:] == [f"ping {OURS}", "ping 7"]
+    made.told(f"pong {OURS}", 0.0)
+    assert made.told("pong 7", 0.0).front == ("pong 7",)
+    assert made.told("pong 7", 0.0).front == ()
+    made.lost(0.0)
+    made.asked("ping 8", 1.0)
+    assert made.due() == 3.0
+    assert made.overdue(3.0, "no server").front == ["pong 8"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "due"),
+    [
+        (("time 100",), 0.8), (("time 6000",), 59.7), (("st 2",), 2.0), ((), 30.25),
+        (("st 5", "?"), 0.0),
+    ],
+)  # fmt: skip
+def test_when_a_move_is_made_without_a_server(lines, due):
+    made = talk("new", *(line for line in lines if line != "?"), "usermove e2e4")
+    if "?" in lines:
+        made.asked("?", 0.0)
+    made.lost(0.25)
+    assert made.due() == pytest.approx(due)
+
+
+@pytest.mark.parametrize("heard", ["3 20 100 500 g8f6 b1c3", "  3& 20 100 500 1... Nf6 2. Nc3"])
+def test_the_best_move_heard_of_is_made_without_a_server(heard):
+    made = talk("new", "time 100", "usermove e2e4", f"< {heard}")
+    made.lost(0.0)
+    assert made.overdue(0.5, "no server").front == []
+    note, move = made.overdue(0.9, "no server").front
+    assert note.startswith("# no server")
+    assert move == "move g8f6"
+    assert again(made)[-4:] == ["force", "usermove e2e4", "usermove g8f6", f"ping {OURS}"]
+    assert made.asked("usermove d2d4", 2.0).server == ["usermove d2d4", "go"]
+
+
+def test_some_legal_move_is_made_where_nothing_was_heard():
+    made = talk("new", "setboard k7/8/8/8/8/8/6q1/7K w - - 0 1", "st 1", "go")
+    made.lost(0.0)
+    assert made.overdue(1.0, "no server").front[-1] == "move h1g2"
+    assert made.overdue(9.0, "no server").front == []
+
+
+def test_to_give_up_is_told_and_moves():
+    made = talk("new", "time 100", "go")
+    front = made.give_up(0.0, "wrong token").front
+    assert front[-1] == "tellusererror wrong token"
+    assert any(line.startswith("move ") for line in front)
+
+
+TEXT = (
+    "new force go usermove e2e4 e7e5 undo remove time 100 otim st 3 level 0 1 setboard analyze "
+    "exit ping pong 7 ? move Illegal feature done=1 protover 2 result 1-0 resign variant x"
+)
+LINES = st.lists(st.sampled_from(TEXT.split()), max_size=4).map(" ".join)
+KINDS = st.sampled_from(["asked", "told", "lost", "resume", "overdue"])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(KINDS, LINES)))
+def test_whatever_is_said_an_engine_that_is_to_move_moves_once(events):
+    made, now = talk(), 0.0
+    for kind, line in events:
+        now += 1.0
+        thought = made._thinking is not None
+        if kind in ("asked", "told"):
+            getattr(made, kind)(line, now)
+        elif kind == "overdue":
+            _, front, drop = made.overdue(now, "no server")
+            assert drop == made._up
+            moves = [each for each in front if each.startswith("move ")]
+            assert len(moves) <= thought
+            assert not moves or made._thinking is None
+            assert made.due() is None or made.due() > now
+        else:
+            getattr(made, kind)(now)
