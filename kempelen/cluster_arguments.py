@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from kempelen.console import complain
 from kempelen.mqtt_arguments import needs_packages
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from protocols.cluster.tasks import ClusterAddress
+    from training.cluster import ClusterThreads
 
 MISSING_CLUSTER = "a cluster needs more packages: pip install 'kempelen[cluster]'"
 
@@ -40,3 +44,19 @@ def cluster_from(arguments: Namespace) -> ClusterAddress | None:
     from protocols.cluster.tasks import ClusterAddress
 
     return ClusterAddress(arguments.cluster, *files)
+
+
+@contextmanager
+def cluster_threads(arguments: Namespace, command: str) -> Iterator[ClusterThreads | None]:
+    """Give what makes games on the cluster that is named, if one is, and leave it at the end.
+
+    Raises SettingsError, and GamesError if it is not there.
+    """
+    address = cluster_from(arguments)
+    if address is None:
+        yield None
+        return
+    from training.cluster import ClusterThreads
+
+    with ClusterThreads(address, lambda text: complain(text, command)) as threads:
+        yield threads

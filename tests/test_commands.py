@@ -242,8 +242,11 @@ ELSEWHERE = {
     "kempelen match": "tests/kempelen/test_match.py::test_a_match",
     "kempelen watch --mqtt ...": COMPOSED,
     "kempelen serve --name bot --engine agent=chess --mqtt ...": COMPOSED,
-    "dask scheduler": "tests/tournament/test_cluster.py::Dask",
-    "dask worker tcp://HOST:8786 --nthreads 1": "tests/tournament/test_cluster.py::Dask",
+    "dask scheduler": "tests/dask_cluster.py::Dask",
+    "dask worker tcp://HOST:8786 --nthreads 1": "tests/dask_cluster.py::Dask",
+    "kempelen selfplay positions.bin --cluster tcp://HOST:8786": (
+        "tests/training/test_training_cluster.py::test_the_commands"
+    ),
     "kempelen tables build": "tests/kempelen/test_tables.py::test_build_stats_check_and_pack",
     "kempelen tune search": (
         "tests/tournament/test_tuning.py::"

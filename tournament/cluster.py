@@ -11,7 +11,7 @@ from typing import Any
 
 from protocols.cluster.errands import Errand
 from protocols.cluster.errors import ClusterError, SchedulerLostError, WorkersLostError
-from protocols.cluster.tasks import ClusterAddress, TaskCluster
+from protocols.cluster.tasks import ClusterAddress, TaskCluster, worker_of
 from tournament.events import (
     Event,
     GameStarted,
@@ -77,8 +77,8 @@ class Cluster:
             ]
         except SchedulerLostError as error:
             raise RunStoppedError(str(error)) from None
-        except ClusterError as error:
-            raise SettingsError(str(error)) from None
+        except (ClusterError, SettingsError) as error:
+            raise SettingsError(f"{worker_of(error)}{error}") from None
         finally:
             del self._shown[name]
         for game in games:

@@ -12,6 +12,7 @@ import threading
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -52,23 +53,31 @@ class Errand:
         self._worker.log_event(self._run, {"task": self._name, "told": message})
 
     @contextlib.contextmanager
-    def lent(self, make: Callable[[], Any]) -> Iterator[Any]:
+    def lent(self, what: bytes, make: Callable[[], Any]) -> Iterator[Any]:
         """Give what an errand of this run has kept, or what is made now, and keep it then.
 
+        what: the same for what is as good.
         It is closed, if it has a `close`, when the run is left, or here if anything is raised.
         """
-        thing = _take(self._run) or make()
+        thing = _take(self._run, what) or make()
         try:
             yield thing
         except BaseException:
             _close(thing)
             raise
-        _keep(self._run, thing)
+        _keep(self._run, what, thing)
+
+
+@dataclass(frozen=True)
+class _Kept:
+    what: bytes
+    thing: Any
+    timer: threading.Timer
 
 
 _lock = threading.Lock()
 _left: set[str] = set()
-_kept: dict[str, list[tuple[Any, threading.Timer]]] = defaultdict(list)
+_kept: "dict[str, list[_Kept]]" = defaultdict(list)
 _conversing: dict[str, set[tuple[asyncio.AbstractEventLoop, Any]]] = defaultdict(set)
 
 
@@ -84,7 +93,9 @@ def perform(run: str, name: str, sender: str, packed: bytes) -> None:
     worker = distributed.get_worker()
     try:
         if release() != sender:
-            raise ClusterError(f"it has {release()}, and {sender} is needed: install that there")
+            raise ClusterError(
+                f"it has {release()}, and {sender} is needed: install the same on each"
+            )
         function, arguments = unpack(packed)
         result = function(Errand(worker, run, name), *arguments)
         if inspect.iscoroutine(result):
@@ -109,10 +120,10 @@ def leave(run: str) -> None:
     for loop, task in conversing:
         with contextlib.suppress(RuntimeError):  # it has just ended
             loop.call_soon_threadsafe(task.cancel)
-    for thing, timer in kept:
-        timer.cancel()
+    for entry in kept:
+        entry.timer.cancel()
         # An engine may take its time, for which the worker must not stand still.
-        threading.Thread(target=_close, args=(thing,)).start()
+        threading.Thread(target=_close, args=(entry.thing,)).start()
 
 
 def pack(value: Any) -> bytes:
@@ -136,31 +147,31 @@ async def _converse(run: str, errand: Coroutine[Any, Any, Any]) -> Any:
             _conversing[run].discard(entry)
 
 
-def _take(run: str) -> Any:
+def _take(run: str, what: bytes) -> Any:
     with _lock:
-        if not _kept[run]:
-            return None
-        thing, timer = _kept[run].pop()
-    timer.cancel()
-    return thing
+        for entry in _kept[run]:
+            if entry.what == what:
+                _kept[run].remove(entry)
+                entry.timer.cancel()
+                return entry.thing
+    return None
 
 
-def _keep(run: str, thing: Any) -> None:
+def _keep(run: str, what: bytes, thing: Any) -> None:
     timer = threading.Timer(KEEPING, _drop, (run, thing))
     timer.daemon = True
     with _lock:
         if kept := run not in _left:
-            _kept[run].append((thing, timer))
-    if kept:
-        timer.start()
-    else:
+            _kept[run].append(_Kept(what, thing, timer))
+            timer.start()
+    if not kept:
         _close(thing)
 
 
 def _drop(run: str, thing: Any) -> None:
     """Close what was kept for nothing, unless it has just been taken."""
     with _lock:
-        there = [entry for entry in _kept[run] if entry[0] is thing]
+        there = [entry for entry in _kept[run] if entry.thing is thing]
         for entry in there:
             _kept[run].remove(entry)
     if there:

@@ -78,24 +78,32 @@ class TaskCluster:
 
     @classmethod
     async def connect(cls, address: ClusterAddress) -> "TaskCluster":
-        """Connect to a scheduler; ClusterError if it, or any worker, is not there."""
+        """Connect to a scheduler; ClusterError if it, or any worker, is not there, or unfit.
+
+        That is one without this product, or with another release of it.
+        """
         from distributed import Client
 
+        client: Any = None
         try:
-            client: Any = await Client(
+            client = Client(
                 address.url,
                 asynchronous=True,
                 timeout=CONNECT_LIMIT,
                 security=address.security(),
                 set_as_default=False,
             )
+            await client
         # Among them a wrong address, files that are no certificates, and TLS on one side alone.
         except (OSError, TimeoutError, ValueError, RuntimeError, TypeError) as error:
+            if client is not None:
+                await client.close()
             raise ClusterError(f"cluster {address.url}: {error}") from None
         threads = sum((await client.nthreads()).values())
-        if not threads:
+        problem = await _unfit(client) if threads else "no workers have joined it yet"
+        if problem:
             await client.close()
-            raise ClusterError(f"cluster {address.url}: no workers have joined it yet")
+            raise ClusterError(f"cluster {address.url}: {problem}")
         return cls(client, address, threads)
 
     async def open(self, report: Report, hear: Hear | None = None) -> None:
@@ -192,13 +200,6 @@ class TaskCluster:
 
         if isinstance(error, KilledWorker):
             return WorkersLostError(f"{name} was lost with its workers: {error}")
-        if getattr(error, "__notes__", None) is None:  # it was not even begun
-            return ClusterError(
-                f"cluster {self._address.url}: {type(error).__name__}: {error}; is {release()} "
-                "installed on all its machines, the scheduler's too?"
-            )
-        if isinstance(error, ClusterError):
-            return ClusterError(f"{worker_of(error)}{error}")
         return error
 
     def _heard(self) -> list[str]:
@@ -240,6 +241,32 @@ class TaskCluster:
             self._hear(name, message["told"])
         elif not arrival.done():
             arrival.set_result(unpack(message["result"]))
+
+
+async def _unfit(client: Any) -> str:
+    """Say what is wrong with what is installed on the machines of a cluster, if anything is."""
+
+    def installed() -> str:
+        # Sent as it stands, as nothing of this product may be there; so it imports here.
+        from protocols.cluster.errands import release
+
+        return release()
+
+    answers: dict[str, Any] = {}
+    with contextlib.suppress(TimeoutError):  # one that is frozen: it gets no task
+        asked = client.run(installed, on_error="return")
+        found = await asyncio.wait_for(asked, CONNECT_LIMIT)
+        answers = {f"worker {name}": answer for name, answer in found.items()}
+    try:
+        await client.run_on_scheduler(installed)
+    except ImportError as error:
+        answers["its scheduler"] = error
+    for name, answer in answers.items():
+        if isinstance(answer, BaseException):
+            return f"{name} cannot work for {release()}: {answer}; install it there"
+        if answer != release():
+            return f"{name} has {answer}, this machine {release()}: install the same on each"
+    return ""
 
 
 def worker_of(error: BaseException) -> str:
