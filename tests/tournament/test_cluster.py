@@ -1,18 +1,27 @@
 """The same tournament on a Dask cluster: a real scheduler and real workers, as processes."""
 
 import asyncio
+import json
 import signal
 import sys
+from dataclasses import replace
 
+import chess
 import pytest
 
-from protocols.cluster.tasks import ClusterAddress
+from kempelen import cli
+from protocols.cluster.tasks import ClusterAddress, TaskCluster, worker_of
+from tests.support import failing
 from tests.tournament.support import engine, play, play_with, settings
 from tournament.cluster import Cluster
 from tournament.engine_settings import EngineSettings
 from tournament.events import GameFinished, MovePlayed, Notice, Status
+from tournament.openings import Opening
+from tournament.pairs import PairKey
 from tournament.runner import RunStoppedError
 from tournament.settings import Adjudication
+from tournament.spsa import Spsa, Tunable
+from tournament.tuning import against_itself, play_trial, tune
 from tournament.values import SettingsError
 from tournament.verdicts import Termination
 
@@ -59,6 +68,41 @@ async def test_workers_that_are_killed_and_frozen_cost_only_time(dask):
     assert any(isinstance(event, Notice) and "silent" in event.text for event in events)
 
 
+def test_a_search_is_tuned_and_what_fails_there_is_said(dask, tmp_path, capsys):
+    dask.wait()
+    state = tmp_path / "state.json"
+    command, arguments = failing("none")
+    spec = f"cmd={command},args={' '.join(arguments)}"
+    line = ["tune", "search", "Hash", "--cluster", dask.address, "--nodes", "5", "--json"]
+    line += ["--pairs", "6", "--state", str(state), "--check", "0"]
+    assert cli.main([*line, "--engine", spec]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert json.loads(said.out)["pairs"] == json.loads(state.read_text())["told"] == 6
+    assert cli.main([*line, "--engine", spec]) == 0
+    assert capsys.readouterr() == said
+
+
+async def test_numbers_of_trials_reach_the_engines_of_the_workers(dask):
+    await dask.joined()
+    chosen = settings(*against_itself(engine()), adjudication=Adjudication(maxmoves=4))
+    spsa = Spsa([Tunable("Hash", 8, 1, 16, 2)], 4)
+    cluster = await TaskCluster.connect(ClusterAddress(dask.address))
+    try:
+        await cluster.open(print)
+        bad = replace(spsa.ask(), plus={"Hash": 4096})
+        with pytest.raises(SettingsError, match="4096") as raised:
+            await cluster.do(
+                "bad", play_trial, chosen, bad, PairKey(1, 1, 0, 1), Opening(chess.STARTING_FEN)
+            )
+        assert worker_of(raised.value).startswith("worker tcp://")
+        told = []
+        await tune(chosen, spsa, boards=2, report=told.append, cluster=cluster)
+    finally:
+        await cluster.close()
+    assert told == [1, 2, 3]
+
+
 async def test_a_scheduler_that_dies_ends_the_run_with_a_message(dask):
     chosen = settings(engine(), engine("no-info"), games=24, adjudication=Adjudication(maxmoves=12))
     running, _ = await begin(chosen, await connect(chosen, dask))
@@ -98,7 +142,7 @@ async def test_mistakes_are_told(dask):
     bad = EngineSettings(command="no-such-engine", name="absent")
     chosen = settings(engine(), bad)
     workplace = await connect(chosen, dask)
-    with pytest.raises(SettingsError, match="no-such-engine"):
+    with pytest.raises(SettingsError, match=r"^worker tcp://.*no-such-engine"):
         await play_with(chosen, workplace)
 
 
