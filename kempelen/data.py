@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.machine import usable_cores
+from kempelen.cluster_arguments import cluster_threads, configure_cluster
 from kempelen.console import complain, progress, warm_up
 from kempelen.numbers import positive, seconds
 
@@ -114,6 +115,7 @@ def configure(parser: ArgumentParser) -> None:
         metavar="SECONDS",
         help=f"wait so long for the score of a position (default {SEARCH_LIMIT:.0f})",
     )
+    configure_cluster(rescore, "score")
 
 
 def run(arguments: Namespace) -> int:
@@ -263,8 +265,11 @@ def _rescore(arguments: Namespace) -> int:
         options=dict(arguments.option),
         limit=arguments.timeout,
     )
-    with _progress([arguments.file]) as told:
-        made = rescore(task, arguments.output, arguments.processes, told)
+    with (
+        cluster_threads(arguments, COMMAND) as threads,
+        _progress([arguments.file]) as told,
+    ):
+        made = rescore(task, arguments.output, arguments.processes, told, threads)
     return _report([made], arguments, "they were not chosen")
 
 

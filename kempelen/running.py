@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 
+from kempelen.cluster_arguments import cluster_from, configure_cluster
 from kempelen.console import complain
 from kempelen.display import Display, standings_view
 from kempelen.interruption import Interruption
@@ -24,6 +25,7 @@ from tournament.settings import Settings
 from tournament.values import SettingsError, encode
 
 if TYPE_CHECKING:
+    from protocols.cluster.tasks import ClusterAddress
     from protocols.mqtt.broker import Broker
     from protocols.mqtt.client import BotClient
     from protocols.mqtt.link import Tell
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
 
 # So many seconds a broker has to answer before it is said that it does not.
 SETTLING = 1.0
-
-MISSING_CLUSTER = "a cluster needs more packages: pip install 'kempelen[cluster]'"
 
 
 def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> None:
@@ -59,14 +59,10 @@ def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> N
     run.add_argument("--log-dir", metavar="DIR", help="log what each engine reads and writes")
     run.add_argument("--json", action="store_true", help="print the result as JSON")
     if not network:
-        parser.set_defaults(cluster=None, mqtt=None, broker=None)
+        none = dict.fromkeys(("cluster", "cluster_ca", "cluster_cert", "cluster_key"))
+        parser.set_defaults(**none, mqtt=None, broker=None)
         return
-    cluster = parser.add_argument_group("Dask cluster")
-    cluster.add_argument(
-        "--cluster", metavar="ADDRESS", help="play there: tcp:// or tls://HOST:PORT"
-    )
-    for name in ("ca", "cert", "key"):
-        cluster.add_argument(f"--cluster-{name}", metavar="FILE", help="PEM file, for tls://")
+    configure_cluster(parser, "play")
     configure_mqtt(parser)
     parser.add_argument(
         "--broker",
@@ -111,8 +107,8 @@ async def _run(
             arguments.concurrency or 1, oversubscribe=arguments.oversubscribe
         )
         workplace: Workplace
-        if arguments.cluster:
-            workplace, notice = await _cluster(settings, arguments), None
+        if address := cluster_from(arguments):
+            workplace, notice = await _cluster(settings, arguments.concurrency, address), None
         else:
             workplace = _workplace(settings, arguments, boards, broker)
         file = _record_file(settings, arguments, ledger, stack)
@@ -132,26 +128,12 @@ async def _run(
     return 0 if finish.complete else 1
 
 
-async def _cluster(settings: Settings, arguments: argparse.Namespace) -> Workplace:
-    if settings.needs_bots:
-        raise SettingsError("--cluster plays programs, not bots behind a broker")
-    needs_packages(MISSING_CLUSTER, lambda: __import__("distributed"))
-    from distributed.security import Security
-
+async def _cluster(settings: Settings, boards: int | None, address: "ClusterAddress") -> Workplace:
     from tournament.cluster import Cluster
 
-    files = (arguments.cluster_ca, arguments.cluster_cert, arguments.cluster_key)
-    security = None
-    if any(files):
-        security = Security(
-            tls_ca_file=files[0],
-            tls_client_cert=files[1],
-            tls_client_key=files[2],
-            require_encryption=True,
-        )
-    return await Cluster.connect(
-        settings, arguments.cluster, boards=arguments.concurrency, security=security
-    )
+    if settings.needs_bots:
+        raise SettingsError("--cluster plays programs, not bots behind a broker")
+    return await Cluster.connect(settings, address, boards)
 
 
 def _workplace(

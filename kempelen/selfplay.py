@@ -5,8 +5,8 @@ Those of Go are kept as games: see selfplay_go.
 
 from __future__ import annotations
 
+import contextlib
 import json
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.machine import usable_cores
 from kempelen import __version__
+from kempelen.cluster_arguments import cluster_threads, configure_cluster
 from kempelen.console import complain, progress, warm_up
 from kempelen.numbers import positive
 
@@ -42,6 +43,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--processes", type=positive, default=usable_cores(), help="default: one a core"
     )
+    configure_cluster(parser, "play")
     game = parser.add_argument_group("the games")
     game.add_argument(
         "--nodes", type=positive, default=rules.nodes, help="of each search, at least"
@@ -93,7 +95,7 @@ def run(arguments: Namespace) -> int:
         complain(f"{arguments.file}: {error.strerror}", "kempelen selfplay")
         return 2
     except KeyboardInterrupt:
-        print("kempelen selfplay: interrupted; the same line goes on from here", file=sys.stderr)
+        complain("interrupted; the same line goes on from here", "kempelen selfplay")
         raise
 
 
@@ -130,20 +132,25 @@ def _generate(arguments: Namespace) -> int:
     from training.selfplay import generate
 
     plan = _plan(arguments)
-    warm_up(ALPHABETA, SELFPLAY)
-    run = generate(arguments.file, plan, __version__, arguments.positions, arguments.processes)
-    first = last = next(run)
-    for damage in first.damages:
-        print(
-            f"kempelen selfplay: {arguments.file}: {damage.length} bytes at {damage.offset} are "
-            "damaged; their games are lost, the others are kept",
-            file=sys.stderr,
+    with cluster_threads(arguments, "kempelen selfplay") as threads:
+        if threads is None:
+            warm_up(ALPHABETA, SELFPLAY)
+        run = generate(
+            arguments.file, plan, __version__, arguments.positions, arguments.processes, threads
         )
-    began = time.monotonic()
-    with progress("positions", arguments.positions, hourly=True) as show:
-        for last in run:
-            show(last.positions)
-    seconds = time.monotonic() - began
+        with contextlib.closing(run):
+            first = last = next(run)
+            for damage in first.damages:
+                complain(
+                    f"{arguments.file}: {damage.length} bytes at {damage.offset} are damaged; "
+                    "their games are lost, the others are kept",
+                    "kempelen selfplay",
+                )
+            began = time.monotonic()
+            with progress("positions", arguments.positions, hourly=True) as show:
+                for last in run:
+                    show(last.positions)
+            seconds = time.monotonic() - began
     made = last.positions - first.positions
     found = {
         "file": str(arguments.file),

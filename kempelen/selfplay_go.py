@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import TYPE_CHECKING
 
 from agent.go.parts import GO
 from kempelen import __version__
+from kempelen.cluster_arguments import cluster_threads
 from kempelen.console import complain, progress, warm_up
 from kempelen.numbers import positive
 
@@ -49,11 +51,16 @@ def run(arguments: Namespace) -> int:
             _print(arguments, manifest | {"games": len(games)})
             return 0
         plan = GoPlan(size=arguments.size, playouts=arguments.playouts, seed=arguments.seed)
-        warm_up(GO)
-        run = generate(path, plan, __version__, arguments.games, arguments.processes)
-        with progress("games", arguments.games, hourly=True) as show:
-            for number in run:
-                show(number)
+        with cluster_threads(arguments, "kempelen selfplay") as threads:
+            if threads is None:
+                warm_up(GO)
+            run = generate(path, plan, __version__, arguments.games, arguments.processes, threads)
+            with (
+                contextlib.closing(run),
+                progress("games", arguments.games, hourly=True) as show,
+            ):
+                for number in run:
+                    show(number)
         _print(arguments, {"file": str(path), "games": number})
     except GoGamesError as error:
         complain(error, "kempelen selfplay")

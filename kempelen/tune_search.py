@@ -2,19 +2,24 @@
 
 import argparse
 import asyncio
+import contextlib
 import json
 import math
 import sys
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.go.settings import SETTINGS
+from kempelen.cluster_arguments import cluster_from, configure_cluster
 from kempelen.console import complain, progress, warm_up
 from kempelen.interruption import Interruption
 from kempelen.match import engine_entries, parse_entries
+from kempelen.numbers import positive
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import CHESS, GO, GameSettings
-from tournament.runner import boards_for
+from tournament.runner import RunStoppedError, boards_for
 from tournament.settings import Adjudication, DrawRule, OpeningSettings, ResignRule, Settings
 from tournament.spsa import Spsa
 from tournament.statistics import Strength
@@ -29,6 +34,9 @@ from tournament.tuning import (
     units_of,
 )
 from tournament.values import SettingsError, decode, encode
+
+if TYPE_CHECKING:
+    from protocols.cluster.tasks import ClusterAddress, TaskCluster
 
 WORSE = 1
 NODES = {CHESS: 5000, GO: 500}
@@ -57,7 +65,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--nodes", type=int, help="for each move (default 5000; in Go, 500)")
     parser.add_argument("--tc", metavar="BASE+INC", help="a clock instead of --nodes")
-    parser.add_argument("--concurrency", type=int, default=1, help="games at once (default 1)")
+    parser.add_argument(
+        "--concurrency",
+        type=positive,
+        help="games at once (default 1, or all threads of a cluster)",
+    )
+    configure_cluster(parser, "play")
     parser.add_argument("--openings", metavar="FILE", help="EPD, PGN or YAML (default: built in)")
     parser.add_argument("--seed", type=int, default=0, help="of openings and perturbations")
     parser.add_argument("--state", metavar="FILE", help="keep what is learned, and go on from it")
@@ -76,9 +89,11 @@ def run(arguments: argparse.Namespace) -> int:
     except SettingsError as error:
         complain(error)
         return 2
+    except RunStoppedError as error:
+        complain(f"{error}{_remedy(arguments)}")
+        return 1
     except (KeyboardInterrupt, asyncio.CancelledError):
-        remedy = f"; --state {arguments.state} goes on from here" if arguments.state else ""
-        complain(f"interrupted{remedy}")
+        complain(f"interrupted{_remedy(arguments)}")
         return interruption.status
     _print(spsa, checked, arguments.game, as_json=arguments.json)
     if spsa.unsaved:
@@ -91,6 +106,10 @@ def run(arguments: argparse.Namespace) -> int:
         )
         return WORSE
     return 0
+
+
+def _remedy(arguments: argparse.Namespace) -> str:
+    return f"; --state {arguments.state} goes on from here" if arguments.state else ""
 
 
 async def _run(
@@ -115,7 +134,8 @@ async def _run(
     settings = _settings(arguments, engine)
     if arguments.game == GO:
         tuned = setting_tunables(wanted)
-        warm_up(GO)  # else the first games would be those of the plain search
+        if arguments.cluster is None:
+            warm_up(GO)  # else the first games would be those of the plain search
     else:
         tuned = tunables(await declared(engine), wanted)
     spsa = Spsa(tuned, arguments.pairs, arguments.seed)
@@ -126,14 +146,39 @@ async def _run(
         spsa.save(state)
         if spsa.unsaved:
             raise SettingsError(spsa.unsaved)
-    boards, notice = boards_for(arguments.concurrency, oversubscribe=False)
-    if notice:
-        complain(notice.text)
-    with progress("pairs", arguments.pairs, hourly=True) as show:
-        await tune(settings, spsa, boards=boards, state=state, report=show)
-    with progress("check", pairs, hourly=True) as show:
-        checked = await check(settings, spsa, pairs, boards=boards, report=show)
+    async with _cluster(cluster_from(arguments)) as cluster:
+        if cluster is None:
+            boards, notice = boards_for(arguments.concurrency or 1, oversubscribe=False)
+            if notice:
+                complain(notice.text)
+        else:
+            boards = arguments.concurrency or cluster.threads
+        with progress("pairs", arguments.pairs, hourly=True) as show:
+            await tune(settings, spsa, boards=boards, state=state, report=show, cluster=cluster)
+        with progress("check", pairs, hourly=True) as show:
+            checked = await check(
+                settings, spsa, pairs, boards=boards, report=show, cluster=cluster
+            )
     return spsa, checked
+
+
+@contextlib.asynccontextmanager
+async def _cluster(address: "ClusterAddress | None") -> AsyncIterator["TaskCluster | None"]:
+    if address is None:
+        yield None
+        return
+    from protocols.cluster.errors import ClusterError
+    from protocols.cluster.tasks import TaskCluster
+
+    try:
+        cluster = await TaskCluster.connect(address)
+    except ClusterError as error:
+        raise SettingsError(str(error)) from None
+    try:
+        await cluster.open(complain)
+        yield cluster
+    finally:
+        await cluster.close()
 
 
 def _engine(spec: str | None) -> EngineSettings:

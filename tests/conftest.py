@@ -172,3 +172,26 @@ def mosquitto(tmp_path: Path) -> Iterator[Any]:
     mosquitto = Mosquitto(tmp_path)
     yield mosquitto
     mosquitto.kill()
+
+
+@pytest.fixture(scope="module")
+def clusters() -> Iterator[list[Any]]:
+    """The clusters that were started, of which the last may be used again."""
+    if sys.platform != "linux":
+        pytest.skip("stops workers by POSIX signals, and reads /proc")
+    started: list[Any] = []
+    yield started
+    for dask in started:
+        dask.close()
+
+
+@pytest.fixture
+def dask(clusters: list[Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Give a cluster with two workers of one thread each; whatever a test has done to the last."""
+    from tests.dask_cluster import Dask
+
+    if not clusters or not clusters[-1].alive:
+        clusters.append(Dask(tmp_path_factory.mktemp("dask")))
+    yield clusters[-1]
+    if clusters[-1].alive:
+        clusters[-1].restore()

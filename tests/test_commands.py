@@ -277,8 +277,11 @@ ELSEWHERE = {
     "kempelen serve --name go1 --game go --mqtt ...": BOTS,
     "kempelen match --game go --size 13 --komi 6.5 --playouts 500 "
     "--engine cmd=go1,proto=mqtt ...": BOTS,
-    "dask scheduler": "tests/tournament/test_cluster.py::Dask",
-    "dask worker tcp://HOST:8786 --nthreads 1": "tests/tournament/test_cluster.py::Dask",
+    "dask scheduler": "tests/dask_cluster.py::Dask",
+    "dask worker tcp://HOST:8786 --nthreads 1": "tests/dask_cluster.py::Dask",
+    "kempelen selfplay positions.bin --cluster tcp://HOST:8786": (
+        "tests/training/test_training_cluster.py::test_the_commands"
+    ),
     "kempelen tables build": "tests/kempelen/test_tables.py::test_build_stats_check_and_pack",
     "kempelen tune search": (
         "tests/tournament/test_tuning.py::"

@@ -7,18 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from agent.compiled import warming
+from agent.go.parts import GO as GO_PART
 from agent.go.settings import SETTINGS
 from protocols.client.process import EngineError
 from protocols.client.uci import Option
+from protocols.cluster.errands import Errand
+from protocols.cluster.errors import ClusterError, SchedulerLostError, WorkersLostError
+from protocols.cluster.tasks import TaskCluster, worker_of
 from protocols.tasks import cancel_all
 from tournament.adjudication import Adjudicator
 from tournament.contestant_pool import ContestantPool
 from tournament.contestants import UciContestant
 from tournament.engine_protocols import Terms, kind_of, make_contestant, make_uci_contestant
 from tournament.engine_settings import EngineSettings
+from tournament.game_settings import GO
 from tournament.match_game import Assignment, play_game
-from tournament.openings import chooser
+from tournament.openings import Opening, chooser
 from tournament.pairs import PairKey
+from tournament.runner import RunStoppedError
 from tournament.settings import Settings
 from tournament.spsa import Spsa, Trial, Tunable
 from tournament.statistics import Strength, strength
@@ -29,6 +36,8 @@ FINE = 2  # settings of the Go search up to this are tuned in thousandths, other
 MOST_FAILURES = 10  # pairs without a result, one after the other
 
 Report = Callable[[int], None]
+# Of each game of a pair White's score, None where it has no result, and what befell it.
+Scores = list[tuple[float | None, str]]
 
 
 class Trials(Protocol):
@@ -131,12 +140,20 @@ def _check_step(text: str, step: str) -> None:
 
 
 async def tune(
-    settings: Settings, spsa: Spsa, *, boards: int = 1, state: Path | None = None, report: Report
+    settings: Settings,
+    spsa: Spsa,
+    *,
+    boards: int = 1,
+    state: Path | None = None,
+    report: Report,
+    cluster: TaskCluster | None = None,
 ) -> None:
     """Play pairs of games until all trials are told; `state` keeps what was learned.
 
     settings: two engines, which are the same program: one that speaks UCI takes the numbers as
-    options, another as arguments (`--set` of `kempelen gtp`). Raises SettingsError if games fail.
+    options, another as arguments (`--set` of `kempelen gtp`). cluster: where the games are played,
+    if not on this machine; it is open. Raises SettingsError if games fail, and RunStoppedError if
+    the cluster is lost.
     """
 
     def save() -> None:
@@ -144,85 +161,93 @@ async def tune(
             spsa.save(state)
         report(spsa.told)
 
-    await _play(settings, spsa, 1, boards, save)
+    await _play(settings, spsa, 1, boards, save, cluster)
 
 
 async def check(
-    settings: Settings, spsa: Spsa, pairs: int, *, boards: int = 1, report: Report
+    settings: Settings,
+    spsa: Spsa,
+    pairs: int,
+    *,
+    boards: int = 1,
+    report: Report,
+    cluster: TaskCluster | None = None,
 ) -> Strength | None:
     """Play the numbers found against those there were, in so many pairs; None if they are equal.
 
-    Raises SettingsError if games fail.
+    Raises what `tune` does.
     """
     if all(tunable.start == spsa.values()[tunable.name] for tunable in spsa.tunables) or not pairs:
         return None
     played = Check(spsa, pairs)
-    await _play(settings, played, 2, boards, lambda: report(played.told))
+    await _play(settings, played, 2, boards, lambda: report(played.told), cluster)
     return strength(played.counts)
 
 
 async def _play(
-    settings: Settings, trials: Trials, round_: int, boards: int, after: Callable[[], None]
+    settings: Settings,
+    trials: Trials,
+    round_: int,
+    boards: int,
+    after: Callable[[], None],
+    cluster: TaskCluster | None,
 ) -> None:
-    runs = [_Board(settings, trials, round_, board, after) for board in range(1, boards + 1)]
-    tasks = [asyncio.create_task(run.play()) for run in runs]
+    tasks = []
+    for number in range(1, boards + 1):
+        place = TrialPlayers(settings, number) if cluster is None else _Elsewhere(settings, cluster)
+        board = _Board(settings, trials, round_, place, after)
+        tasks.append(asyncio.create_task(board.play()))
     try:
         await asyncio.gather(*tasks)
     finally:
         await cancel_all(tasks)
 
 
-class _Board:
-    """One place where pairs are played, with two players of its own."""
+class TrialPlace(Protocol):
+    """Where pairs of games are played, one after the other."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        trials: Trials,
-        round_: int,
-        number: int,
-        after: Callable[[], None],
-    ) -> None:
+    async def play(self, trial: Trial, key: PairKey, opening: Opening) -> Scores:
+        """Play a pair with the numbers of a trial."""
+
+    async def close(self) -> None:
+        """End what still runs there."""
+
+
+class TrialPlayers:
+    """Two players on this machine."""
+
+    def __init__(self, settings: Settings, board: int = 0) -> None:
         self._settings = settings
-        self._trials = trials
-        self._round = round_
-        self._number = number
-        self._after = after
-        self._failures = 0
+        self._board = board
+        self._adjudicator = Adjudicator(settings.adjudication)
+        self._pool = self._pool_of(settings.engines)
+        self._by_options = all(kind_of(engine).speaks_uci for engine in settings.engines)
 
-    async def play(self) -> None:
-        """Play trials as long as there are any."""
-        opening_of = chooser(self._settings)
-        adjudicator = Adjudicator(self._settings.adjudication)
-        pool = self._pool(self._settings.engines)
-        by_options = all(kind_of(engine).speaks_uci for engine in self._settings.engines)
-        try:
-            while self._trials.asked < self._trials.trials:
-                trial = self._trials.ask()
-                opening = opening_of(self._round, self._trials.asked)
-                key = PairKey(self._round, self._trials.asked, 0, 1)
-                if by_options:
-                    await self._configure(pool, trial)
-                else:
-                    await pool.close()
-                    pool = self._pool(_with_arguments(self._settings.engines, trial))
-                balance = 0.0
-                for number in (1, 2):
-                    game = await play_game(
-                        self._settings,
-                        Assignment(key, number, opening, self._number),
-                        pool,
-                        adjudicator,
-                        lambda event: None,
-                    )
-                    balance += self._balance(game.white_score, number, game.detail)
-                self._trials.tell(trial, balance)
-                self._after()
-        finally:
-            await asyncio.shield(pool.close())
-            adjudicator.close()
+    async def play(self, trial: Trial, key: PairKey, opening: Opening) -> Scores:
+        """Play a pair with the numbers of a trial. Raises SettingsError if no player starts."""
+        if self._by_options:
+            await self._configure(trial)
+        else:
+            await self._pool.close()
+            self._pool = self._pool_of(_with_arguments(self._settings.engines, trial))
+        games = [
+            await play_game(
+                self._settings,
+                Assignment(key, number, opening, self._board),
+                self._pool,
+                self._adjudicator,
+                lambda event: None,
+            )
+            for number in (1, 2)
+        ]
+        return [(game.white_score, game.detail) for game in games]
 
-    def _pool(self, engines: Sequence[EngineSettings]) -> ContestantPool:
+    async def close(self) -> None:
+        """End the players."""
+        await asyncio.shield(self._pool.close())
+        self._adjudicator.close()
+
+    def _pool_of(self, engines: Sequence[EngineSettings]) -> ContestantPool:
         terms = Terms(self._settings.game)
         return ContestantPool(
             engines,
@@ -231,15 +256,93 @@ class _Board:
             report=lambda text: None,
         )
 
-    async def _configure(self, pool: ContestantPool, trial: Trial) -> None:
+    async def _configure(self, trial: Trial) -> None:
         for index, values in enumerate((trial.plus, trial.minus)):
             try:
-                player = await pool.take(index)
+                player = await self._pool.take(index)
+                assert isinstance(player, UciContestant)
+                await player.configure(values)
             except EngineError as error:
                 raise SettingsError(f"{self._settings.engines[index].name}: {error}") from None
-            assert isinstance(player, UciContestant)
-            await player.configure(values)
-            await pool.give(index, player)
+            await self._pool.give(index, player)
+
+
+class _Elsewhere:
+    """Players on whichever worker of a cluster is free."""
+
+    def __init__(self, settings: Settings, cluster: TaskCluster) -> None:
+        self._settings = settings
+        self._cluster = cluster
+
+    async def play(self, trial: Trial, key: PairKey, opening: Opening) -> Scores:
+        name = f"pair {key}"
+        try:
+            scores: Scores = await self._cluster.do(
+                name, play_trial, self._settings, trial, key, opening
+            )
+        except WorkersLostError as error:
+            return [(None, str(error))] * 2
+        except SchedulerLostError as error:
+            raise RunStoppedError(str(error)) from None
+        except (ClusterError, SettingsError) as error:
+            raise SettingsError(f"{worker_of(error)}{error}") from None
+        return scores
+
+    async def close(self) -> None:
+        """Leave it to whoever has opened the cluster."""
+
+
+async def play_trial(
+    errand: Errand, settings: Settings, trial: Trial, key: PairKey, opening: Opening
+) -> Scores:
+    """Play a pair of games on a worker."""
+    if settings.game.name == GO and not warming.is_warm(GO_PART):
+        # Else the first games would be those of the plain search.
+        child = warming.compile_in_child(GO_PART)
+        with child:
+            await asyncio.to_thread(child.wait)
+    players = TrialPlayers(settings)
+    try:
+        return await players.play(trial, key, opening)
+    finally:
+        await players.close()
+
+
+class _Board:
+    """Trials that are played one after the other."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        trials: Trials,
+        round_: int,
+        place: TrialPlace,
+        after: Callable[[], None],
+    ) -> None:
+        self._settings = settings
+        self._trials = trials
+        self._round = round_
+        self._place = place
+        self._after = after
+        self._failures = 0
+
+    async def play(self) -> None:
+        """Play trials as long as there are any."""
+        opening_of = chooser(self._settings)
+        try:
+            while self._trials.asked < self._trials.trials:
+                trial = self._trials.ask()
+                opening = opening_of(self._round, self._trials.asked)
+                key = PairKey(self._round, self._trials.asked, 0, 1)
+                scores = await self._place.play(trial, key, opening)
+                balance = sum(
+                    self._balance(score, number, detail)
+                    for number, (score, detail) in enumerate(scores, 1)
+                )
+                self._trials.tell(trial, balance)
+                self._after()
+        finally:
+            await self._place.close()
 
     def _balance(self, white_score: float | None, number: int, detail: str) -> float:
         if white_score is None:

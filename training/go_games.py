@@ -3,23 +3,24 @@
 The first line of a file is its manifest, as JSON; every other is a game: its number, how many of
 its moves were random, Black's result, and the moves, in SGF's letters with "--" for a pass. A game
 follows from the manifest and its number alone, and they are written in their order: the file is
-the same however many processes there are, and however often it was interrupted.
+the same whoever plays them, and however often it was interrupted.
 """
 
 import contextlib
 import json
-import multiprocessing
-import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 from agent.border.files import read_text
+from agent.compiled import warming
 from agent.games.go import Go
 from agent.games.stones import PASS
+from agent.go.parts import GO
 from agent.limits import Info, Limits
+from training.workers import Processes, Workers
 
 if TYPE_CHECKING:
     from agent.go.search import GoSearch
@@ -110,7 +111,10 @@ class GoPlayer:
     """Plays the games of a plan, by their numbers."""
 
     def __init__(self, plan: GoPlan) -> None:
+        """Prepare it, compiling the search if need be."""
         self._plan = plan
+        if not warming.is_warm(GO):
+            warming.warm_up(None, (GO,))
 
     def play(self, number: int) -> GoGame:
         """Play a game."""
@@ -130,11 +134,19 @@ class GoPlayer:
         return GoGame(number, len(first), result, (*first, *moves))
 
 
-def generate(path: Path, plan: GoPlan, version: str, games: int, workers: int) -> Iterator[int]:
+def generate(
+    path: Path,
+    plan: GoPlan,
+    version: str,
+    games: int,
+    processes: int = 1,
+    elsewhere: Workers | None = None,
+) -> Generator[int, None, None]:
     """Play until the file holds so many games; yield how many it holds, first what was there.
 
-    Raises GoGamesError if the file cannot be used; what has been written stays, and the same call
-    goes on from there.
+    elsewhere: who plays in place of so many processes.
+    Raises GoGamesError if the file cannot be used, GamesError if a worker fails; what has been
+    written stays, and the same call goes on from there.
     """
     if path.exists() and path.stat().st_size:
         manifest, there = read(path)
@@ -147,18 +159,13 @@ def generate(path: Path, plan: GoPlan, version: str, games: int, workers: int) -
     yield len(there)
     if len(there) >= games:
         return
-    context = multiprocessing.get_context("spawn")
-    pool = context.Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN))
-    with contextlib.closing(pool), path.open("a", encoding="utf-8") as file:
-        try:
-            made = pool.imap(GoPlayer(plan).play, range(len(there), games))
-            for number, game in enumerate(made, len(there) + 1):
-                file.write(to_line(game, plan.size) + "\n")
-                file.flush()
-                yield number
-        finally:
-            pool.terminate()
-            pool.join()
+    workers = elsewhere or Processes(processes)
+    made = workers.games(GoPlayer, plan, range(len(there), games), ())
+    with contextlib.closing(made), path.open("a", encoding="utf-8") as file:
+        for number, game in enumerate(made, len(there) + 1):
+            file.write(to_line(game, plan.size) + "\n")
+            file.flush()
+            yield number
 
 
 def _drop_half_a_line(path: Path) -> None:

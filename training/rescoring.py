@@ -1,24 +1,25 @@
-"""Positions with the scores of another engine, made on several processes.
+"""Positions with the scores of another engine, made on several processes or machines.
 
 The games and their results stay; of the positions of each game, one in so many is kept, at random.
 What is kept of a game follows from the task and its number alone, so that the file is the same
-however many processes there are, and however often it was interrupted.
+whoever makes it, and however often it was interrupted.
 """
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from agent.chess.packed_fen import fens_of
 from protocols.client.process import EngineError
-from training import workers
 from training.derived_files import Derived, derived, opened
 from training.positions import Dataset, Packed, PositionsError, Writer
 from training.selfplay import BLOCK_GAMES
 from training.uci_teacher import SEARCH_LIMIT, UciTeacher
+from training.workers import Processes, Workers
 
 
 @dataclass(frozen=True)
@@ -32,24 +33,36 @@ class Rescoring:
     seed: int = 1
     options: dict[str, str] = field(default_factory=dict)
     limit: float = SEARCH_LIMIT  # seconds for each position
+    engine: str = ""  # what the engine calls itself, if it is to be that one alone
 
     def start(self) -> UciTeacher:
-        """Start the engine. Raises EngineError if that cannot be done."""
-        return UciTeacher(self.command, self.options, self.limit)
+        """Start the engine. Raises EngineError if that cannot be done, or it is another one."""
+        teacher = UciTeacher(self.command, self.options, self.limit)
+        if self.engine and teacher.name != self.engine:
+            teacher.close()
+            raise EngineError(f"{self.command}: {teacher.name} is there, {self.engine} is needed")
+        return teacher
 
 
 class Rescorer:
-    """One process's engine and its view of the games."""
+    """One worker's engine and its view of the games."""
 
     def __init__(self, task: Rescoring) -> None:
-        """Open the file and start the engine. Raises PositionsError or EngineError."""
+        """Start the engine. Raises EngineError."""
         self._task = task
-        self._dataset = Dataset(task.source)
         self.teacher = task.start()
 
-    def play(self, number: int) -> Packed:
-        """Return what is kept of a game, with the engine's scores in place of those before."""
-        game = self._dataset.game(number)
+    @cached_property
+    def _dataset(self) -> Dataset:
+        return Dataset(self._task.source)
+
+    def play(self, number: int, game: Packed | None = None) -> Packed:
+        """Return what is kept of a game, with the engine's scores in place of those before.
+
+        game: where it is given, the file is not needed. Raises PositionsError or EngineError.
+        """
+        if game is None:
+            game = self._dataset.game(number)
         generator = np.random.default_rng((self._task.seed, number))
         kept = game[generator.random(len(game)) < 1 / self._task.one_in]
         if len(kept):
@@ -61,11 +74,21 @@ class Rescorer:
         kept["depth"] = [depth for _, depth in found]
         return kept
 
+    def close(self) -> None:
+        """End the engine."""
+        self.teacher.close()
 
-def rescore(task: Rescoring, target: Path, processes: int, told: Callable[[int], None]) -> Derived:
+
+def rescore(
+    task: Rescoring,
+    target: Path,
+    processes: int,
+    told: Callable[[int], None],
+    elsewhere: Workers | None = None,
+) -> Derived:
     """Score all games that are not yet in the file.
 
-    told: is told how many games are done.
+    told: is told how many games are done. elsewhere: who scores in place of so many processes.
     Raises PositionsError if a file cannot be used, EngineError if the engine cannot be started,
     GamesError if it fails later; what has been written stays, and the same call goes on from there.
     """
@@ -75,15 +98,18 @@ def rescore(task: Rescoring, target: Path, processes: int, told: Callable[[int],
         name = teacher.name
     asked = {each: asdict(task)[each] for each in ("nodes", "one_in", "seed", "options")}
     scores = {"engine": name, **asked, "source": contents.digest}
-    with Writer(
-        target, contents.manifest | {"scores": scores}, BLOCK_GAMES, unique=False
-    ) as writer:
+    with (
+        Writer(target, contents.manifest | {"scores": scores}, BLOCK_GAMES, unique=False) as writer,
+        Dataset(task.source) as dataset,
+    ):
         numbers = range(writer.next_game, contents.next_game)
         if numbers:
             failures = EngineError, PositionsError
-            made = workers.games(Rescorer, task, writer.next_game, processes, failures)
+            workers = elsewhere or Processes(processes)
+            same = replace(task, engine=name)
+            made = workers.games(Rescorer, same, numbers, failures, dataset.game)
             with contextlib.closing(made):
-                for number, kept in zip(numbers, made, strict=False):
+                for number, kept in zip(numbers, made, strict=True):
                     writer.add(kept)
                     told(number + 1)
             writer.finish()

@@ -1,24 +1,27 @@
-"""Self-play on several processes, appended to one file of positions.
+"""Self-play on several processes or machines, appended to one file of positions.
 
 A game follows from the manifest and its number alone, and the games are written in their order: the
-file is the same however many processes there are, and however often it was interrupted.
+file is the same whoever plays them, and however often it was interrupted.
 """
 
 import contextlib
 import hashlib
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+import sys
+from collections.abc import Generator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import chess
 
 from agent.chess.evaluations import load
+from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.chess.selfplay_rules import OpeningsError, Rules
+from agent.compiled import warming
 from agent.compiled.sources import sources_digest
 from agent.evaluation import EvaluationError, network_file
 from training.positions import Damage, Writer
-from training.workers import games
+from training.workers import Processes, Workers
 
 if TYPE_CHECKING:
     from agent.chess.selfplay import SelfPlay
@@ -71,19 +74,27 @@ def _digest(evaluation: str) -> str:
 
 
 def generate(
-    path: Path, plan: SelfPlayPlan, version: str, positions: int, processes: int
-) -> Iterator[SelfPlayProgress]:
+    path: Path,
+    plan: SelfPlayPlan,
+    version: str,
+    positions: int,
+    processes: int = 1,
+    elsewhere: Workers | None = None,
+) -> Generator[SelfPlayProgress, None, None]:
     """Play until the file holds at least so many positions; yield at the start and every block.
 
-    Raises PositionsError if the file cannot be used, GamesError if a process fails; what has been
+    elsewhere: who plays in place of so many processes.
+    Raises PositionsError if the file cannot be used, GamesError if a worker fails; what has been
     written stays, and the same call goes on from there.
     """
     with Writer(path, plan.manifest(version), BLOCK_GAMES) as writer:
         yield _progress(writer)
         if writer.positions >= positions:
             return
+        workers = elsewhere or Processes(processes)
+        numbers = range(writer.next_game, sys.maxsize)
         failures = EvaluationError, OpeningsError
-        made = games(player_of, plan, writer.next_game, processes, failures)
+        made = workers.games(checked_player_of, _located(plan), numbers, failures)
         with contextlib.closing(made):
             while writer.positions < positions:
                 if writer.add(next(made)):
@@ -92,6 +103,34 @@ def generate(
 
 def _progress(writer: Writer) -> SelfPlayProgress:
     return SelfPlayProgress(writer.positions, writer.next_game, writer.duplicates, writer.damages)
+
+
+def _located(plan: SelfPlayPlan) -> tuple[SelfPlayPlan, str]:
+    """Return a plan whose evaluation is found from every folder, and the digest of its file."""
+    network, (place, _, name) = network_file(plan.evaluation), plan.evaluation.rpartition(":")
+    found = plan.evaluation
+    if network is not None:
+        found = f"nnue:{Path(network).absolute()}"
+    elif place.endswith(".py"):
+        found = f"{Path(place.strip()).absolute()}:{name}"
+    return replace(plan, evaluation=found), _digest(found)
+
+
+def checked_player_of(task: tuple[SelfPlayPlan, str]) -> "SelfPlay":
+    """Make what plays the games of a plan on any machine.
+
+    Raises EvaluationError if the file of its evaluation is another there, by its digest.
+    """
+    plan, digest = task
+    if not all(map(warming.is_warm, (ALPHABETA, SELFPLAY))):
+        warming.warm_up(None, (ALPHABETA, SELFPLAY))
+    player = player_of(plan)
+    if _digest(plan.evaluation) != digest:
+        raise EvaluationError(
+            f"evaluation {plan.evaluation}: the file is not that with which the games are to be "
+            "played: copy it to all machines, and leave it as it is meanwhile"
+        )
+    return player
 
 
 def player_of(plan: SelfPlayPlan) -> "SelfPlay":

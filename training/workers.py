@@ -1,24 +1,21 @@
 """Games made by several processes, received in the order of their numbers.
 
-Game n is made by process n modulo their number. What it holds must follow from the task and n
-alone: it is then the same however many processes there are.
+Game n of those that are wanted is made by process n modulo their number. What it holds must follow
+from the task and its number alone: it is then the same however many processes there are.
 """
 
 import contextlib
 import itertools
 import multiprocessing
 import signal
-import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Protocol, TypeVar
-
-import numpy as np
-
-from agent.chess.packed import packed_dtype
-from training.positions import Packed
+from typing import Any, Protocol, TypeVar
 
 Task = TypeVar("Task")
+Made = TypeVar("Made")
+Made_co = TypeVar("Made_co", covariant=True)
 Failures = tuple[type[Exception], ...]
 
 
@@ -26,59 +23,94 @@ class GamesError(Exception):
     """No more games can be made; the message says why."""
 
 
-class Maker(Protocol):
-    """Makes any game by its number."""
+class Maker(Protocol[Made_co]):
+    """Makes any game by its number. What it has to close, it closes in a method `close`."""
 
-    def play(self, number: int) -> Packed:
-        """Return the positions of a game."""
-
-
-def games(
-    make: Callable[[Task], Maker], task: Task, first: int, processes: int, failures: Failures
-) -> Generator[Packed, None, None]:
-    """Yield the games from number `first` on, without end; to close it ends the processes.
-
-    make: called with the task in each process; it must be at the top of a module.
-    failures: what `make` and its makers may raise; becomes a GamesError with the same message.
-    """
-    context = multiprocessing.get_context("spawn")
-    connections: list[Connection] = []
-    running = []
-    try:
-        for index in range(processes):
-            ours, theirs = context.Pipe(duplex=False)
-            numbers = range(first + index, sys.maxsize, processes)
-            process = context.Process(
-                target=_serve, args=(make, task, numbers, failures, theirs), daemon=True
-            )
-            process.start()
-            theirs.close()
-            connections.append(ours)
-            running.append(process)
-        for connection in itertools.cycle(connections):
-            yield _receive(connection)
-    finally:
-        for connection in connections:
-            connection.close()
-        for process in running:
-            process.terminate()
-        for process in running:
-            process.join()
+    def play(self, number: int, /) -> Made_co:
+        """Return what is kept of a game."""
 
 
-def _receive(connection: Connection) -> Packed:
+class Workers(Protocol):
+    """Who makes games: processes of this machine, or the threads of a cluster."""
+
+    def games(
+        self,
+        make: Callable[[Task], Maker[Made]],
+        task: Task,
+        numbers: range,
+        failures: Failures,
+        given: Callable[[int], Any] | None = None,
+    ) -> Generator[Made, None, None]:
+        """Yield the games of these numbers, in their order; to close it ends who makes them.
+
+        make: called with the task by each worker; it must be at the top of a module.
+        failures: what `make` and its makers may raise; becomes a GamesError with the same message.
+        given: what a maker on another machine takes beside a number, where one on this machine
+        finds it by itself.
+        """
+
+
+@dataclass(frozen=True)
+class Processes:
+    """So many processes of this machine."""
+
+    count: int
+
+    def games(
+        self,
+        make: Callable[[Task], Maker[Made]],
+        task: Task,
+        numbers: range,
+        failures: Failures,
+        given: Callable[[int], Any] | None = None,
+    ) -> Generator[Made, None, None]:
+        """Yield the games of these numbers; see `Workers`."""
+        context = multiprocessing.get_context("spawn")
+        connections: list[Connection] = []
+        running = []
+        try:
+            for index in range(min(self.count, len(numbers))):
+                ours, theirs = context.Pipe(duplex=False)
+                process = context.Process(
+                    target=_serve,
+                    args=(make, task, numbers[index :: self.count], failures, theirs),
+                    daemon=True,
+                )
+                process.start()
+                theirs.close()
+                connections.append(ours)
+                running.append(process)
+            for _, connection in zip(numbers, itertools.cycle(connections), strict=False):
+                yield _receive(connection)
+        finally:
+            for connection in connections:
+                connection.close()
+            for process in running:
+                process.terminate()
+            for process in running:
+                process.join()
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """What a process could not do."""
+
+    message: str
+
+
+def _receive(connection: Connection) -> Any:
     try:
         message = connection.recv()
     except EOFError:
         raise GamesError("a process that makes games ended unexpectedly") from None
-    if isinstance(message, str):
-        raise GamesError(message)
-    return np.frombuffer(message, packed_dtype)
+    if isinstance(message, _Failure):
+        raise GamesError(message.message)
+    return message
 
 
 def _serve(
-    make: Callable[[Task], Maker],
-    task: Task,
+    make: Callable[[Any], Maker[Any]],
+    task: Any,
     numbers: Iterable[int],
     failures: Failures,
     connection: Connection,
@@ -91,12 +123,12 @@ def _serve(
 
 
 def _messages(
-    make: Callable[[Task], Maker], task: Task, numbers: Iterable[int], failures: Failures
-) -> Iterator[bytes | str]:
-    """Yield games, as bytes; or, as text and last, what went wrong."""
+    make: Callable[[Any], Maker[Any]], task: Any, numbers: Iterable[int], failures: Failures
+) -> Iterator[Any]:
+    """Yield games; or, at the end, what went wrong."""
     try:
         maker = make(task)
         for number in numbers:
-            yield maker.play(number).tobytes()
+            yield maker.play(number)
     except failures as error:
-        yield str(error)
+        yield _Failure(str(error))

@@ -2,116 +2,35 @@
 
 import asyncio
 import json
-import os
 import signal
-import subprocess
 import sys
-import time
-from pathlib import Path
+from dataclasses import replace
 
+import chess
 import pytest
 
+from kempelen import cli
+from protocols.cluster.tasks import ClusterAddress, TaskCluster, worker_of
+from tests.support import failing
 from tests.tournament.support import engine, play, play_with, settings
 from tournament.cluster import Cluster
 from tournament.engine_settings import EngineSettings
 from tournament.events import GameFinished, MovePlayed, Notice, Status
+from tournament.openings import Opening
+from tournament.pairs import PairKey
 from tournament.runner import RunStoppedError
 from tournament.settings import Adjudication
+from tournament.spsa import Spsa, Tunable
+from tournament.tuning import against_itself, play_trial, tune
 from tournament.values import SettingsError
 from tournament.verdicts import Termination
 
 pytestmark = pytest.mark.early
 
-QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-OPTIONS = ["--no-dashboard"]
 
-
-class Dask:
-    """A scheduler and workers of one thread each on the loopback address."""
-
-    def __init__(self, folder, workers=2):
-        self._folder = folder
-        file = folder / "scheduler.json"
-        self.processes = [self._start("scheduler", "--port", "0", "--scheduler-file", str(file))]
-        deadline = time.monotonic() + 30
-        while not (file.exists() and file.stat().st_size):
-            assert time.monotonic() < deadline, "no scheduler"
-            time.sleep(0.05)
-        self.address = json.loads(file.read_text())["address"]
-        self.workers = [self.add_worker() for _ in range(workers)]
-
-    @property
-    def alive(self):
-        """Whether there is a scheduler."""
-        return self.processes[0].poll() is None
-
-    def restore(self):
-        """Have two workers again that answer, after what a test has done."""
-        for worker in self.workers:
-            if worker.poll() is None and state_of(worker) == "T":
-                worker.kill()
-                worker.wait()
-        living = [worker for worker in self.processes[1:] if worker.poll() is None]
-        self.workers = living + [self.add_worker() for _ in range(2 - len(living))]
-
-    def add_worker(self):
-        worker = self._start(
-            "worker", self.address, "--nthreads", "1", "--no-nanny",
-            "--local-directory", str(self._folder),
-        )  # fmt: skip
-        self.processes.append(worker)
-        return worker
-
-    def close(self):
-        for process in self.processes:
-            process.send_signal(signal.SIGCONT)
-            process.kill()
-        for process in self.processes:
-            process.wait()
-
-    def _start(self, kind, *arguments):
-        line = [sys.executable, "-m", "distributed.cli.dask_" + kind, "--host", "127.0.0.1"]
-        environment = {**os.environ, "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__GIL__ENABLED": "0"}
-        return subprocess.Popen([*line, *OPTIONS, *arguments], env=environment, **QUIET)
-
-
-def state_of(process):
-    """How the system has a process: T if it is stopped."""
-    return Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0]
-
-
-@pytest.fixture(scope="module")
-def clusters():
-    """The clusters that were started, of which the last may be used again."""
-    if sys.platform != "linux":
-        pytest.skip("stops workers by POSIX signals, and reads /proc")
-    started = []
-    yield started
-    for dask in started:
-        dask.close()
-
-
-@pytest.fixture
-def dask(clusters, tmp_path_factory):
-    if not clusters or not clusters[-1].alive:
-        clusters.append(Dask(tmp_path_factory.mktemp("dask")))
-    yield clusters[-1]
-    if clusters[-1].alive:
-        clusters[-1].restore()
-
-
-async def connect(chosen, dask, workers=2, **options):
-    for _ in range(600):
-        try:
-            workplace = await Cluster.connect(chosen, dask.address, **options)
-        except SettingsError:
-            await asyncio.sleep(0.1)
-            continue
-        if workplace.boards >= workers:
-            return workplace
-        await workplace.close()
-        await asyncio.sleep(0.1)
-    raise TimeoutError("the workers do not come")
+async def connect(chosen, dask, **options):
+    await dask.joined()
+    return await Cluster.connect(chosen, ClusterAddress(dask.address, **options))
 
 
 async def begin(chosen, workplace):
@@ -147,6 +66,41 @@ async def test_workers_that_are_killed_and_frozen_cost_only_time(dask):
     assert finish.summary.comparison == alone.summary.comparison
     assert any(isinstance(event, MovePlayed) for event in events)
     assert any(isinstance(event, Notice) and "silent" in event.text for event in events)
+
+
+def test_a_search_is_tuned_and_what_fails_there_is_said(dask, tmp_path, capsys):
+    dask.wait()
+    state = tmp_path / "state.json"
+    command, arguments = failing("none")
+    spec = f"cmd={command},args={' '.join(arguments)}"
+    line = ["tune", "search", "Hash", "--cluster", dask.address, "--nodes", "5", "--json"]
+    line += ["--pairs", "6", "--state", str(state), "--check", "0"]
+    assert cli.main([*line, "--engine", spec]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert json.loads(said.out)["pairs"] == json.loads(state.read_text())["told"] == 6
+    assert cli.main([*line, "--engine", spec]) == 0
+    assert capsys.readouterr() == said
+
+
+async def test_numbers_of_trials_reach_the_engines_of_the_workers(dask):
+    await dask.joined()
+    chosen = settings(*against_itself(engine()), adjudication=Adjudication(maxmoves=4))
+    spsa = Spsa([Tunable("Hash", 8, 1, 16, 2)], 4)
+    cluster = await TaskCluster.connect(ClusterAddress(dask.address))
+    try:
+        await cluster.open(print)
+        bad = replace(spsa.ask(), plus={"Hash": 4096})
+        with pytest.raises(SettingsError, match="4096") as raised:
+            await cluster.do(
+                "bad", play_trial, chosen, bad, PairKey(1, 1, 0, 1), Opening(chess.STARTING_FEN)
+            )
+        assert worker_of(raised.value).startswith("worker tcp://")
+        told = []
+        await tune(chosen, spsa, boards=2, report=told.append, cluster=cluster)
+    finally:
+        await cluster.close()
+    assert told == [1, 2, 3]
 
 
 async def test_a_scheduler_that_dies_ends_the_run_with_a_message(dask):
@@ -188,11 +142,11 @@ async def test_mistakes_are_told(dask):
     bad = EngineSettings(command="no-such-engine", name="absent")
     chosen = settings(engine(), bad)
     workplace = await connect(chosen, dask)
-    with pytest.raises(SettingsError, match="no-such-engine"):
+    with pytest.raises(SettingsError, match=r"^worker tcp://.*no-such-engine"):
         await play_with(chosen, workplace)
 
 
 async def test_a_cluster_that_is_not_there(monkeypatch):
-    monkeypatch.setattr("tournament.cluster.CONNECT_LIMIT", 1.0)
+    monkeypatch.setattr("protocols.cluster.tasks.CONNECT_LIMIT", 1.0)
     with pytest.raises(SettingsError, match=r"cluster tcp://127\.0\.0\.1:1"):
-        await Cluster.connect(settings(engine(), engine()), "tcp://127.0.0.1:1")
+        await Cluster.connect(settings(engine(), engine()), ClusterAddress("tcp://127.0.0.1:1"))
