@@ -10,13 +10,14 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from agent.chess.evaluations import load
-from agent.chess.levels import FULL, LEAST_ELO, Level, WeakSearch, skill_of
+from agent.chess.evaluations import load_in_time
+from agent.chess.levels import WeakSearch
 from agent.chess.parts import ALPHABETA, MCTS
 from agent.chess.reader import ChessSearcher
+from agent.chess.settings import USUAL_MEGABYTES, Settings
 from agent.clock import Clock
 from agent.compiled.loading import Loading
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
@@ -24,7 +25,7 @@ from agent.limits import Limits
 from agent.machine import usable_cores
 from agent.memory_budget import MemoryBudget
 from agent.player import PlayerError, describe
-from agent.threads.apart import Apart, Watched
+from agent.threads.apart import Watched
 from agent.threads.latch import Latch, wait_for_any
 from agent.threads.left_behind import GRACE, MOST_LEFT, LeftBehind
 from agent.threads.task_thread import Job
@@ -34,16 +35,10 @@ if TYPE_CHECKING:
 
     from agent.chess.crew_search import CrewSearch
     from agent.chess.endgame import Endgame
-    from agent.chess.foreign_tables import GaviotaTables, SyzygyTables
     from agent.chess.own_tables import OwnTables
     from agent.chess.tree_search import FinalChoice, TreeSearch
 
-# Who can be chosen to search, and how Monte Carlo tree search can choose its move.
-SEARCHES = (ALPHABETA, MCTS)
-FINAL_CHOICES = ("visits", "value", "bound")
-
-# The table of a search as long as nothing else is asked for, and of one that is not in use.
-USUAL_MEGABYTES = 16
+# The table of a search that is not in use.
 _LEAST_MEGABYTES = 1
 
 Opened = TypeVar("Opened")
@@ -51,49 +46,9 @@ Opened = TypeVar("Opened")
 # How long a front end is kept waiting for the kernel before it is told to go ahead, in seconds.
 PATIENCE = 10.0
 
-# How long the file of an evaluation may take to run, in seconds.
-LOADING_PATIENCE = 30.0
 # How long a kernel with a compiled evaluation may show no sign of life when the search should end.
 # Compiled code that did not return once is not tried again; Python may come back from a sleep.
 COMPILED_GRACE = 0.15
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a user sets.
-
-    megabytes: the hash table's, or the tree's; own_tables: whether our endgame tables are used.
-    """
-
-    megabytes: int = USUAL_MEGABYTES
-    threads: int = 1
-    evaluation: Evaluation = HANDCRAFTED
-    search: str = ALPHABETA
-    final_choice: str = "visits"
-    skill: int = int(FULL)
-    limit_strength: bool = False
-    elo: int = LEAST_ELO
-    own_tables: bool = True
-    gaviota: GaviotaTables | None = None
-    syzygy: SyzygyTables | None = None
-
-    @property
-    def level(self) -> Level | None:
-        """The level to play at, None to play as well as can be."""
-        skill = skill_of(self.elo) if self.limit_strength else self.skill
-        return Level(skill) if skill < FULL else None
-
-    @property
-    def threads_in_use(self) -> int:
-        """How many threads search.
-
-        No more than there are cores: they would take turns, and the one that decides would wait
-        for its own. Levels, whose nodes are few, are played by one; and an evaluation in Python,
-        of which the interpreter runs one at a time, is asked by one.
-        """
-        if self.level is not None or self.evaluation.python is not None:
-            return 1
-        return min(self.threads, usable_cores()) if self.threads > 1 else 1
 
 
 class Engine:
@@ -293,7 +248,7 @@ class Engine:
 
     def set_evaluation(self, spec: str) -> None:
         """Load and use an evaluation; raises EvaluationError and keeps the old one on failure."""
-        evaluation = _load(spec)
+        evaluation = load_in_time(spec)
         for searcher in self._made():
             searcher.set_evaluation(evaluation)
         self._settings = replace(self._settings, evaluation=evaluation)
@@ -502,18 +457,6 @@ def _of_one_board(evaluation: Evaluation) -> Callable[[chess.Board], int] | None
     from agent.games.chess_batch import judge_boards
 
     return judge_boards(evaluation)
-
-
-def _load(spec: str) -> Evaluation:
-    """Load an evaluation to be played with, in bounded time; a plain function is watched."""
-    loading = Apart(lambda: load(spec), "evaluation")
-    if not loading.wait(timeout=LOADING_PATIENCE):
-        loading.give_up()
-        raise EvaluationError(f"evaluation {spec} takes more than {LOADING_PATIENCE:.0f} s to load")
-    evaluation = loading.result()
-    if evaluation.python is None:
-        return evaluation
-    return replace(evaluation, python=Watched(evaluation.python))
 
 
 def _open(

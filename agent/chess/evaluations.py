@@ -1,11 +1,16 @@
 """The evaluation of chess that a user names: a network's too, `nnue:FILE`."""
 
 import os
+from dataclasses import replace
 from typing import Any
 from weakref import WeakValueDictionary
 
 from agent import evaluation
 from agent.evaluation import Evaluation, EvaluationError, network_file
+from agent.threads.apart import Apart, Watched
+
+# How long the file of an evaluation may take to run, in seconds.
+LOADING_PATIENCE = 30.0
 
 # The networks in use, by file and state of the file: one serves all engines of this process.
 _networks: WeakValueDictionary[tuple[str, int, int], Any] = WeakValueDictionary()
@@ -35,3 +40,18 @@ def load(spec: str) -> Evaluation:
         return Evaluation(spec, network=network)
     except network_format.NetworkError as error:
         raise EvaluationError(f"evaluation {spec}: {error}") from None
+
+
+def load_in_time(spec: str) -> Evaluation:
+    """Load an evaluation to be played with, in bounded time; a plain function is watched.
+
+    Raises EvaluationError as `load` does, and if its file takes too long.
+    """
+    loading = Apart(lambda: load(spec), "evaluation")
+    if not loading.wait(timeout=LOADING_PATIENCE):
+        loading.give_up()
+        raise EvaluationError(f"evaluation {spec} takes more than {LOADING_PATIENCE:.0f} s to load")
+    loaded = loading.result()
+    if loaded.python is None:
+        return loaded
+    return replace(loaded, python=Watched(loaded.python))

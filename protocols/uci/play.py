@@ -10,9 +10,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from agent.chess.engine import FINAL_CHOICES, SEARCHES, USUAL_MEGABYTES, Engine
+from agent.chess.engine import Engine
 from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO
 from agent.chess.reader import BoardReader
+from agent.chess.settings import FINAL_CHOICES, SEARCHES, USUAL_MEGABYTES
 from agent.evaluation import HANDCRAFTED, check
 from agent.limits import Info, Progress, Result
 from agent.memory_budget import MemoryBudget

@@ -9,6 +9,7 @@ import chess
 import pytest
 
 from agent.chess import engine as engine_module
+from agent.chess import settings as settings_module
 from agent.chess.engine import Engine
 from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO, Level, WeakSearch, skill_of
 from agent.chess.plain_search import PlainSearch
@@ -87,7 +88,8 @@ def situation(monkeypatch):
         now.children += 1
         return now.child
 
-    monkeypatch.setattr(engine_module, "usable_cores", lambda: 8)
+    for module in (engine_module, settings_module):
+        monkeypatch.setattr(module, "usable_cores", lambda: 8)
     monkeypatch.setattr(warming, "is_warm", lambda part: now.warm and part not in now.cold_parts)
     monkeypatch.setattr(warming, "load", load)
     monkeypatch.setattr(warming, "compile_in_child", compile_in_child)

@@ -5,8 +5,9 @@ import time
 import chess
 import pytest
 
-from agent.chess.engine import SEARCHES, Engine
+from agent.chess.engine import Engine
 from agent.chess.network_model import evaluate
+from agent.chess.settings import SEARCHES
 from benchmarks.random_network import random_network
 
 MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R5K w - - 0 1"

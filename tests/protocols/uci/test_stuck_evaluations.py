@@ -7,8 +7,9 @@ import time
 import chess
 import pytest
 
-from agent.chess import engine as engine_module
-from agent.chess.engine import SEARCHES, Engine
+from agent.chess import evaluations as evaluations_module
+from agent.chess.engine import Engine
+from agent.chess.settings import SEARCHES
 from agent.threads.left_behind import MOST_LEFT
 
 # What an answer in time takes at most on a busy machine; a search that is not given up takes more.
@@ -183,7 +184,7 @@ def test_a_compiled_loop_is_given_up_and_rests(talk, file, search):
 
 
 def test_a_file_that_does_not_return_is_given_up(talk, tmp_path, monkeypatch, await_threads):
-    monkeypatch.setattr(engine_module, "LOADING_PATIENCE", 0.1)
+    monkeypatch.setattr(evaluations_module, "LOADING_PATIENCE", 0.1)
     path = tmp_path / "endless.py"
     path.write_text("while True:\n    pass\n")
     (reply,) = talk.ask(f"setoption name Evaluation value {path}:f")
