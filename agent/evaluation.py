@@ -1,7 +1,8 @@
 """The evaluation a user names: the hand-made one, a network, or a function of their own.
 
     handcrafted          the built-in evaluation
-    nnue:FILE            a network, of chess (agent.chess.evaluations)
+    nnue                 the network that ships, of chess (agent.chess.evaluations)
+    nnue:FILE            any other network
     module:function      a function of an importable module
     FILE.py:function     a function of a file
 
@@ -55,6 +56,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -146,6 +148,8 @@ def batched(size: int = 64) -> Callable[[PlainFunction], BatchedEvaluator]:
 
 
 HANDCRAFTED = Evaluation("handcrafted")
+NETWORK = "nnue"
+SHIPPED_NETWORK = Path(__file__).with_name("chess") / "shipped.nnue"
 
 
 def load(spec: str) -> Evaluation:
@@ -190,7 +194,9 @@ def check(spec: str) -> None:
 def network_file(spec: str) -> str | None:
     """Return the file of the network that a spec names, None if it names something else."""
     kind, colon, file = spec.strip().partition(":")
-    return file if colon and kind.lower() == "nnue" else None
+    if kind.lower() != NETWORK:
+        return None
+    return file if colon else str(SHIPPED_NETWORK)
 
 
 def _require_call(spec: str, function: Callable[..., Any], *arguments: str) -> None:

@@ -80,8 +80,7 @@ HERE: dict[str, dict[str, str]] = {
         "games 200": "games 2",
         "games.pgn": "new.pgn",
     },
-    "kempelen selfplay games.bin --evaluation nnue:training/data/generation-1.nnue --nodes 1000": {
-        "nnue:training": f"nnue:{ROOT}/training",
+    "kempelen selfplay games.bin --evaluation nnue --nodes 1000": {
         "--nodes 1000": "--positions 300 --nodes 20 --processes 1",
     },
     "kempelen selfplay material.bin --evaluation training.baselines:material": {
@@ -275,8 +274,6 @@ ELSEWHERE = {
         "tests/kempelen/test_listen.py::test_the_file_of_the_page"
     ),
     "kempelen serve --name go1 --game go --mqtt ...": BOTS,
-    "kempelen match --game go --size 13 --komi 6.5 --playouts 500 "
-    "--engine cmd=go1,proto=mqtt ...": BOTS,
     "dask scheduler": "tests/dask_cluster.py::Dask",
     "dask worker tcp://HOST:8786 --nthreads 1": "tests/dask_cluster.py::Dask",
     "kempelen selfplay positions.bin --cluster tcp://HOST:8786": (

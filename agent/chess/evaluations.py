@@ -1,4 +1,4 @@
-"""The evaluation of chess that a user names: a network's too, `nnue:FILE`."""
+"""The evaluation of chess that a user names: a network's too, `nnue` or `nnue:FILE`."""
 
 import os
 from dataclasses import replace
@@ -6,7 +6,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from agent import evaluation
-from agent.evaluation import Evaluation, EvaluationError, network_file
+from agent.evaluation import SHIPPED_NETWORK, Evaluation, EvaluationError, network_file
 from agent.threads.apart import Apart, Watched
 
 # How long the file of an evaluation may take to run, in seconds.
@@ -36,7 +36,8 @@ def load(spec: str) -> Evaluation:
         key = os.path.realpath(file), state.st_mtime_ns, state.st_size
         network = _networks.get(key)
         if network is None:
-            network = _networks[key] = network_format.read(file)
+            shipped = file == str(SHIPPED_NETWORK)  # to which nobody writes
+            network = _networks[key] = network_format.read(file, mapped=shipped)
         return Evaluation(spec, network=network)
     except network_format.NetworkError as error:
         raise EvaluationError(f"evaluation {spec}: {error}") from None

@@ -14,7 +14,7 @@ from agent.chess.engine import Engine
 from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO
 from agent.chess.reader import BoardReader
 from agent.chess.settings import FINAL_CHOICES, SEARCHES, USUAL_MEGABYTES
-from agent.evaluation import HANDCRAFTED, check
+from agent.evaluation import HANDCRAFTED, NETWORK, check
 from agent.limits import Info, Progress, Result
 from agent.memory_budget import MemoryBudget
 from agent.player import Player
@@ -266,7 +266,7 @@ SHARED: tuple[Option[ChessPlay], ...] = (
         lambda play, value: play.change_evaluation(value or HANDCRAFTED.name),
         default=HANDCRAFTED.name,
         trusted=True,
-        own=(HANDCRAFTED.name,),
+        own=(HANDCRAFTED.name, NETWORK),
     ),
     Option(
         "Search",

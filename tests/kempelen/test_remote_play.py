@@ -169,9 +169,8 @@ async def test_what_is_offered_by_a_name(tmp_path: Path) -> None:
     makers = Makers(ListenSettings(offers=offers), lambda _: None).table()
     async with running(makers=makers) as run, calling(run) as caller:
         caller.say("uci")
-        assert await until(caller, "option name Evaluation") == (
-            "option name Evaluation type combo default handcrafted var handcrafted var mine"
-        )
+        declared = "option name Evaluation type combo default handcrafted var handcrafted"
+        assert await until(caller, "option name Evaluation") == f"{declared} var nnue var mine"
         await until(caller, "uciok")
         caller.say("setoption name Evaluation value mine", "position startpos", "eval")
         assert await until(caller, "info string evaluation") == (
@@ -220,6 +219,7 @@ def fuzz() -> Iterator[SimpleNamespace]:
         yield SimpleNamespace(
             uci=import_module("uci_fuzz"),
             gtp=import_module("gtp_fuzz"),
+            xboard=import_module("xboard_fuzz"),
             lines=import_module("nonsense").lines,
         )
 
@@ -234,15 +234,17 @@ async def test_nonsense_in_uci(scheme: str, thorough: bool, fuzz: SimpleNamespac
     searches = sum(1 for line in data if re.fullmatch(rb"go(?! perft).*", line))
     answers, ready, failures = 0, 0, []
     async with running(scheme, makers=MAKERS, **FAST) as run:
-        async for line in conversation(run, scheme, "uci", data, b"stop", b"isready"):
-            answers += line.startswith("bestmove")
-            if "internal error" in line or not fuzz.uci.SPOKEN.fullmatch(line):
-                failures.append(line)
-            ready += line == "readyok"
-            if answers >= searches and ready >= data.count(b"isready") + 1:
-                break
-        else:
-            pytest.fail("it ended early")
+        said = conversation(run, scheme, "uci", data, b"stop", b"isready")
+        async with contextlib.aclosing(said):
+            async for line in said:
+                answers += line.startswith("bestmove")
+                if "internal error" in line or not fuzz.uci.SPOKEN.fullmatch(line):
+                    failures.append(line)
+                ready += line == "readyok"
+                if answers >= searches and ready >= data.count(b"isready") + 1:
+                    break
+            else:
+                pytest.fail("it ended early")
         assert not failures
         assert answers >= searches > 10
         await run.empty()
@@ -256,19 +258,42 @@ async def test_nonsense_in_gtp(scheme: str, thorough: bool, fuzz: SimpleNamespac
     first = b"kata-set-param maxPlayouts 4"
     ids, failures, inside = [], [], False
     async with running(scheme, makers=MAKERS, **FAST) as run:
-        async for text in conversation(run, scheme, "gtp", [first, *data], b"77777 name"):
-            for line in text.split("\n"):
-                if "internal error" in line:
-                    failures.append(line)
-                if not inside and (match := fuzz.gtp.HEAD.fullmatch(line)):
-                    ids.append(match[1])
-                elif not inside and line:
-                    failures.append(f"no answer begins so: {line}")
-                inside = bool(line)
-            if ids[-1:] == ["77777"]:
-                break
+        said = conversation(run, scheme, "gtp", [first, *data], b"77777 name")
+        async with contextlib.aclosing(said):
+            async for text in said:
+                for line in text.split("\n"):
+                    if "internal error" in line:
+                        failures.append(line)
+                    if not inside and (match := fuzz.gtp.HEAD.fullmatch(line)):
+                        ids.append(match[1])
+                    elif not inside and line:
+                        failures.append(f"no answer begins so: {line}")
+                    inside = bool(line)
+                if ids[-1:] == ["77777"]:
+                    break
         assert not failures
         assert ids == ["", *expected]
+        await run.empty()
+        assert not [event for event in run.events if " failed " in event]
+
+
+@pytest.mark.parametrize("scheme", ["tcp", "ws"])
+async def test_nonsense_in_xboards_words(
+    scheme: str, thorough: bool, fuzz: SimpleNamespace
+) -> None:
+    data = made(fuzz, 2000 if thorough else 120, fuzz.xboard)
+    failures, last = [], ""
+    async with running(scheme, makers=MAKERS, **FAST) as run:
+        said = conversation(run, scheme, "xboard", [b"protover 2", *data], b"force", b"ping 77777")
+        async with contextlib.aclosing(said):
+            async for line in said:
+                if "internal error" in line or not fuzz.xboard.SPOKEN.fullmatch(line):
+                    failures.append(line)
+                last = line
+                if line == "pong 77777":
+                    break
+        assert not failures
+        assert last == "pong 77777"
         await run.empty()
         assert not [event for event in run.events if " failed " in event]
 

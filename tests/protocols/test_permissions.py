@@ -214,7 +214,9 @@ def test_what_touches_files_in_xboards_words_is_refused_to_strangers(begin_xboar
 def test_a_stranger_of_xboard_has_a_share_and_what_is_offered(begin_xboard, traps):
     offers = {"Evaluation": {"mine": traps[1]}}
     session, say = begin_xboard(Permissions(megabytes=8, threads=2, offers=offers))
-    assert any("Evaluation -combo *handcrafted /// mine" in line for line in say("protover 2"))
+    assert any(
+        "Evaluation -combo *handcrafted /// nnue /// mine" in line for line in say("protover 2")
+    )
     assert say("memory 500") == say("cores 9") == []
     say("option Evaluation=mine")
     settings = session.engine._settings
@@ -253,7 +255,7 @@ def test_a_stranger_chooses_among_values_by_their_names(talk, traps):
     evaluation = traps[1]
     offers = {"Evaluation": {"Mine": evaluation, "gone": f"{evaluation}d"}}
     stranger = talk(Permissions(offers=offers))
-    declared = "option name Evaluation type combo default handcrafted var handcrafted"
+    declared = "option name Evaluation type combo default handcrafted var handcrafted var nnue"
     assert f"{declared} var Mine var gone" in stranger.hear("uci")
     assert stranger.hear("setoption name evaluation value mine") == []
     assert stranger.uci.engine._settings.evaluation.name == evaluation
@@ -261,7 +263,7 @@ def test_a_stranger_chooses_among_values_by_their_names(talk, traps):
     assert "has no function" in said[0]
     assert evaluation not in said[0]
     (refused,) = stranger.hear(f"setoption name Evaluation value {evaluation}")
-    assert "takes handcrafted, Mine, gone, not" in refused
+    assert "takes handcrafted, nnue, Mine, gone, not" in refused
     assert stranger.hear("setoption name Evaluation value handcrafted") == []
     assert stranger.uci.engine._settings.evaluation.name == "handcrafted"
 

@@ -1,0 +1,39 @@
+"""The network that ships: found by its name, mapped, and no worse than it was told to be."""
+
+import chess
+import pytest
+
+from agent.chess.evaluations import load
+from agent.chess.network_format import read
+from agent.chess.network_model import evaluate
+from agent.evaluation import SHIPPED_NETWORK, network_file
+
+
+def test_it_is_called_nnue():
+    shipped = load(" NNUE ")
+    assert shipped.network is load("nnue").network  # one in memory for all engines
+    assert network_file("nnue") == str(SHIPPED_NETWORK)
+    assert network_file("nnue:mine.nnue") == "mine.nnue"
+    assert network_file("nnuet") is None
+    assert shipped.network.weights.tobytes() == read(SHIPPED_NETWORK).weights.tobytes()
+
+
+def test_its_manifest_says_whose_knowledge_it_is():
+    manifest = load("nnue").network.manifest
+    assert manifest["licence"] == "GPL-3.0-or-later"
+    assert "games of Kempelen" in manifest["source"]
+    assert "/" not in manifest["source"]  # names of networks, not of places
+    assert manifest["training positions"] > 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("fen", "least", "most"),
+    [
+        (chess.STARTING_FEN, -50, 100),
+        ("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 500, 3000),
+        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNB1KBNR w KQkq - 0 1", -3000, -500),
+        ("rnbqkb1r/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 150, 900),
+    ],
+)
+def test_it_knows_what_pieces_are_worth(fen, least, most):
+    assert least <= evaluate(load("nnue").network, chess.Board(fen)) <= most
