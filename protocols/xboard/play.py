@@ -208,6 +208,8 @@ class XboardPlay(ChessPlay):
         else:
             hit.purpose, hit.guess, hit.guessed = Purpose.MOVE, None, ""
             hit.began = time.monotonic()
+            if self.posting and hit.last is not None:  # it may answer before the next iteration
+                self._send(thinking_line(hit.last, hit.board, ""))
             self.player.ponderhit()
         return None
 
