@@ -99,7 +99,7 @@ def _remote(
     session: Session,
     protocol: str,
 ) -> RemoteEngine:
-    from protocols.remote.wire import dial
+    from protocols.remote.dialling import dial
 
     return RemoteEngine(
         _dialogue(protocol, patience),

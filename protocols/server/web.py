@@ -12,7 +12,7 @@ import logging
 import ssl
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from websockets.asyncio.server import Server as WebServer
@@ -24,12 +24,10 @@ from websockets.http11 import Request, Response
 from protocols.lines import LineSplitter
 from protocols.server.addresses import Address
 from protocols.server.door import Guest, RefusedError
+from protocols.server.host import Host
 from protocols.server.metrics import CONTENT_TYPE
 from protocols.server.remote_session import LAST_WORDS
 from protocols.server.wire import VANISHED, WireLostError, names_of, tend
-
-if TYPE_CHECKING:
-    from protocols.server.server import Server
 
 # A message may hold several lines: so many of the longest. So many messages are read ahead.
 _LINES_OF_MESSAGE = 4
@@ -109,7 +107,7 @@ class WebConnection(ServerConnection):
 class WebDoor:
     """One address on the web. status_alone: there are no sessions at it."""
 
-    def __init__(self, server: Server, *, status_alone: bool) -> None:
+    def __init__(self, server: Host, *, status_alone: bool) -> None:
         self._server = server
         self._status_alone = status_alone
         self._web: WebServer | None = None

@@ -5,6 +5,7 @@ import runpy
 import subprocess
 import sys
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 
 import chess
@@ -90,12 +91,13 @@ def test_the_game_is_the_one_that_the_tests_play() -> None:
 def test_the_algorithm_is_like_minimax(name: str, folder_of: FolderOf) -> None:
     folder_of(ALGORITHM)
     check = getattr(test_all_algorithms.TestEveryExactAlgorithm(), name)
+    amount = {"thorough": False} if "thorough" in signature(check).parameters else {}
     games = {
         "test_on_every_game": test_all_algorithms.WITHOUT_CHANCE,
         "test_with_every_technique_twice": ["checkers", "chess", "tic-tac-toe"],
     }
     for game in games.get(name, [None]):
-        check("branch-and-bound", *([game] if game else []))
+        check("branch-and-bound", *([game] if game else []), **amount)
 
 
 @pytest.mark.parametrize(

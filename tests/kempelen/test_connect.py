@@ -275,7 +275,9 @@ def test_no_server_in_time_is_told():
 
 
 def test_the_client_is_light():
-    code = "import sys; import kempelen.connect, protocols.remote.engine, protocols.remote.wire;"
+    code = (
+        "import sys; import kempelen.connect, protocols.remote.engine, protocols.remote.dialling;"
+    )
     code += "import protocols.remote.uci, protocols.remote.gtp, protocols.remote.xboard;"
     code += "heavy = 'numba numpy chess asyncio rich websockets'.split();"
     code += "sys.exit(' '.join(name for name in heavy if name in sys.modules) or 0)"

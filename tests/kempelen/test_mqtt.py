@@ -128,7 +128,7 @@ def test_what_serve_cannot_do(capsys, words, message):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--game", "nonsense"], "--game: there is no game 'nonsense'; there are checkers"),
+        (["--game", "nonsense"], "--game: there is no game 'nonsense'; there are backgammon"),
         (["--game", "go", "--size", "25"], "--game: game go: a board of size 25 cannot be"),
         (["--game", "go", "--option", "colour=1"], "game go: .*colour.*; its options: size, komi"),
         (["--size", "9"], "--size, --komi and --option are of other games: add --game"),

@@ -8,9 +8,9 @@ import subprocess
 import threading
 import time
 
+from protocols.remote.dialling import dial
 from protocols.remote.engine import RemoteEngine
 from protocols.remote.uci import UciDialogue
-from protocols.remote.wire import dial
 from protocols.server.addresses import Address
 from tests.support import program
 
