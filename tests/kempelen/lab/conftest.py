@@ -6,7 +6,7 @@ from kempelen.cli import main
 
 
 @pytest.fixture
-def lab(capsys):
+def lab(capsys, usual_recursion):
     def run(*arguments):
         try:
             status = main(["lab", *map(str, arguments)])

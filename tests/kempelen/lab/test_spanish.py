@@ -231,7 +231,6 @@ def test_argparse_has_no_words_of_its_own_left():
         (["draw", "-o", "x.jpg"], "su nombre debe acabar en .svg"),
     ],
 )
-@pytest.mark.usefixtures("usual_recursion")
 def test_errors(lab, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     status, out, err = lab(*arguments, "--lang", "es")
