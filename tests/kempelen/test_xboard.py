@@ -120,7 +120,8 @@ def test_the_chess_package_plays(playing):
         played = playing.play(
             board, limit, game=1, info=chess.engine.INFO_ALL, ponder=number % 2 == 0
         )
-        assert played.info["pv"][0] == played.move
+        if number % 2:  # else the lines of the pondering that follows are in the same info
+            assert played.info["pv"][0] == played.move
         board.push(played.move)
     for _ in range(3):
         board.pop()
