@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from threading import Event
 from typing import TYPE_CHECKING
 
 from kempelen.console import complain
@@ -14,6 +15,7 @@ from protocols.remote.engine import RemoteEngine
 if TYPE_CHECKING:
     import ssl
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
 
     from protocols.remote.dialogue import Dialogue
     from protocols.server.addresses import Address
@@ -64,18 +66,21 @@ def run(arguments: Namespace) -> int:
     except CredentialsError as error:
         complain(error, COMMAND)
         return 2
-    engines: list[RemoteEngine] = []
+    failed = Event()
 
     def make(protocol: str, session: Session) -> RemoteEngine:
-        engines.append(_remote(address, token, trust, arguments.patience, session, protocol))
-        return engines[0]
+        def end() -> None:
+            failed.set()  # before the session ends, which ends the program
+            session.end()
+
+        return _remote(address, token, trust, arguments.patience, session, end, protocol)
 
     def begin(session: Session) -> pipes.Served:
         if arguments.protocol:
             return make(arguments.protocol, session)
         return FirstLine(session, make=lambda protocol, _: make(protocol, session))
 
-    return pipes.serve(begin) or max((engine.status for engine in engines), default=0)
+    return pipes.serve(begin) or int(failed.is_set())
 
 
 def _trust(ca_file: str | None, address: Address) -> ssl.SSLContext | None:
@@ -97,6 +102,7 @@ def _remote(
     trust: ssl.SSLContext | None,
     patience: float,
     session: Session,
+    end: Callable[[], None],
     protocol: str,
 ) -> RemoteEngine:
     from protocols.remote.dialling import dial
@@ -106,7 +112,7 @@ def _remote(
         lambda limit: dial(address, protocol, trust, token, limit),
         session.send,
         lambda text: complain(f"{address}: {text}", COMMAND),
-        session.end,
+        end,
         patience,
     )
 

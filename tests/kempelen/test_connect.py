@@ -13,8 +13,6 @@ import chess
 import chess.engine
 import pytest
 
-from kempelen.listen_settings import ListenSettings
-from kempelen.remote_protocols import Makers
 from tests import in_process
 from tests.mosquitto import free_port
 from tests.protocols.remote.support import certificate
@@ -152,15 +150,11 @@ def test_a_game_of_go_outlives_its_server():
         assert near.end(5.0, close=False)[0] == 0
 
 
-XBOARD = "xboard" in Makers(ListenSettings(), print).table()
-
-
-@pytest.mark.skipif(not XBOARD, reason="the server does not speak xboard's protocol")
 async def test_a_game_in_xboards_protocol_outlives_its_server():
     board = chess.Board()
     limit = chess.engine.Limit(white_clock=30, black_clock=30, white_inc=1, black_inc=1)
     with Far("--protocol", "xboard") as far:
-        _, engine = await chess.engine.popen_xboard(
+        transport, engine = await chess.engine.popen_xboard(
             [*KEMPELEN, "connect", far.address, "--protocol", "xboard"]
         )
         for turn in range(6):
@@ -171,6 +165,7 @@ async def test_a_game_in_xboards_protocol_outlives_its_server():
                 far.start()
             board.push((await asyncio.wait_for(asked, LIMIT)).move)
         await asyncio.wait_for(engine.quit(), LIMIT)
+        transport.close()
 
 
 def test_a_match_against_a_server():
