@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import trustme
 
 from protocols.server.tokens import new_token
 
@@ -21,6 +20,8 @@ class Certified(NamedTuple):
 
 @pytest.fixture(scope="session")
 def certified(tmp_path_factory: pytest.TempPathFactory) -> Certified:
+    import trustme  # other tests than those of TLS do without it
+
     folder = tmp_path_factory.mktemp("certificates")
     authority = trustme.CA()
     issued = authority.issue_cert("localhost", "127.0.0.1")
