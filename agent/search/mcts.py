@@ -243,7 +243,7 @@ class UCT(Search[Move]):
             return for_first(leaf.player, leaf.proven), []
         played: list[tuple[int, Move]] = []
         ply = start = len(path) - 1
-        left = self._left(depth, path)
+        left, chance = self._left(depth, path), self._chance
         while (value := self._leaf(game, left, ply)) is None:
             own = self._simulated
             if own is not None and left >= own.longest_playout:
@@ -254,8 +254,8 @@ class UCT(Search[Move]):
             played.append((game.turn, move))
             game.play(move)
             ply, left = ply + 1, left - 1
-            while self._chance is not None and game.turn == CHANCE:
-                game.play(draw_event(self._chance, self._random.random()))
+            while chance is not None and game.turn == CHANCE:
+                game.play(draw_event(chance, self._random.random()))
                 ply += 1
         reward = for_first(game.turn, self._reward(value))
         if self.solver and ply == start and game.outcome() is not None:
@@ -411,12 +411,12 @@ class UCT(Search[Move]):
 
     def _go_on(self, game: Game[Move], path: list[Node[Move]]) -> None:
         """Play the move of the child with the greatest upper bound, and let chance play on."""
-        parent = path[-1]
-        if not parent.awaits_event:
+        parent, chance = path[-1], self._chance
+        if chance is None or not parent.awaits_event:
             child = max(parent.children, key=lambda child: self._upper_bound(parent, child))
             game.play(child.move)
             path.append(child)
-        while self._chance is not None and game.turn == CHANCE:
+        while chance is not None and game.turn == CHANCE:
             if not path[-1].children:
                 self._grow(game, path[-1], len(path) - 1)
             event = drawn(path[-1].children, self._random.random())
