@@ -528,12 +528,13 @@ def aligned_rows(rows: int, size: int) -> Floats:
     return aligned(np.dtype(np.float32), rows * size).reshape(rows, size)
 
 
-def inputs_of(positions: Packed) -> list[tuple[list[int], list[int]]]:
-    """Return which inputs each packed position sets: for the mover's view, and for the other's."""
+def places_of(positions: Packed) -> tuple[Integers, Integers]:
+    """Return which inputs each packed position sets, and how many for each view.
+
+    The first: (positions, 2, MOST_PIECES), for the mover's view and then the other's; what is
+    beyond the number is 0. The second: (positions,).
+    """
     found = np.zeros((len(positions), 2, MOST_PIECES), np.int64)
     counts = np.zeros(len(positions), np.int64)
     _find_inputs(positions, found, counts)
-    return [
-        (views[0, :rows].tolist(), views[1, :rows].tolist())
-        for views, rows in zip(found, counts, strict=True)
-    ]
+    return found, counts

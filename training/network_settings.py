@@ -54,7 +54,8 @@ class TrainingSettings:
     there are, if that is not said. rate: of the first step, final_rate: the last one's share of it,
     the others along a cosine; decay: of the weights, by AdamW. result_share: of the game's result
     in what is learned, and scale: see Target. threads: as many as there are cores, if that is not
-    said.
+    said. device: where PyTorch makes the steps, by its name there; without it they are made here,
+    by kernels.
     """
 
     data: tuple[str, ...]
@@ -73,6 +74,7 @@ class TrainingSettings:
     scale: float = 400
     seed: int = 1
     threads: int | None = None
+    device: str | None = None
     filter: PositionFilter = field(default_factory=PositionFilter)
 
     def __post_init__(self) -> None:
@@ -117,6 +119,10 @@ class TrainingSettings:
         entries = asdict(self)
         for name in ("data", "output", "initial", "checkpoint", "threads"):
             del entries[name]
+        if self.device is None:
+            del entries["device"]  # whose sums have another order
+        else:
+            entries["device"] = "PyTorch"  # on whichever
         inner = {f"filter.{name}": value for name, value in entries.pop("filter").items()}
         return entries | inner
 

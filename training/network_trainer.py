@@ -9,17 +9,13 @@ Outputs and gradients are those of the network as a file has it, rounded, while 
 with what it was rounded from (Courbariaux, Bengio and David, 'BinaryConnect', 2015): so the steps
 make up for the rounding, and the loss is that of the network which plays.
 
-The gradients of each batch are summed in SLICES parts, and these in their order, so that a run
-makes the same network, byte for byte, on however many threads, and however often it was interrupted
-(on one machine: another's exponential function may differ in the last bit).
+Who makes the steps is a Descent: kernels on some threads, or PyTorch on a device.
 """
 
 import contextlib
-import itertools
 import math
 import os
 from collections.abc import Callable, Generator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +24,6 @@ import numpy as np
 from agent.border.locking import lock
 from agent.chess.network_format import (
     INPUTS,
-    LARGEST_WEIGHT,
     NEURON_ONE,
     SCORE_ONE,
     WEIGHT_ONE,
@@ -37,15 +32,13 @@ from agent.chess.network_format import (
 )
 from training import checkpoint
 from training.checkpoint import Checkpoint
-from training.gradients import TILE, Floats, Learner, NetworkShape, Optimizer, aligned_rows
+from training.descent import CompiledDescent, Descent, chance, targets_of
+from training.gradients import Floats, NetworkShape, aligned_rows
 from training.network_data import DataFile, NetworkData
 from training.network_settings import Target, TrainingError, TrainingSettings
 from training.positions import Packed
+from training.torch_descent import TorchDescent
 
-# Of a batch: the most threads that can learn at a time.
-SLICES = 8
-# Beyond it an output's weight does not fit into its bits. Sums of inputs so small do anyhow.
-LARGEST = LARGEST_WEIGHT / WEIGHT_ONE
 LICENCE = "GPL-3.0-or-later"
 
 _START, _ORDER = range(2)  # what random numbers are for
@@ -128,10 +121,7 @@ class NetworkTrainer:
         self._data = data
         self._shape = shape_of(settings)
         self._initial = None if settings.initial is None else read(settings.initial)
-        self._threads = min(threads, SLICES)
-        self._learners = [Learner(self._shape) for _ in range(SLICES)]
-        self._gradients = aligned_rows(SLICES, self._shape.padded)
-        (self._rounded,) = aligned_rows(1, self._shape.padded)
+        self._threads = threads
         self._stream = Stream(data.training, settings.batch, settings.seed)
         wanted = settings.positions or len(data.training)
         self.epoch_steps = max(round(wanted / settings.batch), 1)
@@ -168,38 +158,34 @@ class NetworkTrainer:
             made = checkpoint.read(path, self.made_with, self._shape)
             if not made.losses:
                 made.parameters[:] = self._first_parameters()
-            pool = stack.enter_context(ThreadPoolExecutor(self._threads))
+            descent = stack.enter_context(contextlib.closing(self._descent()))
             yield made
             while len(made.losses) < self._settings.epochs:
-                self._learn(made, pool, report)
+                rounded = self._learn(made, descent, report)
                 if made.best_epoch == len(made.losses):
-                    made.best[:] = self._rounded
+                    made.best[:] = rounded
                 made.write(path)
                 yield made
 
-    def _learn(
-        self, made: Checkpoint, pool: ThreadPoolExecutor, report: Callable[[int], None]
-    ) -> None:
-        """Make the steps of one epoch, and note its losses."""
-        optimizer = Optimizer(
-            *(self._shape, made.parameters, self._rounded, made.means, made.squares),
-            *(self._settings.decay, LARGEST),
-        )
-        optimizer.round(0, self._shape.padded)
+    def _descent(self) -> Descent:
+        settings = self._settings
+        if settings.device is None:
+            return CompiledDescent(self._shape, settings.target, settings.decay, self._threads)
+        return TorchDescent(self._shape, settings.target, settings.decay, settings.device)
+
+    def _learn(self, made: Checkpoint, descent: Descent, report: Callable[[int], None]) -> Floats:
+        """Make the steps of one epoch, and note its losses; return what was learned, rounded."""
+        descent.begin(made)
         first = len(made.losses) * self.epoch_steps
         loss = 0.0
         for step in range(first, first + self.epoch_steps):
-            loss += self._add_gradients(self._stream[step], pool)
-            rate = self._rate(step)
-            parts = _bounds(self._shape.padded, self._threads, TILE)
-            moves = [
-                pool.submit(optimizer.step, self._gradients, step + 1, rate, begin, end)
-                for begin, end in parts
-            ]
-            for move in moves:
-                move.result()
+            loss += descent.step(self._stream[step], step + 1, self._rate(step))
             report(step + 1)
-        made.losses.append((loss / self.epoch_steps, self._validation_loss(pool)))
+        rounded = descent.finish(made)
+        judged = self._data.validation
+        error = squared_error(descent.outputs(judged), judged, self._settings.target)
+        made.losses.append((loss / self.epoch_steps, error))
+        return rounded
 
     def _rate(self, step: int) -> float:
         """Return the rate of a step, from 0: half a cosine from the first to the last."""
@@ -208,33 +194,6 @@ class NetworkTrainer:
         return self._settings.rate * (
             final + (1 - final) * 0.5 * (1 + math.cos(math.pi * progress))
         )
-
-    def _add_gradients(self, batch: Packed, pool: ThreadPoolExecutor) -> float:
-        """Set the slices' gradients to those of a batch; return its mean loss."""
-        target, weight = self._settings.target, 1 / len(batch)
-        bounds = _bounds(len(batch), SLICES)
-        sums = [
-            pool.submit(
-                learner.add_gradients, batch[begin:end], self._rounded, gradients, target, weight
-            )
-            for learner, gradients, (begin, end) in zip(
-                self._learners, self._gradients, bounds, strict=True
-            )
-        ]
-        return sum(each.result() for each in sums) * weight
-
-    def _validation_loss(self, pool: ThreadPoolExecutor) -> float:
-        positions = self._data.validation
-        outputs = np.zeros(len(positions), np.float32)
-        parts = [
-            pool.submit(learner.evaluate, positions[begin:end], self._rounded, outputs[begin:end])
-            for learner, (begin, end) in zip(
-                self._learners, _bounds(len(positions), SLICES), strict=True
-            )
-        ]
-        for part in parts:
-            part.result()
-        return squared_error(outputs, positions, self._settings.target)
 
     def export(self, made: Checkpoint, engine: str) -> Network:
         """Return the network as it was after the best epoch. engine: who trains, in which version.
@@ -270,13 +229,8 @@ class NetworkTrainer:
 
 def squared_error(outputs: Floats, positions: Packed, target: Target) -> float:
     """Return the mean squared error of what a network foretells."""
-    expected, searched = (
-        0.5 + 0.5 * np.tanh(centipawns / target.scale / 2)  # which is 1 / (1 + exp(-x))
-        for centipawns in (outputs.astype(np.float64) * SCORE_ONE, positions["score"])
-    )
-    results = (positions["result"].astype(np.float64) + 1) / 2
-    targets = target.result_share * results + (1 - target.result_share) * searched
-    return float(np.mean((expected - targets) ** 2))
+    expected = chance(outputs.astype(np.float64) * SCORE_ONE, target)
+    return float(np.mean((expected - targets_of(positions, target)) ** 2))
 
 
 def source(data: NetworkData, result_share: float, initial: Network | None = None) -> str:
@@ -314,9 +268,3 @@ def _summary(file: DataFile) -> dict[str, Any]:
         "digest": file.digest,
         "manifest": said,
     }
-
-
-def _bounds(length: int, parts: int, step: int = 1) -> list[tuple[int, int]]:
-    """Divide a length, in multiples of a step, into parts of about the same size."""
-    marks = [number * (length // step) // parts * step for number in range(parts)] + [length]
-    return list(itertools.pairwise(marks))

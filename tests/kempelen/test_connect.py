@@ -116,8 +116,10 @@ def test_a_game_of_chess_outlives_its_server_again_and_again():
         near.hear("readyok")
         for turn in range(6):
             moves = " ".join(move.uci() for move in board.move_stack)
-            near.say(f"position startpos moves {moves}", "go wtime 20000 btime 20000 movetime 1500")
-            if turn % 2 == 0:
+            killed = turn % 2 == 0
+            limit = f"wtime 20000 btime 20000 movetime {1500 if killed else 100}"
+            near.say(f"position startpos moves {moves}", f"go {limit}")
+            if killed:
                 near.hear("info depth")
                 far.kill()
                 far.start()

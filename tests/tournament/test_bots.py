@@ -88,7 +88,7 @@ async def test_a_match_of_go_between_bots(mosquitto):
         served(mosquitto.broker, "go1", "--game", "go", "--size", "13"),
         served(mosquitto.broker, "go2", "--game", "go", "--engine", "algorithm=compiled,seed=1"),
     ):
-        limit = Adjudication(maxmoves=30)
+        limit = Adjudication(maxmoves=14)
         finish, records = await play(
             mosquitto.broker, match(game, *bots("go1", "go2"), adjudication=limit)
         )

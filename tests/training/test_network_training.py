@@ -33,6 +33,7 @@ from kempelen.train import settings_from
 from tests import in_process
 from training import network_data
 from training.checkpoint import Checkpoint
+from training.descent import LARGEST
 from training.gradients import (
     TILE,
     Floats,
@@ -40,12 +41,11 @@ from training.gradients import (
     NetworkShape,
     Optimizer,
     aligned_rows,
-    inputs_of,
+    places_of,
 )
 from training.network_data import NetworkData
 from training.network_settings import PositionFilter, Target, TrainingError, TrainingSettings
 from training.network_trainer import (
-    LARGEST,
     NetworkTrainer,
     Stream,
     initial_parameters,
@@ -101,6 +101,14 @@ def random_boards(games: int, seed: int) -> list[chess.Board]:
             board.push(generator.choice(list(board.legal_moves)))
             found.append(board.copy(stack=False))
     return found
+
+
+def inputs_of(positions: Packed) -> list[tuple[list[int], list[int]]]:
+    """Which inputs each position sets: for the mover's view, and for the other's."""
+    return [
+        (views[0, :rows].tolist(), views[1, :rows].tolist())
+        for views, rows in zip(*places_of(positions), strict=True)
+    ]
 
 
 def settings_of(folder: Path, data: Path, **entries: Any) -> TrainingSettings:

@@ -1,0 +1,99 @@
+"""Steps by PyTorch are those of the kernels; where it is missing, that is said."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from agent.chess import network_format
+from agent.chess.selfplay_rules import Rules
+from kempelen.cli import main
+from training import checkpoint
+from training.descent import CompiledDescent
+from training.gradients import NetworkShape
+from training.network_settings import Target
+from training.network_trainer import initial_parameters
+from training.positions import TRAINING, Dataset
+from training.selfplay import SelfPlayPlan, generate
+from training.torch_descent import TorchDescent
+
+SHAPE, TARGET = NetworkShape(64, 8), Target(0.3, 400)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("played") / "positions.bin"
+    list(generate(path, SelfPlayPlan(Rules(nodes=40), seed=4), "test", 3_000, 2))
+    return path
+
+
+def config(folder: Path, **entries: Any) -> str:
+    made: dict[str, Any] = {"output": str(folder / "made.nnue"), "neurons": 32, "batch": 256}
+    made["filter"] = {"first_ply": 0}
+    path = folder / "train.yaml"
+    path.write_text(yaml.safe_dump(made | {"epochs": 3} | entries))
+    return str(path)
+
+
+def test_without_pytorch_its_package_is_named(
+    played: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert main(["train", config(tmp_path, data=[str(played)], device="cuda")]) == 2
+    assert (
+        "device: PyTorch is missing; pip install 'kempelen[train-gpu]'" in capsys.readouterr().err
+    )
+
+
+def test_steps_are_those_of_the_kernels(played: Path) -> None:
+    pytest.importorskip("torch", reason="by hand: pip install 'kempelen[train-gpu]'")
+    with Dataset(str(played)) as dataset:
+        batches = [next(dataset.batches(500, TRAINING, seed=seed)) for seed in range(6)]
+    made = checkpoint.empty({}, SHAPE)
+    made.parameters[:] = initial_parameters(SHAPE, 7)
+    copied = replace(made, state=made.state.copy())
+    compiled = CompiledDescent(SHAPE, TARGET, 0.01, 2)
+    other = TorchDescent(SHAPE, TARGET, 0.01, "cpu")
+    compiled.begin(made)
+    other.begin(copied)
+    for number, batch in enumerate(batches, 1):
+        expected = compiled.step(batch, number, 0.001)
+        assert other.step(batch, number, 0.001) == pytest.approx(expected, rel=1e-4)
+    rounded = [compiled.finish(made), other.finish(copied)]
+    # A number that lies between two of a file may be rounded either way.
+    assert np.abs(rounded[0] - rounded[1]).max() < 1 / 60
+    assert np.mean(rounded[0] != rounded[1]) < 0.01
+    assert np.abs(made.parameters - copied.parameters).max() < 2e-3
+    assert np.mean(np.abs(made.parameters - copied.parameters) > 1e-5) < 0.01
+    outputs = [each.outputs(batches[0]) for each in (compiled, other)]
+    np.testing.assert_allclose(outputs[0], outputs[1], atol=0.01)
+    compiled.close()
+    other.close()
+
+
+def test_a_run_on_a_device_goes_on_and_learns_as_much(
+    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch", reason="by hand: pip install 'kempelen[train-gpu]'")
+    assert main(["train", config(tmp_path, data=[str(played)])]) == 0
+    kernels = network_format.read(tmp_path / "made.nnue")
+    (tmp_path / "torch").mkdir()
+    entries: dict[str, Any] = {"data": [str(played)], "device": "cpu"}
+    assert main(["train", config(tmp_path / "torch", **entries)]) == 0
+    network = network_format.read(tmp_path / "torch" / "made.nnue")
+    expected, losses = (np.array(each.manifest["losses"]) for each in (kernels, network))
+    np.testing.assert_allclose(losses, expected, rtol=0.02)
+    assert network.manifest["settings"]["device"] == "PyTorch"
+    capsys.readouterr()
+    assert main(["train", config(tmp_path / "torch", data=[str(played)])]) == 2
+    assert "(device was PyTorch, is None)" in capsys.readouterr().err
+    entries |= {"device": "abacus", "output": str(tmp_path / "other.nnue")}
+    assert main(["train", config(tmp_path, **entries)]) == 2
+    assert "device: PyTorch cannot use 'abacus' here: " in capsys.readouterr().err
