@@ -27,7 +27,7 @@ from training.workers import GamesError
 pytestmark = pytest.mark.early
 
 PLAN = SelfPlayPlan(Rules(nodes=30), seed=3)
-POSITIONS = 9_000
+POSITIONS = 5_000
 ENGINE = f"{sys.executable} -m kempelen.cli uci"
 # An engine that notes its process and gives every position a score, but the first 20 at once.
 NOTING = """
