@@ -59,6 +59,7 @@ SPANISH = {
     "moves": "jugadas",
     "no level was completed": "no se completó ningún nivel",
     "node": "nodo",
+    "nodes gathered": "nodos reunidos",
     "nodes above the leaves": "nodos por encima de las hojas",
     "nodes": "nodos",
     "not visited": "sin visitar",
