@@ -40,7 +40,7 @@ COUNTS = (
 
 
 @dataclass(frozen=True)
-class Level:
+class CompletedLevel:
     """What was found so many plies deep, after so many nodes and seconds in all."""
 
     depth: int
@@ -67,7 +67,7 @@ class Measured:
     pv: list[str]
     seconds: float
     counts: Counts = field(default_factory=Counts)
-    levels: tuple[Level, ...] = ()
+    levels: tuple[CompletedLevel, ...] = ()
     stopped: bool = False
 
 
@@ -115,7 +115,7 @@ def _measure(
     algorithm: Configuration, position: int, at: Subject, arguments: Namespace
 ) -> Measured:
     search = at.search(algorithm, seed=arguments.seed, node_limit=limits.node_limit(arguments))
-    done: list[Level] = []
+    done: list[CompletedLevel] = []
     found: Found[Any] | None = None
     stopped = False
     began = time.perf_counter()
@@ -141,10 +141,12 @@ def _measure(
     )
 
 
-def _level(each: Deepened, at: Subject, nodes: int, seconds: float) -> Level:
+def _level(each: Deepened, at: Subject, nodes: int, seconds: float) -> CompletedLevel:
     found = each.found
     line = write_line(at.game, found.pv)
-    return Level(each.depth, found.value, found.decided, line[0] if line else None, nodes, seconds)
+    return CompletedLevel(
+        each.depth, found.value, found.decided, line[0] if line else None, nodes, seconds
+    )
 
 
 def _as_json(measured: Measured) -> dict[str, Any]:
@@ -163,7 +165,7 @@ def _levels(search: Search[Any], at: Subject, horizon: Horizon | None) -> Iterat
             return
 
 
-def _is_last(level: Level, at: Subject, search: Search[Any], horizon: Horizon) -> bool:
+def _is_last(level: CompletedLevel, at: Subject, search: Search[Any], horizon: Horizon) -> bool:
     """Tell whether no level was to come after it."""
     return level.depth == levels(at.depth, horizon)[-1] or search.counts.seldepth < level.depth
 
