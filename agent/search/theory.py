@@ -6,6 +6,30 @@ def all_leaves(branching: float, depth: int) -> int:
     return round(branching**depth)
 
 
+def inner_nodes(branching: float, depth: int) -> float:
+    """Return the nodes above the leaves: 1 + b + ... + b^(d-1) = (b^d - 1) / (b - 1).
+
+    Source: 'Tema 2: Búsqueda en juegos', which tells by it what progressive deepening costs.
+    """
+    if branching == 1:
+        return depth
+    return float((branching**depth - 1) / (branching - 1))
+
+
+def leaves_a_node(branching: float, depth: int) -> float:
+    """Return how many leaves there are for each node above them: about b - 1."""
+    return float(branching**depth / inner_nodes(branching, depth))
+
+
+def random_order_leaves(branching: float, depth: int) -> float:
+    """Return alpha-beta's leaves where children are in random order, as it is quoted: b^(3d/4).
+
+    Source: 'Búsqueda con adversario', after J. Slagle and J. Dixon, 'Experiments with some
+    programs that search game trees' (1969). Pearl's branching factor is the exact growth.
+    """
+    return float(branching ** (3 * depth / 4))
+
+
 def least_leaves(branching: float, depth: int) -> int:
     """Return the fewest leaves that prove a value, as when the first moves are always best.
 

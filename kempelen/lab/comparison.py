@@ -11,12 +11,14 @@ from itertools import product
 from statistics import fmean
 from typing import Any, get_args
 
+from rich.console import Group, RenderableType
+
 from agent.game import write_line
 from agent.games.random_tree import RandomTree
 from agent.search import theory
 from agent.search.configuration import Configuration
 from agent.search.counts import Counts, SearchStopped
-from agent.search.horizon import Horizon, deepen
+from agent.search.horizon import Deepened, Horizon, deepen, levels
 from agent.search.search import Found, Search
 from kempelen.console import with_progress
 from kempelen.lab import algorithms, limits, subject, words
@@ -38,10 +40,23 @@ COUNTS = (
 
 
 @dataclass(frozen=True)
+class CompletedLevel:
+    """What was found so many plies deep, after so many nodes and seconds in all."""
+
+    depth: int
+    value: float
+    decided: bool
+    move: str | None
+    nodes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Measured:
     """What one algorithm found at one position.
 
-    value: None if it was stopped before. decided: it is the utility of a win or a loss.
+    value: None if it was stopped before. decided: it is the utility of a win or a loss. levels:
+    those that were completed, where the search deepens. stopped: by a limit.
     """
 
     algorithm: str
@@ -52,6 +67,8 @@ class Measured:
     pv: list[str]
     seconds: float
     counts: Counts = field(default_factory=Counts)
+    levels: tuple[CompletedLevel, ...] = ()
+    stopped: bool = False
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -98,21 +115,38 @@ def _measure(
     algorithm: Configuration, position: int, at: Subject, arguments: Namespace
 ) -> Measured:
     search = at.search(algorithm, seed=arguments.seed, node_limit=limits.node_limit(arguments))
+    done: list[CompletedLevel] = []
     found: Found[Any] | None = None
+    stopped = False
     began = time.perf_counter()
     try:
         with limits.in_time(search, arguments.movetime):
-            for each in _searched(search, at, arguments.deepen):
-                found = each
+            if arguments.deepen is None:
+                found = search.search(at.game, at.depth)
+            for each in _levels(search, at, arguments.deepen):
+                found = each.found
+                done.append(_level(each, at, search.counts.nodes, time.perf_counter() - began))
     except SearchStopped:
-        pass
+        stopped = True
     seconds = time.perf_counter() - began
     search.keep()
     value, pv, decided = None, [], False
     if found is not None:
         value, pv, decided = found.value, write_line(at.game, found.pv), found.decided
-    move = pv[0] if pv else None
-    return Measured(algorithm.text, position, value, decided, move, pv, seconds, search.counts)
+    if arguments.deepen is not None:
+        stopped = not done or not _is_last(done[-1], at, search, arguments.deepen)
+    return Measured(
+        *(algorithm.text, position, value, decided, pv[0] if pv else None, pv, seconds),
+        *(search.counts, tuple(done), stopped),
+    )
+
+
+def _level(each: Deepened, at: Subject, nodes: int, seconds: float) -> CompletedLevel:
+    found = each.found
+    line = write_line(at.game, found.pv)
+    return CompletedLevel(
+        each.depth, found.value, found.decided, line[0] if line else None, nodes, seconds
+    )
 
 
 def _as_json(measured: Measured) -> dict[str, Any]:
@@ -121,15 +155,19 @@ def _as_json(measured: Measured) -> dict[str, Any]:
     return told
 
 
-def _searched(search: Search[Any], at: Subject, horizon: Horizon | None) -> Iterator[Found[Any]]:
-    """Search and generate what was found, at every level if the search is to deepen."""
+def _levels(search: Search[Any], at: Subject, horizon: Horizon | None) -> Iterator[Deepened]:
+    """Search every level and generate what was found, if the search is to deepen."""
     if horizon is None:
-        yield search.search(at.game, at.depth)
         return
-    for level, found in deepen(search, at.game, at.depth, horizon):
-        yield found
-        if search.counts.seldepth < level:  # the whole tree
+    for each in deepen(search, at.game, at.depth, horizon):
+        yield each
+        if search.counts.seldepth < each.depth:  # the whole tree
             return
+
+
+def _is_last(level: CompletedLevel, at: Subject, search: Search[Any], horizon: Horizon) -> bool:
+    """Tell whether no level was to come after it."""
+    return level.depth == levels(at.depth, horizon)[-1] or search.counts.seldepth < level.depth
 
 
 def _theory(at: Subject, seed: int) -> dict[str, float] | None:
@@ -146,6 +184,9 @@ def _theory(at: Subject, seed: int) -> dict[str, float] | None:
         "depth": depth,
         "all_leaves": theory.all_leaves(mean, depth),
         "least_leaves": theory.least_leaves(mean, depth),
+        "inner_nodes": theory.inner_nodes(mean, depth),
+        "leaves_a_node": theory.leaves_a_node(mean, depth),
+        "random_order_leaves": theory.random_order_leaves(mean, depth),
         "branching_factor": theory.branching_factor(mean),
     }
 
@@ -177,7 +218,34 @@ def _print(
     rows = table(f"{first.name}{depth}{count}", *map(say, headings), right=1)
     for row in _rows(measured, several, say):
         rows.add_row(*row)
-    show(rows, *(_theory_lines(known, say) if known else ()))
+    shown: list[RenderableType] = [rows]
+    if arguments.deepen is not None:
+        shown += [_levels_of(each, several, arguments, say) for each in measured]
+    show(*shown, *(_theory_lines(known, say) if known else ()))
+
+
+def _levels_of(
+    measured: Measured, several: bool, arguments: Namespace, say: words.Say
+) -> RenderableType:
+    """Return the levels of one search as a table, and under it what a clock would have played."""
+    place = f", {say('position')} {measured.position}" if several else ""
+    headings = map(say, ("depth", "value", "move", "nodes", "time"))
+    rows = table(f"{measured.algorithm}{place}: {say('levels')}", *headings)
+    for level in measured.levels:
+        value = words.decided(level.value, say) if level.decided else number(level.value)
+        move = words.move(level.move or "", say)
+        rows.add_row(str(level.depth), value, move, str(level.nodes), _time(level.seconds))
+    if not measured.levels:
+        ending = say("no level was completed")
+    else:
+        last = measured.levels[-1]
+        ending = f"{say('the last level completed is')} {last.depth}; "
+        if measured.stopped:
+            ending += f"{say('the clock stopped the next one, and plays')} "
+        else:
+            ending += f"{say('a clock that stops later plays')} "
+        ending += words.move(last.move or "-", say)
+    return Group(rows, ending)
 
 
 def _rows(measured: list[Measured], several: bool, say: words.Say) -> Iterator[list[str]]:
@@ -217,9 +285,14 @@ def _theory_lines(known: dict[str, float], say: words.Say) -> Iterator[str]:
     yield f"{say('theory')}: b = {b:.4g}, d = {d}"
     yield f"  minimax b^d = {known['all_leaves']:.6g} {say('leaves')}"
     yield (
+        f"  (b^d - 1) / (b - 1) = {known['inner_nodes']:.6g} {say('nodes above the leaves')}, "
+        f"{known['leaves_a_node']:.4g} {say('leaves for each')} (b - 1 = {b - 1:.4g})"
+    )
+    yield (
         f"  Knuth-Moore b^⌈d/2⌉ + b^⌊d/2⌋ - 1 = {known['least_leaves']:.6g} {say('leaves')}"
         f" ({say('best case')})"
     )
+    yield f"  b^(3d/4) = {known['random_order_leaves']:.6g} {say('leaves')} ({say('random order')})"
     if factor**d >= known["least_leaves"]:
         yield f"  Pearl R = {factor:.4g}, R^d = {factor**d:.6g}"
     else:

@@ -57,6 +57,9 @@ SPANISH = {
     "{} cannot be watched: its class has __slots__ without __dict__": (
         "{} no se puede observar: su clase tiene __slots__ sin __dict__"
     ),
+    "{} is no page: its name must end in .html": (
+        "{} no es una página: su nombre debe acabar en .html"
+    ),
     "{} is no pattern: rows of equal length of {}, with one *": (
         "{} no es un patrón: filas de igual longitud de {}, con un *"
     ),
@@ -256,6 +259,15 @@ SPANISH = {
         "representa las hojas según profundidad y ramificación, con la teoría"
     ),
     "solve a game: its value and how to win": "resuelve un juego: su valor y cómo ganar",
+    "make the lecture notes' tables and figures anew, as one page": (
+        "rehace las tablas y figuras de los apuntes, en una página"
+    ),
+    "write them as one page that needs no network": (
+        "las escribe en una página que no necesita red"
+    ),
+    "draw the strategy within the whole tree of the game": (
+        "dibuja la estrategia dentro del árbol entero del juego"
+    ),
     "games:": "juegos:",
     "algorithms:": "algoritmos:",
     "an algorithm may have options: alpha-beta+table+killers+history, mcts+playouts=500;": (

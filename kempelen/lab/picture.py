@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 LIBRARIES = ("bigtree",)
 # Inches from leaf to leaf, from level to level, and for a letter of a value.
 LEAF_GAP, LEVEL_GAP, LETTER = 0.62, 1.0, 0.095
-WIDEST = 60.0
+WIDEST = 36.0
+# Points of a value, and of one where there is little room.
+FONT, LEAST_FONT = 9.0, 6.0
 INK, FAINT, BEST, CUT, NUMBER = "#1f2933", "#a9b2bc", "#c2410c", "#b91c1c", "#1d4ed8"
 SHAPES = {"MAX": "square,pad=0.35", "MIN": "circle,pad=0.25", "chance": "round4,pad=0.35"}
 # A long text in one line would make too large a circle.
@@ -34,7 +36,9 @@ def tree_figure(root: Sketched, title: str, say: Say, *, strategy: bool = False)
     longest = max(
         len(line) for node in root.everything() for line in node.value.splitlines() or [""]
     )
-    gap = min(max(LEAF_GAP, LETTER * (longest + 3)), WIDEST / (right + 1))
+    wanted = max(LEAF_GAP, LETTER * (longest + 3))
+    gap = min(wanted, WIDEST / (right + 1))
+    font = max(LEAST_FONT, FONT * min(1.0, gap / wanted))
     figure = Figure(figsize=((right + 3) * gap, (depth + 1.6) * LEVEL_GAP))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
@@ -49,9 +53,9 @@ def tree_figure(root: Sketched, title: str, say: Say, *, strategy: bool = False)
     for node in root.everything():
         place = places[node.label]
         goes_left = place[0] < places[node.label[:-1]][0]
-        _draw_node(axes, place, node, aside=-1 if goes_left else 1, say=say)
-        if node.order is not None and not strategy:
-            _draw_order(axes, place, node.order)
+        _draw_node(axes, place, node, font, aside=-1 if goes_left else 1, say=say)
+        if node.order is not None and node.gathered == 1 and not strategy:
+            _draw_order(axes, place, node, aside=-1 if goes_left else 1)
     _draw_levels(axes, root, say)
     axes.set_title(title, fontsize=11, color=INK, y=1 - 0.35 / ((depth + 1.6) * LEVEL_GAP))
     _draw_legend(axes, root, say, strategy)
@@ -115,7 +119,7 @@ def _draw_cut(axes: Axes, start: tuple[float, float], end: tuple[float, float]) 
 
 
 def _draw_node(
-    axes: Axes, place: tuple[float, float], node: Sketched, aside: int, say: Say
+    axes: Axes, place: tuple[float, float], node: Sketched, font: float, aside: int, say: Say
 ) -> None:
     """Draw a node; `aside` is 1 where there is room at its right, -1 at its left."""
     x, y = place
@@ -123,7 +127,7 @@ def _draw_node(
     ink = BEST if node.is_principal else INK if visited else FAINT
     is_long = node.kind == "MIN" and len(node.value) >= LONG and "\n" not in node.value
     axes.text(
-        x, y, node.value or " ", ha="center", va="center", fontsize=9, zorder=3,
+        x, y, node.value or " ", ha="center", va="center", fontsize=font, zorder=3,
         color=INK if visited else FAINT, gid=f"node-{label(node.label)}", linespacing=0.95,
         bbox={
             "boxstyle": LONG_SHAPE if is_long else SHAPES[node.kind],
@@ -134,19 +138,28 @@ def _draw_node(
         },
     )  # fmt: skip
     if node.window is not None and node.children:
-        alpha, beta = (number(bound, 3, say) for bound in node.window)
         axes.annotate(
-            f"α {alpha}\nβ {beta}", (x, y), (aside * (9 + 3.2 * len(node.value)), 4),
+            _bounds(node, say), (x, y), (aside * (9 + 3.2 * len(node.value)), 5),
             textcoords="offset points", ha="left" if aside > 0 else "right", va="center",
             fontsize=7, color=INK, zorder=4, linespacing=1.05,
         )  # fmt: skip
 
 
-def _draw_order(axes: Axes, place: tuple[float, float], order: int) -> None:
+def _bounds(node: Sketched, say: Say) -> str:
+    """Write alpha and beta as they were on entry, and what they became."""
+    assert node.window is not None
+    lines = []
+    for sign, first, last in zip("αβ", node.window, node.left or node.window, strict=True):
+        bounds = dict.fromkeys(number(bound, 3, say) for bound in (first, last))
+        lines.append(f"{sign} {' → '.join(bounds)}")
+    return "\n".join(lines)
+
+
+def _draw_order(axes: Axes, place: tuple[float, float], node: Sketched, aside: int) -> None:
+    """Draw when a node was visited, above it on the side where no line comes in."""
     axes.annotate(
-        str(order), place, (0, -17), textcoords="offset points",
-        ha="center", va="center", fontsize=6.5, color=NUMBER, zorder=4,
-        bbox={"boxstyle": "round,pad=0.08", "facecolor": "white", "edgecolor": "none"},
+        str(node.order), place, (aside * (7 + 2.2 * len(node.value)), 16),
+        textcoords="offset points", ha="center", va="center", fontsize=6.5, color=NUMBER, zorder=4,
     )  # fmt: skip
 
 
@@ -185,6 +198,8 @@ def _draw_legend(axes: Axes, root: Sketched, say: Say, strategy: bool) -> None:
         handles.append(line)
     if any(node.cut for node in nodes):
         handles.append(_handle(say("cut-off"), marker="$✂$", markerfacecolor=CUT))
+    if any(node.gathered > 1 for node in nodes):
+        handles.append(_handle(say("nodes gathered"), marker="$+n$", markerfacecolor=INK))
     if not strategy:
         handles.append(_handle(say("order of visits"), marker="$1$", markerfacecolor=NUMBER))
     axes.legend(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import partial
+from itertools import groupby
 from math import isfinite
+from operator import itemgetter
 from typing import Any, Literal
 
-from agent.game import CHANCE, Written
+from agent.game import CHANCE, Chance, Written
 from agent.games.tree import Tree
 from agent.search.cursor import Label
 from agent.search.observing import (
@@ -26,16 +30,19 @@ from kempelen.lab import words
 
 Kind = Literal["MAX", "MIN", "chance"]
 
-# The most nodes of a picture that a person can still read.
+# The most nodes of a picture that a person can still read, and the most side by side before nodes
+# that tell little are gathered into one.
 MOST_NODES = 600
+MOST_ABREAST = 44
 
 
 @dataclass
 class Sketched:
     """A node of the picture. move: what led here. order: when it was first visited, from 1.
 
-    value: in signs, such as ≥5 for a bound. window: alpha and beta when it was last entered.
-    remembered: a table answered for it, without a visit. cut: the search cut this branch off.
+    value: in signs, such as ≥5 for a bound. window: alpha and beta when it was last entered, and
+    left: what they were in the end. remembered: a table answered for it, without a visit. cut: the
+    search cut this branch off. gathered: it stands for so many of its siblings, itself among them.
     """
 
     label: Label
@@ -45,10 +52,12 @@ class Sketched:
     order: int | None = None
     value: str = ""
     window: tuple[float, float] | None = None
+    left: tuple[float, float] | None = None
     is_leaf: bool = False
     is_principal: bool = False
     remembered: bool = False
     cut: bool = False
+    gathered: int = 1
 
     @property
     def is_reached(self) -> bool:
@@ -72,16 +81,29 @@ def sketch(
     """Return the tree below the game's position with all that the events tell.
 
     Branches that were cut off are there with all below them, or if that is too much, as single
-    nodes. Raises ValueError if even then there are too many nodes.
+    nodes; if the picture is still too wide, siblings that were not visited are gathered into one,
+    and then leaves that do not give their parent its value. Of Monte Carlo tree search there is
+    what has grown. Raises ValueError if even then there are too many nodes.
     """
     notes = _Notes(events, say)
-    max_player = game.turn
+    principal = _labels(game, pv)
+    widths = (False, False), (True, False), (True, True)
     for below_cuts in (True, False):
-        builder = _Builder(game, max_player, notes, below_cuts, say)
-        root = builder.node((), "", depth)
-        if root is not None:
-            _mark(game, root, pv)
-            return root
+        if notes.is_monte_carlo and below_cuts:
+            continue
+        root = _Builder(game, notes, below_cuts, say).node((), "", depth)
+        if root is None:
+            continue
+        for unvisited, leaves in widths if not below_cuts else widths[:1]:
+            if notes.is_monte_carlo:
+                _leave_grown(root)
+            elif unvisited:
+                _gather(root, lambda node, child: not child.is_reached)
+            if leaves:
+                _gather(root, partial(_tells_little, principal=principal))
+            if sum(not node.children for node in root.everything()) <= MOST_ABREAST or leaves:
+                _mark(root, principal)
+                return root
     raise ValueError(
         f"the tree has more than {MOST_NODES} nodes, too many to see: use a smaller --depth, a "
         "later position (--moves) or a smaller game (--size)"
@@ -93,6 +115,59 @@ def number(value: float, say: words.Say = str) -> str:
     return words.number(value, 6 if isfinite(value) and value == int(value) else 3, say)
 
 
+def _labels(game: Written[Any], pv: Iterable[Any]) -> set[Label]:
+    """Return the nodes of a line."""
+    label: Label = ()
+    found = {label}
+    for move in pv:
+        label = (*label, 1 + list(game.moves()).index(move))
+        found.add(label)
+        game.play(move)
+    for _ in range(len(label)):
+        game.undo()
+    return found
+
+
+def _mark(root: Sketched, principal: set[Label]) -> None:
+    """Mark the principal variation, as far as it is drawn."""
+    for node in root.everything():
+        node.is_principal = node.label in principal
+
+
+def _tells_little(node: Sketched, child: Sketched, principal: set[Label]) -> bool:
+    """Tell whether a leaf may be left out: it gives its parent no value, and is on no line."""
+    if child.children or child.label in principal or child.gathered > 1 or node.kind == "chance":
+        return False
+    values = [each.value for each in node.children]
+    return child.value != node.value.lstrip("≥≤") or values.index(child.value) < (
+        node.children.index(child)
+    )
+
+
+def _leave_grown(node: Sketched) -> None:
+    """Take away what was not visited."""
+    node.children = [child for child in node.children if child.is_reached]
+    for child in node.children:
+        _leave_grown(child)
+
+
+def _gather(node: Sketched, spare: Callable[[Sketched, Sketched], bool]) -> None:
+    """Make one node of neighbours that can be spared, wherever there are several."""
+    for child in node.children:
+        _gather(child, spare)
+    spared = [spare(node, child) for child in node.children]
+    kept: list[Sketched] = []
+    for can_be_spared, group in groupby(zip(spared, node.children, strict=True), itemgetter(0)):
+        siblings = [child for _, child in group]
+        if not can_be_spared or len(siblings) == 1:
+            kept += siblings
+            continue
+        count = sum(child.gathered for child in siblings)
+        one = replace(siblings[0], move="", children=[], gathered=count, value=f"+{count}")
+        kept.append(replace(one, window=None, left=None, is_leaf=True))
+    node.children = kept
+
+
 class _Notes:
     """What the events tell of each node; of several the last counts."""
 
@@ -101,12 +176,13 @@ class _Notes:
         self.order: dict[Label, int] = {}
         self.value: dict[Label, str] = {}
         self.window: dict[Label, tuple[float, float]] = {}
+        self.left: dict[Label, tuple[float, float]] = {}
         self.leaves: set[Label] = set()
         # Nodes that a table answered for, and nodes that were cut off.
         self.remembered: set[Label] = set()
         self.cuts: set[Label] = set()
         self._asked: dict[Label, Entered] = {}
-        self._is_monte_carlo = False
+        self.is_monte_carlo = False
         for event in events:
             self._take(event)
 
@@ -114,23 +190,23 @@ class _Notes:
         label = event.label
         match event:
             case BegunAnew():
-                for notes in (self.order, self.value, self.window, self._asked):
+                for notes in (self.order, self.value, self.window, self.left, self._asked):
                     notes.clear()
                 self.leaves.clear()
             case PlayedOut():
-                if not self._is_monte_carlo:  # its visits go on below the tree
-                    self._is_monte_carlo = True
+                if not self.is_monte_carlo:  # its visits go on below the tree
+                    self.is_monte_carlo = True
                     self.order = {(): 1}
                     self.leaves.clear()
                     self.value.clear()
                 self.order.setdefault(label, len(self.order) + 1)
-            case Visited() if not self._is_monte_carlo:
+            case Visited() if not self.is_monte_carlo:
                 self.order.setdefault(label, len(self.order) + 1)
             case Entered():
                 self._asked[label] = event
                 if event.window is not None:
-                    self.window[label] = event.window
-            case Evaluated() if not self._is_monte_carlo:
+                    self.window[label] = self.left[label] = event.window
+            case Evaluated() if not self.is_monte_carlo:
                 self.leaves.add(label)
                 self.value[label] = number(event.value, self._say)
             case CutOff():
@@ -140,11 +216,22 @@ class _Notes:
                     self.remembered.add(label)
                 if label not in self.leaves:
                     self.value[label] = self._returned(label, event.value)
+                self._narrow(label[:-1], event.value)
             case Narrowed() if label not in self.leaves:
                 lower, upper = number(event.lower, self._say), number(event.upper, self._say)
                 self.value[label] = f"[{lower}, {upper}]"
             case Counted():
                 self.value[label] = f"{event.mean:+.2f}\n{event.visits}"
+
+    def _narrow(self, parent: Label, value: float | bool) -> None:
+        """Bring a parent's alpha or beta up to what came back from a child."""
+        if parent in self.left and self._asked[parent].test is None:
+            alpha, beta = self.left[parent]
+            if self._asked[parent].maximises:
+                alpha = max(alpha, value)
+            else:
+                beta = min(beta, value)
+            self.left[parent] = alpha, beta
 
     def _returned(self, label: Label, value: float | bool) -> str:
         """Write a value, as a bound where no more is known."""
@@ -168,12 +255,11 @@ class _Builder:
     def __init__(
         self,
         game: Written[Any],
-        max_player: int,
         notes: _Notes,
         below_cuts: bool,
         say: words.Say,
     ) -> None:
-        self._game, self._max_player, self._notes = game, max_player, notes
+        self._game, self._max_player, self._notes = game, game.turn, notes
         self._say = say
         self._below_cuts = below_cuts
         self._shows_moves = not isinstance(game, Tree)
@@ -191,7 +277,7 @@ class _Builder:
         made = Sketched(label, kind, move if self._shows_moves else "")
         made.order = notes.order.get(label)
         made.value = notes.value.get(label, "")
-        made.window = notes.window.get(label)
+        made.window, made.left = notes.window.get(label), notes.left.get(label)
         made.remembered = made.order is None and label in notes.remembered
         made.cut = label[:-1] in notes.cuts and bool(label) and not made.is_reached
         beyond = depth <= 0 and kind != "chance"  # events cost no depth
@@ -201,8 +287,11 @@ class _Builder:
             return made
         if made.order is None and not self._below_cuts:
             return made
+        chances = dict(game.chances()) if isinstance(game, Chance) and kind == "chance" else {}
         for place, child_move in enumerate(list(game.moves()), 1):
             text = words.move(game.text(child_move), self._say)
+            if child_move in chances:
+                text += f"\n{Fraction(chances[child_move]).limit_denominator(10_000)}"
             game.play(child_move)
             plies = 0 if kind == "chance" else 1
             child = self.node((*label, place), text, depth - plies)
@@ -216,19 +305,3 @@ class _Builder:
         """Return what a leaf of a tree is worth that no search has looked at."""
         outcome = self._game.outcome() if isinstance(self._game, Tree) else None
         return "" if outcome is None else number(outcome)
-
-
-def _mark(game: Written[Any], root: Sketched, pv: Iterable[Any]) -> None:
-    """Mark the principal variation."""
-    root.is_principal = True
-    node, played = root, 0
-    for move in pv:
-        place = list(game.moves()).index(move)
-        if place >= len(node.children):
-            break
-        node = node.children[place]
-        node.is_principal = True
-        game.play(move)
-        played += 1
-    for _ in range(played):
-        game.undo()

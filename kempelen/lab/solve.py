@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict, dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,9 @@ def configure(parser: ArgumentParser) -> None:
         help=f"draw the strategy; the name ends in {', '.join(pictures.SUFFIXES)}",
     )  # fmt: skip
     parser.add_argument(
+        "--whole", action="store_true", help="draw the strategy within the whole tree of the game"
+    )
+    parser.add_argument(
         "--branches", type=positive, default=SHOWN, metavar="N",
         help=f"write out so many branches of the strategy (default: {SHOWN})",
     )  # fmt: skip
@@ -81,20 +85,24 @@ def run(arguments: Namespace) -> int:
     else:
         _print(at, found, arguments.branches, say)
     if arguments.output is not None:
-        root = _sketch(at.game, found, say)
+        root = sketch_strategy(at.game, found, say, whole=arguments.whole)
         title = f"{at.name}: {_verdict(found, say)}"
         pictures.save(picture.tree_figure(root, title, say, strategy=True), arguments.output)
     return 0
 
 
 def solve(at: Subject, arguments: Namespace) -> Solution:
+    """Return what `solution` does, within the limits; raises SearchStopped at one."""
+    return solution(at, limits.node_limit(arguments), arguments.movetime)
+
+
+def solution(at: Subject, limit: float = inf, movetime: float | None = None) -> Solution:
     """Return the game's value from its position, and a winning strategy if somebody wins.
 
-    Raises SearchStopped at a limit.
+    Raises SearchStopped at a limit of nodes, or of seconds for each of its searches.
     """
-    limit = limits.node_limit(arguments)
     exact = MTD[Any](at.evaluate, MTDOptions(node_limit=limit))
-    with limits.in_time(exact, arguments.movetime):
+    with limits.in_time(exact, movetime):
         found = exact.search(at.game, subject.TO_THE_END)
     value = -found.value if at.game.turn else found.value
     counts = exact.counts
@@ -102,7 +110,7 @@ def solve(at: Subject, arguments: Namespace) -> Solution:
         return Solution(value, found.pv, None, None, counts)
     winner = 0 if value > 0 else 1
     solver = AndOr[Any](at.evaluate, SearchOptions(node_limit=limit))
-    with limits.in_time(solver, arguments.movetime):
+    with limits.in_time(solver, movetime):
         strategy = _strategy(solver, at.game, winner)
     return Solution(value, found.pv, winner, strategy, solver.counts)
 
@@ -198,36 +206,52 @@ def _as_json(at: Subject, found: Solution) -> dict[str, Any]:
     }
 
 
-def _sketch(game: Written[Any], found: Solution, say: words.Say) -> Sketched:
-    """Return the strategy, or in a draw the line of best play, as a tree to be drawn."""
+def sketch_strategy(
+    game: Written[Any], found: Solution, say: words.Say, *, whole: bool = False
+) -> Sketched:
+    """Return the strategy, or in a draw the line of best play, as a tree to be drawn.
+
+    whole: within the whole tree of the game. Raises ValueError if that is too much to see.
+    """
     strategy = found.strategy
     if strategy is None:
         strategy = Strategy()
         for move in reversed(found.line):
             strategy = Strategy({move: strategy})
-    if strategy.size() > MOST_NODES:
+    if not whole and strategy.size() > MOST_NODES:
         raise ValueError(
             f"the strategy has {strategy.size()} positions, too many to see: use a smaller game "
             "(--size) or a later position (--moves)"
         )
     count = 0
 
-    def grow(label: tuple[int, ...], move: str, below: Strategy[Any]) -> Sketched:
+    def grow(label: tuple[int, ...], move: str, below: Strategy[Any] | None) -> Sketched:
         nonlocal count
         count += 1
+        if count > MOST_NODES:
+            raise ValueError(
+                f"the tree has more than {MOST_NODES} nodes, too many to see: use a smaller "
+                "--depth, a later position (--moves) or a smaller game (--size)"
+            )
         kind: Kind = "MAX" if game.turn == 0 else "MIN"
         node = Sketched(label, kind, move, order=count)
         outcome = game.outcome()
         node.is_leaf = outcome is not None
-        node.value = number(found.value if outcome is None else outcome)
-        for place, (played, answer) in enumerate(below.answers.items(), 1):
+        known = found.value if below is not None else None
+        value = known if outcome is None else outcome
+        node.value = "" if value is None else number(value)
+        answers = {} if below is None else below.answers
+        moves = list(game.moves()) if whole and outcome is None else list(answers)
+        for place, played in enumerate(moves, 1):
             text = words.move(game.text(played), say)
             winners = game.turn == found.winner
             game.play(played)
-            child = grow((*label, place), text, answer)
-            child.is_principal = winners or found.winner is None
+            child = grow((*label, place), text, answers.get(played))
+            child.is_principal = played in answers and (whole or winners or found.winner is None)
             node.children.append(child)
             game.undo()
         return node
 
-    return grow((), "", strategy)
+    root = grow((), "", strategy)
+    root.is_principal = whole
+    return root

@@ -6,6 +6,7 @@ from agent.search.alpha_beta import AlphaBeta
 from agent.search.sss_star import DualStar, SSSStar, SSSStarOptions, State, write_state
 
 DATA = Path(__file__).parents[2] / "data" / "trees"
+ROWS = Path(__file__).parents[3] / "kempelen" / "lab" / "notes_sss_star.txt"
 
 
 def test_the_run_of_the_lecture_notes_row_by_row():
@@ -15,7 +16,7 @@ def test_the_run_of_the_lecture_notes_row_by_row():
         SSSStarOptions(observe=lambda states: rows.append(", ".join(map(write_state, states)))),
     )
     found = search.search(read_tree(DATA / "sss_star.yaml"), 4)
-    expected = (DATA / "sss_star_rows.txt").read_text(encoding="utf-8").splitlines()
+    expected = ROWS.read_text(encoding="utf-8").splitlines()
     assert [f"{number} {row}" for number, row in enumerate(rows, 1)] == expected
     assert found.value == 11
     assert found.pv == (2, 2, 2, 1)

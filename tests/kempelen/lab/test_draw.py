@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 from matplotlib.image import imread
 
+from agent.games.connect_four import ConnectFour
 from agent.games.nim import Nim
+from agent.games.othello import Othello
 from agent.games.tree import Tree
-from agent.search.catalogue import algorithms
-from agent.search.observing import CutOff, Visited
+from agent.search.catalogue import algorithm, algorithms
+from agent.search.observing import CutOff, Visited, observed
 from kempelen.lab import sketch as sketch_module
 from kempelen.lab.sketch import sketch
+from tests.support import searching
 
 DATA = Path(__file__).parents[2] / "data"
 TREE = DATA / "trees" / "sss_star.yaml"
@@ -183,3 +186,54 @@ def test_a_missing_library_is_named_with_the_remedy(lab, monkeypatch):
     status, _, err = lab("draw", "-o", "tree.svg")
     assert status == 2
     assert "bigtree is not installed: pip install 'kempelen[lab]'" in err
+
+
+def drawn(game, name, depth, **options):
+    """The tree of a search, as it is drawn, and the leaves of the picture."""
+    events = []
+    search = searching(observed(algorithm(name), events.append), lambda game: 0.0, **options)
+    pv = search.search(game, depth).pv
+    root = sketch(game, depth, events, pv)
+    return root, [node for node in root.everything() if not node.children]
+
+
+def test_windows_are_shown_as_they_were_and_as_they_became(lab, tmp_path):
+    tree = tmp_path / "small.yaml"
+    tree.write_text("[[3, 12], [2, 4]]")
+    found = texts(draw(lab, tmp_path, "--tree", tree))
+    assert {"α -∞ → 3", "β ∞ → 3", "α 3", "β ∞ → 2"} <= set(found)
+
+
+def test_wide_trees_are_gathered_and_stay_whole():
+    root, leaves = drawn(Othello(8), "alpha-beta", 3)
+    plain, every = drawn(Othello(4), "alpha-beta", 2)
+    assert all(leaf.gathered == 1 for leaf in every)
+    assert plain.gathered == 1
+    assert len(leaves) <= sketch_module.MOST_ABREAST + 20
+    assert {leaf.value for leaf in leaves if leaf.gathered > 1} == {
+        f"+{leaf.gathered}" for leaf in leaves if leaf.gathered > 1
+    }
+
+    def moves(label):
+        game = Othello(8)
+        for place in label:
+            game.play(list(game.moves())[place - 1])
+        return len(list(game.moves()))
+
+    for node in root.everything():
+        if node.children:
+            assert sum(child.gathered for child in node.children) == moves(node.label)
+    assert sum(node.is_principal for node in root.everything()) == 4
+
+
+def test_of_monte_carlo_what_has_grown_is_drawn():
+    root, _ = drawn(ConnectFour(), "uct", 4, playouts=40)
+    assert all(node.is_reached for node in root.everything())
+    visits = sum(int(child.value.splitlines()[1]) for child in root.children)
+    assert visits == int(root.value.splitlines()[1]) == 40
+
+
+def test_chances_stand_on_their_lines(lab, tmp_path):
+    pig = ["--game", "pig", "--option", "target=3", "--algorithm", "expectiminimax"]
+    found = texts(draw(lab, tmp_path, *pig, "--depth", "1"))
+    assert found.count("1/6") == 6

@@ -18,12 +18,50 @@ def test_algorithms_side_by_side(lab):
     )  # fmt: skip
     assert found["theory"] == {
         "branching": 3, "depth": 4, "all_leaves": 81, "least_leaves": 17,
+        "inner_nodes": 40, "leaves_a_node": pytest.approx(2.025), "random_order_leaves": 27,
         "branching_factor": pytest.approx(2.148, abs=0.001),
     }  # fmt: skip
     minimax, alpha_beta, mtd = found["results"]
     assert minimax["counts"]["leaves"] == 81
     assert minimax["value"] == alpha_beta["value"] == mtd["value"]
     assert 17 <= alpha_beta["counts"]["leaves"] < 81
+
+
+def test_formulas_stand_beside_the_counts(lab):
+    tree = ["--game", "random-tree", "--size", "3", "--depth", "6", "--algorithm", "minimax"]
+    counts = results(lab, *tree)["results"][0]["counts"]
+    _, out, _ = lab("run", *tree)
+    above = counts["nodes"] - counts["leaves"]
+    assert above == (3**6 - 1) // 2 == 364
+    assert f"(b^d - 1) / (b - 1) = {above} nodes above the leaves, 2.003 leaves for each" in out
+    assert "(b - 1 = 2)" in out
+    assert f"b^(3d/4) = {3**4.5:.6g} leaves (random order)" in out
+    _, out, _ = lab("run", "--game", "nim", "--size", "1", "--algorithm", "minimax")
+    assert "(b^d - 1) / (b - 1) = 1 nodes above the leaves, 1 leaves for each" in out
+
+
+def test_each_level_of_deepening_is_shown(lab):
+    game = ["--game", "connect-four", "--depth", "4", "--algorithm", "alpha-beta", "--deepen"]
+    (found,) = results(lab, *game)["results"]
+    alone = [results(lab, *game[:3], str(depth), *game[4:6])["results"][0] for depth in range(1, 5)]
+    assert [level["depth"] for level in found["levels"]] == [1, 2, 3, 4]
+    assert [level["value"] for level in found["levels"]] == [each["value"] for each in alone]
+    assert [level["move"] for level in found["levels"]] == [each["move"] for each in alone]
+    nodes = [level["nodes"] for level in found["levels"]]
+    assert nodes == sorted(nodes)
+    assert nodes[-1] == found["counts"]["nodes"]
+    assert not found["stopped"]
+    _, out, _ = lab("run", *game)
+    assert "the last level completed is 4; a clock that stops later plays" in out
+    _, out, _ = lab("run", *game, "--nodes", str(nodes[2] + 5))
+    assert "the last level completed is 3; the clock stopped the next one, and plays" in out
+    _, out, _ = lab("run", *game, "--nodes", "1")
+    assert "no level was completed" in out
+    (whole,) = results(lab, "--game", "nim", "--size", "1,2", *game[2:3], "50", *game[4:])[
+        "results"
+    ]
+    assert len(whole["levels"]) < 6
+    assert not whole["stopped"]
 
 
 def test_several_positions(lab):

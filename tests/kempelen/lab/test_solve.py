@@ -6,6 +6,8 @@ import pytest
 from agent.game import find_move
 from agent.games.grundy import Grundy
 from agent.games.nim import Nim
+from kempelen.lab import solve
+from kempelen.lab.subject import Subject
 
 GRUNDY_LOST = {1, 2, 4, 7, 10}
 
@@ -114,3 +116,26 @@ def test_what_cannot_be_solved_is_said(lab, arguments, status, message):
     done, _, err = lab("solve", *arguments)
     assert done == status
     assert message in err
+
+
+def test_the_strategy_stands_within_the_whole_tree(lab, tmp_path):
+    """Every move is there; on the strategy are one move of the winner, all of the other."""
+    picture = tmp_path / "nim.svg"
+    game = ["--game", "nim", "--size", "1,2"]
+    assert lab("solve", *game, "-o", picture, "--whole")[0] == 0
+    whole = picture.read_text(encoding="utf-8").count('id="node-')
+    assert lab("solve", *game, "-o", picture)[0] == 0
+    alone = picture.read_text(encoding="utf-8").count('id="node-')
+    assert whole > alone
+    found = solve.solution(Subject("nim", Nim((1, 2)), lambda game: 0.0, 99))
+    root = solve.sketch_strategy(Nim((1, 2)), found, str, whole=True)
+    marked = [node for node in root.everything() if node.is_principal]
+    assert len(marked) == found.strategy.size() == alone
+    for node in marked:
+        below = [child for child in node.children if child.is_principal]
+        winners = node.kind == "MAX"
+        assert len(below) == (min(1, len(node.children)) if winners else len(node.children))
+        assert not node.is_leaf or node.value == "1"
+    status, _, err = lab("solve", "--game", "tic-tac-toe", "-o", picture, "--whole")
+    assert status == 2
+    assert "the tree has more than" in err

@@ -13,7 +13,7 @@ from agent.game import Chance
 from agent.games import catalogue
 from agent.search.catalogue import ALSO_CALLED, algorithms
 from kempelen.cli import COMMANDS
-from kempelen.lab import ACTIONS, messages, words
+from kempelen.lab import ACTIONS, figures, messages, notes, words
 from kempelen.lab.messages import explained, in_spanish
 from kempelen.lab.parser import Parser
 from tests.kempelen.lab.sources import ROOT, help_texts, sources, texts
@@ -110,6 +110,23 @@ def test_the_plot(lab, tmp_path):
     assert lab("plot", *arguments, "--lang", "es")[0] == 0
     found = re.findall(r"<text[^>]*>([^<]*)</text>", picture.read_text(encoding="utf-8"))
     assert_spanish("\n".join(found))
+
+
+def test_the_figures_of_the_notes():
+    def spanish(first, second):
+        return second
+
+    told = [
+        text
+        for figure in notes.figures(spanish, words.language("es"))
+        for text in (
+            *(figure.title, figure.text, *(each.title for each in figure.pictures)),
+            *(text for row in figure.rows for text in (row.what, row.said, row.found, row.why)),
+        )
+    ]
+    told += [text for each in notes.left_out(spanish) for text in each]
+    told += [second for _, second in figures.LABELS.values()]
+    assert_spanish("\n".join(text.replace("TEST", "") for text in told if text))
 
 
 def test_moves_that_are_words_are_told_and_taken_in_spanish(lab):

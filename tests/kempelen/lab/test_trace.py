@@ -11,11 +11,12 @@ from agent.search.catalogue import algorithms
 
 TREES = Path(__file__).parents[2] / "data" / "trees"
 TREE = TREES / "sss_star.yaml"
+ROWS = Path(__file__).parents[3] / "kempelen" / "lab" / "notes_sss_star.txt"
 
 
 def test_sss_star_prints_the_run_of_the_notes(lab):
     status, out, _ = lab("trace", "--algorithm", "sss-star", "--tree", TREE)
-    rows = (TREES / "sss_star_rows.txt").read_text(encoding="utf-8").splitlines()
+    rows = ROWS.read_text(encoding="utf-8").splitlines()
     assert status == 0
     assert out.splitlines() == [row.replace(" ", "  ", 1) for row in rows]
     assert len(rows) == 30
