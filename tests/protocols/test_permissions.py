@@ -130,7 +130,8 @@ def begin_gtp():
     sessions = []
 
     def begin(permissions, sent, game="go", **means):
-        settings = Settings(game=game, algorithm="mcts", seconds=0.01, means=Means(**means))
+        options = {"size": 5} if game == "go" else {}
+        settings = Settings(game, options, algorithm="mcts", seconds=0.01, means=Means(**means))
         sessions.append(
             Gtp("test", "1", sent.put, lambda _: None, settings, permissions=permissions)
         )

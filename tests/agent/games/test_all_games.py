@@ -104,7 +104,8 @@ class TestEveryGame:
             texts = [game.text(move) for move in moves]
             assert len(set(texts)) == len(texts)
             assert all(text and not any(char.isspace() for char in text) for text in texts)
-            assert [find_move(game, f" {text.upper()}") for text in texts] == moves
+            few = slice(None, None, 1 + len(moves) // 40)  # each is looked for among all
+            assert [find_move(game, f" {text.upper()}") for text in texts[few]] == moves[few]
 
     def test_board_has_no_empty_line(self, name):
         for game in random_positions(name, 5):

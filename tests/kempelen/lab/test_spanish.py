@@ -73,14 +73,13 @@ def test_every_algorithm(lab, tmp_path, raw, name):
 def test_every_game(lab, tmp_path, game):
     is_chance = isinstance(catalogue.new_game(game), Chance)
     algorithm = "expectiminimax" if is_chance else "alpha-beta"
+    state = ["--state", "2+1/1"] if game == "backgammon" else []
+    arguments = ["--game", game, *state, "--depth", "1", "--algorithm", algorithm]
     for action in ("run", "trace"):
-        arguments = [action, "--game", game, "--depth", "1", "--algorithm", algorithm]
-        status, out, err = lab(*arguments, "--lang", "es")
+        status, out, err = lab(action, *arguments, "--lang", "es")
         assert (status, err) == (0, "")
         assert_spanish(out)
     if game != "go":
-        state = ["--state", "2+1/1"] if game == "backgammon" else []
-        arguments = ["--game", game, *state, "--depth", "1", "--algorithm", algorithm]
         assert_spanish(drawn(lab, tmp_path / "arbol.svg", *arguments))
 
 
