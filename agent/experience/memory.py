@@ -1,0 +1,207 @@
+"""What is known from experience, and how more is learned: predictions are compared with outcomes.
+
+Source: 'Fundamentos de IA 10: Estrategia de juego': the simulated game does not coincide with the
+real one; where the discrepancy is great, the state is stored with the operator that did the harm,
+so that when it comes again it is known at once and the error is not made twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from agent.experience.lesson import Lesson
+from agent.experience.notation import ExperienceNotation
+from agent.experience.store import ExperienceError, ExperienceFile
+from agent.limits import Info
+from agent.player import PlayerError
+
+Position = TypeVar("Position")
+Move = TypeVar("Move")
+
+# The thoughts of a game that are kept: the last, and those that pondering may have put after it.
+_KEPT = 4
+
+
+@dataclass(slots=True)
+class _Thought(Generic[Position, Move]):
+    """What one search predicted of its move. before: that of our last move, if it led here."""
+
+    position: Position
+    move: Move
+    value: float
+    depth: int
+    before: _Thought[Position, Move] | None = None
+    reply: str = ""
+    settled: bool = False
+
+
+class Experience(Generic[Position, Move]):
+    """The lessons of one game, in a file or only here, and what this game has predicted so far.
+
+    All methods belong to the player's thread, or the search's while that waits. report: told of
+    each surprise, and of what is wrong with the file.
+    """
+
+    def __init__(
+        self,
+        notation: ExperienceNotation[Position, Move],
+        report: Callable[[str], None] = lambda message: None,
+    ) -> None:
+        self.notation = notation
+        self.active = False
+        self.surprises = 0  # since it was made
+        self.version = 0  # of what is known
+        self._report = report
+        self._file: ExperienceFile | None = None
+        self._known: dict[str, dict[str, Lesson]] = {}
+        self._after: dict[str, Lesson] = {}
+        self._unwritten: list[Lesson] = []
+        self._uses: Counter[tuple[str, str, str]] = Counter()
+        self._thoughts: list[_Thought[Position, Move]] = []
+        self._complaint = ""
+
+    # Settings, and the file.
+
+    def use(self, path: str) -> None:
+        """Learn from the lessons of a file and write to it; "" to learn nothing.
+
+        Raises PlayerError, and stays as it was, if the file cannot be used.
+        """
+        try:
+            file = ExperienceFile(path) if path else None
+            news = file.news() if file is not None else []
+        except ExperienceError as error:
+            raise PlayerError(f"{error}") from None
+        self.flush()
+        self._file = file
+        self._known, self._after = {}, {}
+        self._unwritten, self._thoughts = [], []
+        self._take(news)
+        self.active = file is not None
+
+    def remember(self) -> None:
+        """Learn from now on, without a file."""
+        self.active = True
+
+    def flush(self) -> None:
+        """Write what was learned to the file; what cannot be written is kept for the next time."""
+        if self._file is None:
+            return
+        try:
+            if self._unwritten:
+                self._file.add(self._unwritten)
+                self._unwritten = []
+            self._complaint = ""
+        except ExperienceError as error:
+            if str(error) != self._complaint:
+                self._complaint = str(error)
+                self._report(f"{error}; what was learned is kept until it can be written")
+
+    def refresh(self) -> None:
+        """Take in what others have written to the file."""
+        if self._file is None:
+            return
+        try:
+            if self._uses:
+                self._file.note_use(self._uses.items())
+                self._uses.clear()
+            waiting = {lesson.key for lesson in self._unwritten}
+            self._take([lesson for lesson in self._file.news() if lesson.key not in waiting])
+        except ExperienceError as error:
+            self._report(str(error))
+
+    def new_game(self) -> None:
+        """Take the next position for one of another game."""
+        self._thoughts = []
+        self.flush()
+        self.refresh()
+
+    # What is known.
+
+    def known(self, position: Position) -> Mapping[str, Lesson]:
+        """Return the lessons of a position, by how its moves are written."""
+        return self._known.get(self.notation.position(position), {})
+
+    def after(self, position: str) -> Lesson | None:
+        """Return the lesson of the move that led to a position, as `notation.after` writes it."""
+        return self._after.get(position)
+
+    @property
+    def by_position_after(self) -> Mapping[str, Lesson]:
+        """The lessons by the positions that their moves lead to."""
+        return self._after
+
+    def note_use(self, lesson: Lesson) -> None:
+        """Count that a lesson has steered a search."""
+        self._uses[lesson.key] += 1
+
+    # What is learned.
+
+    def note(self, position: Position, info: Info[Move], *, certain: bool = True) -> None:
+        """Take note of what a search of ours has found, and compare it with what was predicted.
+
+        certain: the position has come about, and is not pondered on.
+        """
+        if not info.pv:
+            return
+        value = max(-self.notation.win, min(self.notation.win, self.notation.value(info)))
+        thought = _Thought(self.notation.copy(position), info.pv[0], value, info.depth)
+        for before in reversed(self._thoughts):
+            reply = self.notation.reply(before.position, before.move, position)
+            if reply is not None:
+                self._settle(before)  # it was pondered on, and came about
+                thought.before, thought.reply = before, reply
+                break
+        before_last = thought.before
+        if before_last is not None:
+            before_last.before = None  # no chain through the whole game
+        self._thoughts = [*self._thoughts[1 - _KEPT :], thought]
+        if certain:
+            self._settle(thought)
+
+    def conclude(self, value: float) -> None:
+        """Compare the last prediction with the game's result, for who made it, from -1 to 1."""
+        if self.active and self._thoughts:
+            last = self._thoughts[-1]
+            self._settle(last)
+            self._compare(last, value * self.notation.win, 0, "")
+        self._thoughts = []
+
+    def _settle(self, thought: _Thought[Position, Move]) -> None:
+        if not thought.settled and thought.before is not None:
+            depth = thought.depth + 2
+            self._compare(thought.before, thought.value, depth, thought.reply)
+        thought.settled = True
+
+    def _compare(
+        self, thought: _Thought[Position, Move], found: float, depth: int, reply: str
+    ) -> None:
+        notation = self.notation
+        position = notation.position(thought.position)
+        move = notation.write(thought.position, thought.move)
+        known = self._known.get(position, {}).get(move)
+        surprises = abs(found - thought.value) > notation.surprise
+        if known is None and not surprises:
+            return
+        after = notation.after(thought.position, thought.move)
+        lesson = Lesson(
+            notation.game, position, move, after, reply, thought.value, found, max(depth, thought.depth)
+        )
+        if surprises:
+            self.surprises += 1
+            self._report(
+                f"experience: {move} was worth {thought.value:.4g}, and is {found:.4g}"
+                + (f" after {reply}" if reply else ", the game's result")
+            )
+        self._unwritten.append(lesson)
+        self._take([lesson if known is None else known.then(lesson)])
+
+    def _take(self, lessons: list[Lesson]) -> None:
+        self.version += 1 if lessons else 0
+        for lesson in lessons:
+            if lesson.game == self.notation.game:
+                self._known.setdefault(lesson.position, {})[lesson.move] = lesson
+                self._after[lesson.after] = lesson
