@@ -53,17 +53,20 @@ class KernelSearch(CrewSearch):
     def resize(self, megabytes: int) -> None:
         """Replace the table by an empty one; raises MemoryError, and keeps it, for want of room."""
         self._table = TableMemory(megabytes)
+        self.learn_from({}, 0)
         self._taught = 0
 
     def clear(self) -> None:
         """Empty the table."""
         super().clear()
+        self.learn_from({}, 0)
         self._taught = 0
 
     def learn_from(self, lessons: Mapping[str, Lesson], version: int) -> None:
         """Meet lessons in the tree from the next search on: see `table_lessons`.
 
-        version: of these lessons, from 1; the table takes them in when it has another.
+        version: of these lessons, from 1; the table takes them in when it has another. An empty
+        table has forgotten them: they are to be told again.
         """
         self._lessons = lessons
         self._version = version

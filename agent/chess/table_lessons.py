@@ -1,4 +1,4 @@
-"""What experience knows, written into the transposition table, so that searches meet it in the tree.
+"""What experience knows, written into the transposition table, so that searches meet it there.
 
 An entry is as deep as the search that taught the lesson would have had to be, so that a deeper
 search looks for itself. The layout is that of `agent.compiled.table`.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from agent.experience.lesson import Lesson
@@ -23,6 +23,8 @@ Move = TypeVar("Move")
 
 # The thoughts of a game that are kept: the last, and those that pondering may have put after it.
 _KEPT = 4
+# Seconds that a file may be waited for at the end; in a game a clock is running.
+LAST_PATIENCE = 10.0
 
 
 @dataclass(slots=True)
@@ -79,6 +81,7 @@ class Experience(Generic[Position, Move]):
         self._file = file
         self._known, self._after = {}, {}
         self._unwritten, self._thoughts = [], []
+        self.version += 1
         self._take(news)
         self.active = file is not None
 
@@ -100,14 +103,26 @@ class Experience(Generic[Position, Move]):
                 self._complaint = str(error)
                 self._report(f"{error}; what was learned is kept until it can be written")
 
+    def close(self) -> None:
+        """Write what is still to be written, and wait for other programs as long as it takes."""
+        if self._file is not None:
+            self._file.patience = LAST_PATIENCE
+            self.flush()
+            self._count_uses()
+
+    def _count_uses(self) -> None:
+        if self._file is not None and self._uses:
+            try:
+                self._file.note_use(self._uses.items())
+                self._uses.clear()
+            except ExperienceError as error:
+                self._report(str(error))
+
     def refresh(self) -> None:
         """Take in what others have written to the file."""
         if self._file is None:
             return
         try:
-            if self._uses:
-                self._file.note_use(self._uses.items())
-                self._uses.clear()
             waiting = {lesson.key for lesson in self._unwritten}
             self._take([lesson for lesson in self._file.news() if lesson.key not in waiting])
         except ExperienceError as error:
@@ -117,6 +132,7 @@ class Experience(Generic[Position, Move]):
         """Take the next position for one of another game."""
         self._thoughts = []
         self.flush()
+        self._count_uses()
         self.refresh()
 
     # What is known.
@@ -162,12 +178,15 @@ class Experience(Generic[Position, Move]):
         if certain:
             self._settle(thought)
 
-    def conclude(self, value: float) -> None:
-        """Compare the last prediction with the game's result, for who made it, from -1 to 1."""
+    def conclude(self, result: Callable[[Position], float]) -> None:
+        """Compare the last prediction with how the game has ended.
+
+        result: returns that, from -1 to 1, for whoever was to move in a position of the game.
+        """
         if self.active and self._thoughts:
             last = self._thoughts[-1]
             self._settle(last)
-            self._compare(last, value * self.notation.win, 0, "")
+            self._compare(last, result(last.position) * self.notation.win, 0, "")
         self._thoughts = []
 
     def _settle(self, thought: _Thought[Position, Move]) -> None:
@@ -188,7 +207,14 @@ class Experience(Generic[Position, Move]):
             return
         after = notation.after(thought.position, thought.move)
         lesson = Lesson(
-            notation.game, position, move, after, reply, thought.value, found, max(depth, thought.depth)
+            notation.game,
+            position,
+            move,
+            after,
+            reply,
+            thought.value,
+            found,
+            max(depth, thought.depth),
         )
         if surprises:
             self.surprises += 1

@@ -25,8 +25,8 @@ APPLICATION = 0x4B454D50
 FORM = 1
 # More lessons than this are not kept: those of least use go. They take some 20 megabytes.
 MOST = 100_000
-# Seconds that another process may keep us waiting: a transaction takes some milliseconds.
-PATIENCE = 5.0
+# Seconds; a transaction takes some milliseconds.
+PATIENCE = 0.5
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS lesson (
     game TEXT NOT NULL,
@@ -58,13 +58,14 @@ class ExperienceError(Exception):
 class ExperienceFile:
     """The lessons in a file, which is made when the first is written.
 
-    most: how many are kept.
+    most: how many are kept. patience: seconds that other processes may keep us waiting.
     """
 
     def __init__(self, path: str | os.PathLike[str], most: int = MOST) -> None:
         """Look at the file; raises ExperienceError if it is something else, or damaged."""
         self.path = Path(path)
         self._most = most
+        self.patience = PATIENCE
         self._stamp = -1  # of the newest lesson that was read
         if not self.path.absolute().parent.is_dir():
             raise ExperienceError(f"experience {path}: its folder does not exist")
@@ -162,7 +163,7 @@ class ExperienceFile:
             sqlite3.SQLITE_NOTADB: _DAMAGED,
         }
         try:
-            database = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+            database = sqlite3.connect(self.path, timeout=self.patience, isolation_level=None)
             with contextlib.closing(database):
                 if self._is_there():
                     self._check(database)
