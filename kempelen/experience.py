@@ -77,8 +77,7 @@ def _show(arguments: Namespace) -> int:
         name: [
             lesson
             for lesson in lessons
-            if arguments.game in ("", lesson.game)
-            and arguments.position in ("", lesson.position)
+            if arguments.game in ("", lesson.game) and arguments.position in ("", lesson.position)
         ]
         for name, lessons in files.items()
     }

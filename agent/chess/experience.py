@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent.limits import Cp, Info, Mate, Score
+from agent.limits import Cp, Info, Mate
 
 if TYPE_CHECKING:
     import chess
@@ -76,6 +77,6 @@ class ChessNotation:
             return WON if score.moves > 0 else -WON
         return float(max(-WON, min(WON, score.value)))
 
-    def score(self, value: float, /) -> Score:
-        """Return centipawns."""
-        return Cp(round(value))
+    def worth(self, info: Info[chess.Move], value: float, /) -> Info[chess.Move]:
+        """Return what a search tells, with another score."""
+        return replace(info, score=Cp(round(value)))

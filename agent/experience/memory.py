@@ -54,7 +54,7 @@ class Experience(Generic[Position, Move]):
     ) -> None:
         self.notation = notation
         self.active = False
-        self.surprises = 0  # since it was made
+        self._surprises: list[Lesson] = []
         self.version = 0  # of what is known
         self._report = report
         self._file: ExperienceFile | None = None
@@ -130,7 +130,7 @@ class Experience(Generic[Position, Move]):
 
     def new_game(self) -> None:
         """Take the next position for one of another game."""
-        self._thoughts = []
+        self._thoughts, self._surprises = [], []
         self.flush()
         self._count_uses()
         self.refresh()
@@ -153,6 +153,11 @@ class Experience(Generic[Position, Move]):
     def note_use(self, lesson: Lesson) -> None:
         """Count that a lesson has steered a search."""
         self._uses[lesson.key] += 1
+
+    def take_surprises(self) -> list[Lesson]:
+        """Return what has surprised since this was last asked, each as it was seen then."""
+        surprises, self._surprises = self._surprises, []
+        return surprises
 
     # What is learned.
 
@@ -217,7 +222,7 @@ class Experience(Generic[Position, Move]):
             max(depth, thought.depth),
         )
         if surprises:
-            self.surprises += 1
+            self._surprises.append(lesson)
             self._report(
                 f"experience: {move} was worth {thought.value:.4g}, and is {found:.4g}"
                 + (f" after {reply}" if reply else ", the game's result")

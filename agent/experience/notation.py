@@ -2,7 +2,7 @@
 
 from typing import Protocol, TypeVar
 
-from agent.limits import Info, Score
+from agent.limits import Info
 
 Position = TypeVar("Position")
 Move = TypeVar("Move")
@@ -43,5 +43,5 @@ class ExperienceNotation(Protocol[Position, Move]):
     def value(self, info: Info[Move], /) -> float:
         """Return what a search found, for the mover."""
 
-    def score(self, value: float, /) -> Score:
-        """Return a value as searches tell it."""
+    def worth(self, info: Info[Move], value: float, /) -> Info[Move]:
+        """Return what a search tells, with another value."""

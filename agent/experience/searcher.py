@@ -123,8 +123,8 @@ class WarySearcher(Generic[Position, Move]):
                 experience.note_use(lesson)
         if best.found <= value:
             return info
-        score = experience.notation.score(best.found)
-        return replace(info, score=score, pv=(moves[text],), effort=None, bound="")
+        known = experience.notation.worth(info, best.found)
+        return replace(known, pv=(moves[text],), effort=None, bound="")
 
 
 class PausableWarySearcher(WarySearcher[Position, Move]):
