@@ -61,14 +61,11 @@ def run(arguments: Namespace) -> int:
 
 def _opened(path: Path) -> ExperienceFile:
     """Open a file that must be there, and wait for engines that write to it."""
-    from agent.experience.memory import LAST_PATIENCE
     from agent.experience.store import ExperienceError, ExperienceFile
 
     if not path.exists():
         raise ExperienceError(f"experience {path} does not exist")
-    file = ExperienceFile(path)
-    file.patience = LAST_PATIENCE
-    return file
+    return ExperienceFile(path)
 
 
 def _show(arguments: Namespace) -> int:

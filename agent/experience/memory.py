@@ -14,7 +14,12 @@ from typing import Generic, TypeVar
 
 from agent.experience.lesson import Lesson
 from agent.experience.notation import ExperienceNotation
-from agent.experience.store import ExperienceError, ExperienceFile
+from agent.experience.store import (
+    PATIENCE,
+    PATIENCE_IN_GAME,
+    ExperienceError,
+    ExperienceFile,
+)
 from agent.limits import Info
 from agent.player import PlayerError
 
@@ -23,21 +28,25 @@ Move = TypeVar("Move")
 
 # The thoughts of a game that are kept: the last, and those that pondering may have put after it.
 _KEPT = 4
-# Seconds that a file may be waited for at the end; in a game a clock is running.
-LAST_PATIENCE = 10.0
 
 
 @dataclass(slots=True)
 class _Thought(Generic[Position, Move]):
-    """What one search predicted of its move. before: that of our last move, if it led here."""
+    """What one search predicted of its move.
+
+    certain: tells whether the position has come about, and is not pondered on. before: the thought
+    of our last move, if it led here; followed: another one came from this.
+    """
 
     position: Position
     move: Move
     value: float
     depth: int
+    certain: Callable[[], bool]
     before: _Thought[Position, Move] | None = None
     reply: str = ""
     settled: bool = False
+    followed: bool = False
 
 
 class Experience(Generic[Position, Move]):
@@ -76,8 +85,10 @@ class Experience(Generic[Position, Move]):
             file = ExperienceFile(path) if path else None
             news = file.news() if file is not None else []
         except ExperienceError as error:
-            raise PlayerError(f"{error}") from None
+            raise PlayerError(str(error)) from None
         self.flush()
+        if file is not None:
+            file.patience = PATIENCE_IN_GAME
         self._file = file
         self._known, self._after = {}, {}
         self._unwritten, self._thoughts = [], []
@@ -106,7 +117,7 @@ class Experience(Generic[Position, Move]):
     def close(self) -> None:
         """Write what is still to be written, and wait for other programs as long as it takes."""
         if self._file is not None:
-            self._file.patience = LAST_PATIENCE
+            self._file.patience = PATIENCE
             self.flush()
             self._count_uses()
 
@@ -161,37 +172,43 @@ class Experience(Generic[Position, Move]):
 
     # What is learned.
 
-    def note(self, position: Position, info: Info[Move], *, certain: bool = True) -> None:
+    def note(
+        self,
+        position: Position,
+        info: Info[Move],
+        certain: Callable[[], bool] = lambda: True,
+    ) -> None:
         """Take note of what a search of ours has found, and compare it with what was predicted.
 
-        certain: the position has come about, and is not pondered on.
+        certain: tells whether the position has come about, and is not, or no longer, pondered on.
         """
         if not info.pv:
             return
         value = max(-self.notation.win, min(self.notation.win, self.notation.value(info)))
-        thought = _Thought(self.notation.copy(position), info.pv[0], value, info.depth)
+        thought = _Thought(self.notation.copy(position), info.pv[0], value, info.depth, certain)
         for before in reversed(self._thoughts):
             reply = self.notation.reply(before.position, before.move, position)
             if reply is not None:
-                self._settle(before)  # it was pondered on, and came about
+                self._settle(before)  # if it was pondered on, it came about
+                before.followed = True
                 thought.before, thought.reply = before, reply
                 break
         before_last = thought.before
         if before_last is not None:
             before_last.before = None  # no chain through the whole game
         self._thoughts = [*self._thoughts[1 - _KEPT :], thought]
-        if certain:
+        if certain():
             self._settle(thought)
 
     def conclude(self, result: Callable[[Position], float]) -> None:
-        """Compare the last prediction with how the game has ended.
+        """Compare the last prediction, or that of each side, with how the game has ended.
 
         result: returns that, from -1 to 1, for whoever was to move in a position of the game.
         """
-        if self.active and self._thoughts:
-            last = self._thoughts[-1]
-            self._settle(last)
-            self._compare(last, result(last.position) * self.notation.win, 0, "")
+        for thought in self._thoughts:
+            if not thought.followed and thought.certain():
+                self._settle(thought)
+                self._compare(thought, result(thought.position) * self.notation.win, 0, "")
         self._thoughts = []
 
     def _settle(self, thought: _Thought[Position, Move]) -> None:

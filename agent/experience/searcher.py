@@ -28,13 +28,19 @@ class WarySearcher(Generic[Position, Move]):
     Moves that lessons are known of are not searched, but compared with the best of the others by
     what was found when they were played. Once the search looks deeper than a lesson did, its move
     is searched as any other.
+
+    came_about: tells whether what is searched is on the board, and is not pondered on.
     """
 
     def __init__(
-        self, searcher: Searcher[Position, Move], experience: Experience[Position, Move]
+        self,
+        searcher: Searcher[Position, Move],
+        experience: Experience[Position, Move],
+        came_about: Callable[[], bool] = lambda: True,
     ) -> None:
         self._searcher = searcher
         self._experience = experience
+        self._came_about = came_about
 
     def arm(self) -> None:
         """Reset the stop flag, before a search."""
@@ -70,7 +76,7 @@ class WarySearcher(Generic[Position, Move]):
                 yield info
         finally:
             if last is not None:
-                experience.note(root, last, certain=not limits.ponder)
+                experience.note(root, last, self._came_about)
 
     def _steered(
         self, position: Position, limits: Limits[Move], lessons: Mapping[str, Lesson]
@@ -130,8 +136,13 @@ class WarySearcher(Generic[Position, Move]):
 class PausableWarySearcher(WarySearcher[Position, Move]):
     """A wary searcher around one that can make room for others."""
 
-    def __init__(self, searcher: Any, experience: Experience[Position, Move]) -> None:
-        super().__init__(searcher, experience)
+    def __init__(
+        self,
+        searcher: Any,
+        experience: Experience[Position, Move],
+        came_about: Callable[[], bool],
+    ) -> None:
+        super().__init__(searcher, experience, came_about)
         self._pausable: Pausable = searcher
 
     @property
@@ -168,9 +179,8 @@ class ExperiencedSource(Generic[Position, Move]):
         if not self._experience.active or not self._fits(searcher):
             return searcher
         self._prepare(searcher)
-        if isinstance(searcher, Pausable):
-            return PausableWarySearcher(searcher, self._experience)
-        return WarySearcher(searcher, self._experience)
+        kind = PausableWarySearcher if isinstance(searcher, Pausable) else WarySearcher
+        return kind(searcher, self._experience, lambda: clock.running)
 
     def give_up(self, thread: threading.Thread, /) -> str | None:
         """Give up what that thread does with the searcher, if a user's code keeps it."""

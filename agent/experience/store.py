@@ -25,8 +25,11 @@ APPLICATION = 0x4B454D50
 FORM = 1
 # More lessons than this are not kept: those of least use go. They take some 20 megabytes.
 MOST = 100_000
-# Seconds; a transaction takes some milliseconds.
-PATIENCE = 0.5
+LARGEST = 256 << 20  # bytes; a lesson takes some hundreds
+# Seconds that others are waited for, and in a game, where a clock is running and what cannot be
+# written is written later. A transaction takes some milliseconds.
+PATIENCE = 10.0
+PATIENCE_IN_GAME = 0.5
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS lesson (
     game TEXT NOT NULL,
@@ -75,10 +78,13 @@ class ExperienceFile:
         except OSError as error:
             raise ExperienceError(f"experience {path}: {error.strerror}") from None
         if self._is_there():
+            if self.path.stat().st_size > LARGEST:
+                reason = f"it is larger than {LARGEST >> 10} KiB"
+                raise ExperienceError(f"experience {path}: {reason}")
             with self._opened() as database:
                 found = database.execute("PRAGMA quick_check(1)").fetchone()[0]
                 if found != "ok":
-                    raise ExperienceError(f"experience {path}: {found}; {_DAMAGED}")
+                    raise ExperienceError(f"experience {path}: {_DAMAGED}")
 
     def news(self) -> list[Lesson]:
         """Return the lessons that were written, by anyone, since this was last asked."""
@@ -170,8 +176,8 @@ class ExperienceFile:
                 yield database
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            remedy = f"; {remedies[code]}" if code in remedies else ""
-            raise ExperienceError(f"experience {self.path}: {error}{remedy}") from None
+            reason = f"{error}; {remedies[code]}" if code in remedies else str(error)
+            raise ExperienceError(f"experience {self.path}: {reason}") from None
         except UnicodeDecodeError:  # in the words of an error of SQLite's
             raise ExperienceError(f"experience {self.path}: {_DAMAGED}") from None
 
@@ -181,7 +187,9 @@ class ExperienceFile:
             for name in ("application_id", "user_version")
         )
         if application != APPLICATION:
-            raise ExperienceError(f"experience {self.path}: it holds no experience; name another")
+            raise ExperienceError(
+                f"experience {self.path}: it holds no experience; name another file"
+            )
         if form != FORM:
             raise ExperienceError(
                 f"experience {self.path}: written by another version of this program"
