@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agent.experience.store import ExperienceFile
 
 ROWS = 20
+WIDE = 200  # columns, where no terminal sets them
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -85,8 +86,11 @@ def _show(arguments: Namespace) -> int:
         ]
         print(json.dumps({"files": shown}))
         return 0
+    import sys
+
     from rich.console import Console
 
+    width = None if sys.stdout.isatty() else WIDE
     for name, lessons in wanted.items():
         counts = _counts(lessons)
         print(
@@ -94,7 +98,7 @@ def _show(arguments: Namespace) -> int:
             f"played {counts['times']} times, used {counts['used']} times"
         )
         if lessons:
-            Console(width=None).print(_table(lessons[: arguments.rows]))
+            Console(width=width).print(_table(lessons[: arguments.rows]))
     return 0
 
 
