@@ -86,7 +86,9 @@ class Experience(Generic[Position, Move]):
             news = file.news() if file is not None else []
         except ExperienceError as error:
             raise PlayerError(str(error)) from None
-        self.flush()
+        self.close()
+        if self._unwritten:
+            raise PlayerError(f"{self._complaint}; experience stays with this file until then")
         if file is not None:
             file.patience = PATIENCE_IN_GAME
         self._file = file

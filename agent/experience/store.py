@@ -129,7 +129,7 @@ class ExperienceFile:
                     f"INSERT OR REPLACE INTO lesson ({COLUMNS}, stamp) VALUES ({places})",
                     (*astuple(lesson), stamp),
                 )
-            _forget(database, self._most)
+            _forget(database, self._most, slack=self._most // 10)
 
     def note_use(self, uses: Iterable[tuple[tuple[str, str, str], int]]) -> None:
         """Count how often lessons have steered a search; raises ExperienceError."""
@@ -198,7 +198,6 @@ class ExperienceFile:
     @contextlib.contextmanager
     def _changing(self, database: sqlite3.Connection) -> Iterator[int]:
         """Make what is written in the block seen as a whole or not at all; gives its stamp."""
-        database.execute("PRAGMA synchronous = NORMAL")
         database.execute("BEGIN IMMEDIATE")
         try:
             for statement in SCHEMA.split(";"):
@@ -215,13 +214,15 @@ class ExperienceFile:
 _DAMAGED = "it is damaged: restore it from a copy, or name another file"
 
 
-def _forget(database: sqlite3.Connection, most: int) -> int:
-    """Drop the least useful lessons until so many are left; return how many went."""
+def _forget(database: sqlite3.Connection, most: int, slack: int = 0) -> int:
+    """Drop the least useful lessons if there are more than so many; return how many went.
+
+    slack: so many fewer are left then, so that a full file is not sorted each time.
+    """
     count = database.execute("SELECT count(*) FROM lesson").fetchone()[0]
     if count <= most:
         return 0
-    # A tenth more at once, so that a full file is not sorted each time.
-    gone = min(count - most + most // 10, count) if most >= MOST else count - most
+    gone = count - most + slack
     database.execute(
         "DELETE FROM lesson WHERE (game, position, move) IN "
         f"(SELECT game, position, move FROM lesson {LEAST_USEFUL})",

@@ -182,6 +182,9 @@ def test_what_cannot_be_written_waits(tmp_path):
     made.flush()
     (told,) = (text for text in reports if "folder must be writable" in text)
     assert told.endswith("what was learned is kept until it can be written")
+    with pytest.raises(PlayerError, match="experience stays with this file"):
+        made.use("")
+    assert made.active
     (tmp_path / "away").rename(path.parent)
     made.close()
     assert len(ExperienceFile(path).lessons()) == 1
