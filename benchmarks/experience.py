@@ -8,8 +8,7 @@ from a few random level openings in turn, each with both colours, so that positi
 a test of learning has to have it. An opponent of exactly the same nodes (--spread 0) answers alike
 whenever the position and what was searched before in the game are alike; a spread of 0.2 gives it
 80 to 120 percent of them, another number in each game. The engine is told how its games end, as
-xboard tells it. --without plays the same games without
-the file, for comparison.
+xboard tells it. --without plays the same games without the file, for comparison.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class Side:
         searcher: Any = self._search
         if self.experience is not None:
             learned = self.experience
-            self._search.learn_from(learned.by_position_after, learned.version)
+            self._search.learn_from(learned.by_position_after, learned.order)
             searcher = WarySearcher(self._search, learned)
         self._search.arm()
         last = None

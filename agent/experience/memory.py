@@ -8,7 +8,7 @@ so that when it comes again it is known at once and the error is not made twice.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -64,11 +64,11 @@ class Experience(Generic[Position, Move]):
         self.notation = notation
         self.active = False
         self._surprises: list[Lesson] = []
-        self.version = 0  # of what is known
         self._report = report
         self._file: ExperienceFile | None = None
         self._known: dict[str, dict[str, Lesson]] = {}
         self._after: dict[str, Lesson] = {}
+        self._order: list[str] = []
         self._unwritten: list[Lesson] = []
         self._uses: Counter[tuple[str, str, str]] = Counter()
         self._thoughts: list[_Thought[Position, Move]] = []
@@ -92,9 +92,8 @@ class Experience(Generic[Position, Move]):
         if file is not None:
             file.patience = PATIENCE_IN_GAME
         self._file = file
-        self._known, self._after = {}, {}
+        self._known, self._after, self._order = {}, {}, []
         self._unwritten, self._thoughts = [], []
-        self.version += 1
         self._take(news)
         self.active = file is not None
 
@@ -154,14 +153,15 @@ class Experience(Generic[Position, Move]):
         """Return the lessons of a position, by how its moves are written."""
         return self._known.get(self.notation.position(position), {})
 
-    def after(self, position: str) -> Lesson | None:
-        """Return the lesson of the move that led to a position, as `notation.after` writes it."""
-        return self._after.get(position)
-
     @property
     def by_position_after(self) -> Mapping[str, Lesson]:
         """The lessons by the positions that their moves lead to."""
         return self._after
+
+    @property
+    def order(self) -> Sequence[str]:
+        """The positions that moves lead to, as they were learned or learned anew; it grows."""
+        return self._order
 
     def note_use(self, lesson: Lesson) -> None:
         """Count that a lesson has steered a search."""
@@ -250,8 +250,8 @@ class Experience(Generic[Position, Move]):
         self._take([lesson if known is None else known.then(lesson)])
 
     def _take(self, lessons: list[Lesson]) -> None:
-        self.version += 1 if lessons else 0
         for lesson in lessons:
             if lesson.game == self.notation.game:
                 self._known.setdefault(lesson.position, {})[lesson.move] = lesson
                 self._after[lesson.after] = lesson
+                self._order.append(lesson.after)

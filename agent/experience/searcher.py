@@ -83,7 +83,7 @@ class WarySearcher(Generic[Position, Move]):
     ) -> Iterator[Info[Move]]:
         moves = self._experience.notation.moves(position) if lessons else {}
         known = {text: lesson for text, lesson in lessons.items() if text in moves}
-        spent = reached = 0
+        spent = reached = told = 0
         while True:
             heeded = {
                 text: lesson for text, lesson in known.items() if reached <= lesson.depth + MARGIN
@@ -100,7 +100,7 @@ class WarySearcher(Generic[Position, Move]):
             with closing(_generator(self._searcher.deepen(position, now, 1))) as infos:
                 for info in infos:
                     total = spent + info.nodes
-                    if info.depth > reached or not info.complete:
+                    if not spent or info.depth > told:
                         yield self._lowered(replace(info, nodes=total), heeded, moves)
                     if info.complete and not info.bound:
                         reached = max(reached, info.depth)
@@ -109,7 +109,7 @@ class WarySearcher(Generic[Position, Move]):
                         reached > lesson.depth + MARGIN for lesson in heeded.values()
                     )
                     if outgrown:
-                        spent = total
+                        spent, told = total, reached
                         break
             if not outgrown:
                 return

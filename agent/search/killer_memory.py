@@ -27,8 +27,7 @@ class KillerMemory(Generic[Move]):
 
     def __init__(self, experience: Experience[Game[Move], Move]) -> None:
         self.experience = experience
-        self._version = 0
-        self._keys: dict[str, Hashable] = {}
+        self._taken = 0
         self._lessons: dict[Hashable, Lesson] = {}
 
     @classmethod
@@ -53,13 +52,10 @@ class KillerMemory(Generic[Move]):
 
     def lessons(self) -> Mapping[Hashable, Lesson]:
         """Return the lessons as they are now."""
-        experience = self.experience
-        if self._version != experience.version:
-            self._version = experience.version
-            for text, lesson in experience.by_position_after.items():
-                if text not in self._keys:
-                    self._keys[text] = read_key(text)
-                self._lessons[self._keys[text]] = lesson
+        order, lessons = self.experience.order, self.experience.by_position_after
+        for text in order[self._taken :]:
+            self._lessons[read_key(text)] = lessons[text]
+        self._taken = len(order)
         return self._lessons
 
 

@@ -182,7 +182,7 @@ class ChessPlay(ABC):
         """Let the compiled alpha-beta meet the lessons in its tree."""
         learn = getattr(searcher, "learn_from", None)
         if learn is not None:
-            learn(self.experience.by_position_after, self.experience.version)
+            learn(self.experience.by_position_after, self.experience.order)
 
     def change_log(self, path: str) -> None:
         """Log to another file."""

@@ -17,7 +17,7 @@ def lessons(board, move, found, depth):
     after.push_uci(move)
     key = f"{zobrist_hash(after):016x}"
     assert key == ChessNotation().after(board, chess.Move.from_uci(move))
-    return {key: Lesson("chess engine", board.epd(), move, key, "", 0, found, depth)}
+    return {key: Lesson("chess engine", board.epd(), move, key, "", 0, found, depth)}, (key,)
 
 
 def test_the_tree_knows_a_lesson_until_it_looks_deeper():
@@ -28,12 +28,12 @@ def test_the_tree_knows_a_lesson_until_it_looks_deeper():
     line.push(before.pv[0])
     reply = before.pv[1].uci()
     # A reply that was thought level and has lost: whoever is to move there will not see it coming.
-    taught.learn_from(lessons(line, reply, -900, 40), 1)
+    taught.learn_from(*lessons(line, reply, -900, 40))
     after = find(taught, board)
     assert after.pv[:2] != before.pv[:2] or after.score.value > before.score.value + 100
     # An entry of a shallow search changes nothing that a deeper one finds.
     shallow = KernelSearch(1)
-    shallow.learn_from(lessons(line, reply, -900, 2), 1)
+    shallow.learn_from(*lessons(line, reply, -900, 2))
     found = find(shallow, board).score
     assert isinstance(found, Cp)
     assert abs(found.value - before.score.value) < 60
@@ -44,7 +44,7 @@ def test_a_table_that_was_cleared_must_be_taught_again():
     plain = find(search, board)
     line = board.copy()
     line.push(plain.pv[0])
-    search.learn_from(lessons(line, plain.pv[1].uci(), -900, 40), 1)
+    search.learn_from(*lessons(line, plain.pv[1].uci(), -900, 40))
     search.new_game()
     again = find(search, board)
     assert (again.nodes, again.pv, again.score) == (plain.nodes, plain.pv, plain.score)

@@ -83,6 +83,9 @@ def test_a_search_that_looks_deeper_than_the_lesson_sees_for_itself():
     assert infos[0].pv[0].uci() == "d2d4"
     assert scripted.asked[1].search_moves == ()
     assert scripted.asked[1].nodes == LIMITS.nodes - (3 + MARGIN)
+    # A search that ends at once after that has nothing new to say.
+    scripted.depths = 3 + MARGIN
+    assert list(wary.deepen(board, LIMITS))[-1].pv[0].uci() == "d2d4"
     scripted.depths = 5 + MARGIN
     assert answer(wary, board) == ("e2e4", 30)
 
