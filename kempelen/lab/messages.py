@@ -63,6 +63,9 @@ SPANISH = {
     "experience {}: written by another version of this program": (
         "experiencia {}: la escribió otra versión de este programa"
     ),
+    "{}; experience stays with this file until then": (
+        "{}; hasta entonces la experiencia sigue en este fichero"
+    ),
     "it is damaged: restore it from a copy, or name another file": (
         "está dañado: recupérelo de una copia o nombre otro fichero"
     ),
