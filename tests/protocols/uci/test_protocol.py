@@ -74,7 +74,7 @@ def test_a_file_that_is_not_there_is_named_when_it_is_set(make_conversation, tmp
 
     talk = make_conversation(Engine, refuse)
     talk.say("setoption name OwnBook value false")
-    for option in ("BookFile", "SyzygyPath", "GaviotaPath", "Debug Log File", "ExperienceFile"):
+    for option in ("BookFile", "SyzygyPath", "GaviotaPath", "Debug Log File"):
         (reply,) = talk.ask(f"setoption name {option} value nowhere")
         assert "nowhere" in reply
     assert not talk.uci.engine.ready.is_set()
