@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from agent.experience.lesson import Lesson
@@ -82,7 +83,7 @@ class Experience(Generic[Position, Move]):
         Raises PlayerError, and stays as it was, if the file cannot be used.
         """
         try:
-            file = ExperienceFile(path) if path else None
+            file = ExperienceFile(Path(path).expanduser()) if path else None
             news = file.news() if file is not None else []
         except ExperienceError as error:
             raise PlayerError(str(error)) from None

@@ -91,6 +91,9 @@ class ExperienceFile:
         if not self._is_there():
             return []
         with self._opened() as database:
+            newest = database.execute("SELECT coalesce(max(stamp), -1) FROM lesson").fetchone()[0]
+            if newest < self._stamp:  # others have dropped lessons, and count on from there
+                self._stamp = -1
             rows = database.execute(
                 f"SELECT {COLUMNS}, stamp FROM lesson WHERE stamp > ?", (self._stamp,)
             ).fetchall()

@@ -46,6 +46,10 @@ def test_news_are_what_others_have_written_since(file):
     assert other.news() == []
     file.add([lesson("d2d4")])
     assert [(each.move, each.times) for each in other.news()] == [("d2d4", 2)]
+    file.prune(1)
+    file.path.unlink()
+    file.add([lesson("c2c4")])
+    assert [each.move for each in other.news()] == ["c2c4"]
 
 
 def test_the_least_useful_go_where_there_are_too_many(tmp_path):
