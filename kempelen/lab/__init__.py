@@ -1,8 +1,6 @@
 """`kempelen lab`: search algorithms at work, for those who teach and learn them.
 
-`run` compares algorithms on the same positions, `trace` prints an algorithm's steps, `draw`
-draws its tree, `plot` its leaves against depth and branching, `solve` solves a game, and
-`figures` makes the figures of the lecture notes.
+`ACTIONS` lists what it does.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
 # name: module of this package, one line of help.
 ACTIONS = {
     "run": ("comparison", "compare algorithms on the same positions"),
+    "play": ("play", "play games, and learn from surprises with a killer memory"),
     "trace": ("trace", "print the steps of an algorithm"),
     "draw": ("draw", "draw the tree that an algorithm searches"),
     "plot": ("plot", "plot leaves against depth and branching, with the theory"),

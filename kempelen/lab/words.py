@@ -42,6 +42,9 @@ SPANISH = {
     "expand": "expande",
     "false": "FALSO",
     "first": "primero",
+    "game": "partida",
+    "known from experience": "conocida por experiencia",
+    "learned": "aprendido",
     "from memory": "de la memoria",
     "it holds for deep trees; here R^d is below the minimum": (
         "vale para árboles profundos; aquí R^d queda por debajo del mínimo"
@@ -68,6 +71,7 @@ SPANISH = {
     "player": "jugador",
     "playout": "simulación",
     "playouts": "simulaciones",
+    "points": "puntos",
     "position": "posición",
     "positions": "posiciones",
     "positions solved": "posiciones resueltas",
@@ -88,6 +92,7 @@ SPANISH = {
     "step": "paso",
     "stopped": "detenido",
     "strategy": "estrategia",
+    "surprise": "sorpresa",
     "table hits": "aciertos en tabla",
     "test": "prueba",
     "the clock stopped the next one, and plays": "el reloj paró el siguiente, y juega",
