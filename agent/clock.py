@@ -59,7 +59,8 @@ def allot(limits: Limits[Move], overhead: float, reserve: float = 0.0) -> Budget
     if limits.movetime is not None:
         budgets.append(Budget(hard=max(limits.movetime - overhead, LEAST)))
     if limits.clock is not None:
-        budgets.append(_timed(limits.clock, limits.moves_to_go, overhead, reserve))
+        timed = _timed(limits.clock, limits.moves_to_go, overhead, reserve)
+        budgets.append(Budget(timed.soft * limits.thrift, timed.hard))
     return min(budgets, key=lambda budget: budget.hard)
 
 

@@ -56,7 +56,8 @@ class Limits(Generic[Move]):
     depth: plies. nodes: positions visited. mate: stop when a mate in that many moves is found.
     movetime: seconds for this move. clock: the mover's clock; moves_to_go: moves to the next
     time control. infinite, ponder: no answer before `stop` (or, pondering, `ponderhit`).
-    search_moves: only these moves at the root, if any are given.
+    search_moves: only these moves at the root, if any are given. thrift: the share of the time
+    usually planned for a move by the clock that this one is to take.
     """
 
     depth: int | None = None
@@ -68,6 +69,7 @@ class Limits(Generic[Move]):
     infinite: bool = False
     ponder: bool = False
     search_moves: tuple[Move, ...] = field(default=())
+    thrift: float = 1.0
 
     @property
     def endless(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent.chess.engine import Engine
@@ -15,12 +16,13 @@ from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO
 from agent.chess.reader import BoardReader
 from agent.chess.settings import FINAL_CHOICES, SEARCHES, USUAL_MEGABYTES
 from agent.evaluation import HANDCRAFTED, NETWORK, check
-from agent.limits import Info, Progress, Result
+from agent.limits import Info, Limits, Progress, Result
 from agent.memory_budget import MemoryBudget
 from agent.player import Player
 from agent.threads.task_thread import Job
 from agent.threads.turns import Turns
 from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
+from opponents.memory import HabitSource, OpponentMemory
 from protocols.permissions import LOCAL, Permissions
 from protocols.uci.options import Option
 from protocols.uci.values import UciError, shorten
@@ -68,7 +70,15 @@ class ChessPlay(ABC):
             else make_engine(self.note)
         )
         self.book = BookAdvisor(self.note)
-        self.player = Player(self.engine, self, BoardReader(), advisors=(self.book,), turns=turns)
+        self.opponent = OpponentMemory(self.note)
+        self.book.prefer = self.opponent.prefer
+        self.player = Player(
+            HabitSource(self.engine, self.opponent),
+            self,
+            BoardReader(),
+            advisors=(self.opponent, self.book),
+            turns=turns,
+        )
         self._send = send
         self._ends: float | None = None
 
@@ -91,6 +101,8 @@ class ChessPlay(ABC):
         """Stop everything; return whether all threads ended within about `timeout` seconds."""
         deadline = time.monotonic() + timeout
         ended = self.player.close(timeout)
+        if ended:
+            self.opponent.finish()
         return self.engine.close(max(deadline - time.monotonic(), 0.0)) and ended
 
     # What the player, the engine and the book tell.
@@ -126,11 +138,13 @@ class ChessPlay(ABC):
         """Take the next position for one of another game."""
         self.player.new_game()
         self.player.do(lambda job: self.engine.new_game())
+        self.player.do(lambda job: self.opponent.new_game())
 
     def set_analysing(self, analysing: bool) -> None:
         """Analyse positions rather than play a game, or the other way round."""
         self.player.patient = analysing
         self.change_book(lambda book: setattr(book, "analysing", analysing))
+        self.change_opponent(lambda opponent: setattr(opponent, "analysing", analysing))
 
     def change_engine(self, change: Callable[[Engine], None]) -> None:
         """Change something in the engine, after whatever it is doing."""
@@ -139,6 +153,15 @@ class ChessPlay(ABC):
     def change_book(self, change: Callable[[BookAdvisor], None]) -> None:
         """Change something in the book, after whatever the player is doing."""
         self.player.do(lambda job: change(self.book))
+
+    def change_opponent(self, change: Callable[[OpponentMemory], None]) -> None:
+        """Change something in what is known of the opponent, after what the player is doing."""
+        self.player.do(lambda job: change(self.opponent))
+
+    def against(self, limits: Limits[chess.Move], clock: float | None) -> Limits[chess.Move]:
+        """Return limits as the opponent's habits have them; clock: what he has left, in seconds."""
+        self.opponent.clock = clock
+        return replace(limits, thrift=self.opponent.thrift)
 
     def change_evaluation(self, spec: str) -> None:
         """Use another evaluation, unless it is seen at once that there is none."""
@@ -281,6 +304,12 @@ SHARED: tuple[Option[ChessPlay], ...] = (
         lambda play, value: play.change_engine(lambda engine: engine.set_final_choice(value)),
         default=FINAL_CHOICES[0],
         choices=FINAL_CHOICES,
+    ),
+    Option(
+        "HabitsFile",
+        "string",
+        lambda play, value: play.change_opponent(lambda opponent: opponent.use(value)),
+        trusted=True,
     ),
     Option("Debug Log File", "string", ChessPlay.change_log, trusted=True),
 )

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 Replies = Iterator[str]
 
+RESULTS = "*", "1-0", "0-1", "1/2-1/2"
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -127,6 +129,7 @@ class Uci(ChessPlay):
 
     def result(self, result: Result[chess.Move]) -> None:
         """Answer a `go`."""
+        self.opponent.answered(result)
         self._send(result_line(result))
 
     # The commands, in the order of the table.
@@ -177,7 +180,9 @@ class Uci(ChessPlay):
             depth = max(go.numbers["perft"], 1)
             self.player.do(lambda job: self._perft(job, board, depth), lengthy=True)
             return
-        limits = _limits(go, board, problems)
+        clock = go.numbers.get("btime" if board.turn else "wtime")
+        theirs = None if clock is None else clock / 1e3
+        limits = self.against(_limits(go, board, problems), theirs)
         yield from map(say, brief(problems))
         if self._debug:
             reserve = self.player.lag.reserve(limits.clock)
@@ -278,10 +283,12 @@ class Uci(ChessPlay):
         words = opponent.split(maxsplit=3)
         if opponent and (len(words) < 4 or words[2] not in ("computer", "human")):
             raise UciError("expected: UCI_Opponent value TITLE ELO computer|human NAME")
+        name = words[3] if opponent else ""
+        self.change_opponent(lambda opponent: opponent.meet(name))
         if opponent:
             title = "" if words[0] == "none" else f"{words[0]} "
             elo = "" if words[1] == "none" else f" ({words[1]})"
-            self._send(say(f"playing against {title}{words[3]}{elo}"))
+            self._send(say(f"playing against {title}{name}{elo}"))
 
 
 def _split(line: str) -> tuple[str, str]:
@@ -341,6 +348,14 @@ OPTIONS: tuple[Option[Uci], ...] = (
     Option("UCI_AnalyseMode", "check", ChessPlay.set_analysing, default=False),
     Option("UCI_ShowWDL", "check", setter("show_wdl"), default=False),
     Option("UCI_Opponent", "string", Uci.meet),
+    # UCI has no word for it; what is not told is judged by the last position.
+    Option(
+        "Game Result",
+        "combo",
+        lambda uci, result: uci.change_opponent(lambda opponent: opponent.told(result)),
+        default=RESULTS[0],
+        choices=RESULTS,
+    ),
     # For the front end to show; what it sets has no meaning.
     Option(
         "UCI_EngineAbout",

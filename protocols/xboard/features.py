@@ -25,6 +25,7 @@ TABLES = {"syzygy": Engine.use_syzygy, "gaviota": Engine.use_gaviota}
 # Texts that name something, which a front end lets its user choose.
 _NAMING = {
     "BookFile": "file",
+    "HabitsFile": "file",
     "Debug Log File": "file",
     "SyzygyPath": "path",
     "GaviotaPath": "path",

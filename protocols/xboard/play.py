@@ -84,7 +84,8 @@ class XboardPlay(ChessPlay):
     """The game of one session, and what is being done about it.
 
     owes: a move of ours is due. guess: the reply to our last move that is expected. barred: why
-    no move can be made, if the position that was set up is none.
+    no move can be made, if the position that was set up is none. other_left: what the other side's
+    clock is said to show, in seconds.
     """
 
     def __init__(
@@ -111,6 +112,7 @@ class XboardPlay(ChessPlay):
         self.barred = ""
         self.offered = False
         self.agreement = Agreement()
+        self.other_left: float | None = None
         self.current: Undertaking | None = None
         self._asked: deque[Undertaking] = deque()
         self._board: chess.Board | None = None
@@ -225,7 +227,7 @@ class XboardPlay(ChessPlay):
         if depth is not None and not clock.told:
             return Limits(depth=depth, ponder=ponder, search_moves=moves)
         movetime = clock.movetime
-        return Limits(
+        limits = Limits(
             depth=depth,
             movetime=None if movetime is None else max(movetime - self._used, 0.0),
             clock=clock.side_clock(self._used),
@@ -233,6 +235,7 @@ class XboardPlay(ChessPlay):
             ponder=ponder,
             search_moves=moves,
         )
+        return self.against(limits, self.other_left)
 
     def _chosen_moves(self) -> tuple[chess.Move, ...]:
         if not self.excluded:
@@ -347,6 +350,7 @@ class XboardPlay(ChessPlay):
 
     def _make_move(self, search: Undertaking, result: Result[chess.Move]) -> None:
         self.owes, self._moved = False, True
+        self.opponent.answered(result)
         if result.move is None:
             return
         board = self.board
@@ -370,5 +374,6 @@ class XboardPlay(ChessPlay):
         self._warned.clear()
         self._moved = False
         self.clock.new_game()
+        self.other_left = None
         self.depth = None
         self.forget()
