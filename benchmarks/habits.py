@@ -9,7 +9,7 @@ from the shipped book. Our engine is driven by UCI, is told by UCI_Opponent whom
 `Game Result` how games ended, and begins without a file. The opponents, by the habit planted:
 
 line   thinks four times as long as we do, but always falls into one line with either colour:
-       1 e4 e5 2 Nf3 f6 3 Nxe5 fxe5, and 1 e4 c6 2 d4 d5 3 Qg4
+       1 e4 e5 2 Nf3 Qg5, and 1 e4 c6 2 d4 d5 3 Qg4
 draws  thinks eight times as long as we do, and repeats a position whenever it can
 none   thinks as long as we do, give or take a fifth by chance, and has no habit
 """
@@ -44,8 +44,7 @@ RESULTS = {1.0: "1-0", 0.0: "0-1", 0.5: "1/2-1/2"}
 FALLS = {
     "": "e2e4",
     "e2e4": "e7e5",
-    "e2e4 e7e5 g1f3": "f7f6",
-    "e2e4 e7e5 g1f3 f7f6 f3e5": "f6e5",
+    "e2e4 e7e5 g1f3": "d8g5",
     "e2e4 c7c6": "d2d4",
     "e2e4 c7c6 d2d4 d7d5": "d1g4",
 }
@@ -198,7 +197,7 @@ def main() -> int:
     arguments_of = parser(__doc__)
     arguments_of.add_argument("scenario", choices=SCENARIOS)
     arguments_of.add_argument("--games", type=int, default=400)
-    arguments_of.add_argument("--nodes", type=int, default=2000, help="of ours, for a move")
+    arguments_of.add_argument("--nodes", type=int, default=400, help="of ours, for a move")
     arguments_of.add_argument("--seed", type=int, default=1)
     arguments = arguments_of.parse_args()
     rows = []

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from agent.limits import Cp, Info, Limits, Mate, Progress
 from opponents.game_watch import repeating
-from opponents.habits import Habits, Line
+from opponents.habits import Line
 from opponents.past_game import centipawns
 
 if TYPE_CHECKING:
@@ -37,18 +37,20 @@ class Remark:
     penalty: int = 0
 
 
-def remarks(board: chess.Board, habits: Habits, line: Line | None) -> dict[chess.Move, Remark]:
-    """Return what habits say of the moves of a position; most say nothing."""
+def remarks(
+    board: chess.Board, acceptance: float, draw_worth: int, line: Line | None
+) -> dict[chess.Move, Remark]:
+    """Return what habits say of the moves of a position; of most they say nothing."""
     import chess
 
     found: dict[chess.Move, Remark] = {}
-    if habits.draw_worth:
+    if draw_worth:
         for move in _drawing(board):
             board.push(move)
             ended = board.is_repetition(3)
             board.pop()
-            found[move] = Remark(1.0 if ended else habits.acceptance)
-    for text, penalty in habits.penalties(line).items() if line else ():
+            found[move] = Remark(1.0 if ended else acceptance)
+    for text, penalty in line.penalties.items() if line else ():
         move = chess.Move.from_uci(text)
         if board.is_legal(move):
             found[move] = Remark(found.get(move, Remark()).draws, penalty)
@@ -81,12 +83,16 @@ def _drawing(board: chess.Board) -> Iterator[chess.Move]:
 class HabitSearch:
     """A search against one opponent: the player's Searcher around another.
 
+    acceptance: how often he repeats a position where he can. draw_worth: in centipawns, to us.
     line: what is known of the position in which it is to search.
     """
 
-    def __init__(self, searcher: ChessSearcher, habits: Habits, line: Line | None) -> None:
+    def __init__(
+        self, searcher: ChessSearcher, acceptance: float, draw_worth: int, line: Line | None
+    ) -> None:
         self._searcher = searcher
-        self._habits = habits
+        self._acceptance = acceptance
+        self._draw_worth = draw_worth
         self._line = line
 
     def arm(self) -> None:
@@ -110,7 +116,7 @@ class HabitSearch:
     ) -> Iterator[Info[chess.Move]]:
         """Yield the lines of each iteration, first the one that it would play."""
         free = lines == 1 and not (limits.infinite or limits.mate or limits.search_moves)
-        said = remarks(board, self._habits, self._line) if free else {}
+        said = remarks(board, self._acceptance, self._draw_worth, self._line) if free else {}
         others = tuple(move for move in board.legal_moves if move not in said) if said else ()
         if not others:
             yield from self._searcher.deepen(board, limits, lines)
@@ -163,7 +169,7 @@ class HabitSearch:
     def _worth(self, info: Info[chess.Move], remark: Remark, best: Info[chess.Move]) -> float:
         """Return what a move is worth against this opponent."""
         score = centipawns(info.score)
-        draw = self._habits.draw_worth
+        draw = self._draw_worth
         cost = centipawns(best.score) - score
         draws = remark.draws
         if 0.0 < draws < 1.0 and draw > 0 and (cost > MOST_COST or info.score == Cp(0)):

@@ -38,15 +38,46 @@ PHASES = "opening", "middlegame", "endgame"
 
 @dataclass(slots=True)
 class Line:
-    """Where a line of play stands: how many games came here, our points in them, and what next."""
+    """Where a line of play stands: how many games came here, our points in them, and what next.
 
+    usual: our points in a game of this side against him.
+    """
+
+    usual: float
     games: int = 0
     points: float = 0.0
     next: dict[str, Line] = field(default_factory=dict)
 
-    def expected(self, usual: float) -> float:
-        """Return the points that a game from here promises, where as many are usual."""
-        return (self.points + PRIOR * usual) / (self.games + PRIOR)
+    @property
+    def expected(self) -> float:
+        """The points that a game from here promises."""
+        return (self.points + PRIOR * self.usual) / (self.games + PRIOR)
+
+    @property
+    def proven(self) -> str | None:
+        """The move of ours that has ended so well against him that it is played again."""
+        if not self.next:
+            return None
+        move = max(self.next, key=lambda each: self.next[each].expected)
+        needed = self.usual + PROMISING * (1 - self.usual)
+        return move if self.next[move].expected >= needed else None
+
+    @property
+    def penalties(self) -> dict[str, int]:
+        """By how many centipawns to lower moves of ours that have ended badly."""
+        return {
+            move: min(round(CENTIPAWNS * (_odds(self.usual) - _odds(after.expected))), MOST_PENALTY)
+            for move, after in self.next.items()
+            if after.games >= LEAST_BURNT and after.expected <= BURNT * self.usual
+        }
+
+    def preference(self, move: str) -> float:
+        """Return how much more often than usual a book's move is to be chosen."""
+        after = self.next.get(move)
+        if after is None:
+            return 1.0
+        ratio = (after.expected / self.usual) ** 2
+        return min(max(ratio, 1 / MOST_PREFERENCE), MOST_PREFERENCE)
 
 
 @dataclass(slots=True)
@@ -60,25 +91,35 @@ class Phase:
 
 
 class Habits:
-    """The habits of one opponent, by the games against him, the latest last."""
+    """The habits of one opponent, by the games against him, the latest last.
+
+    usual: our points in a game that we play on in, by our side: 0 if we move first. acceptance:
+    how often he repeats a position where he can.
+    """
 
     def __init__(self, games: Sequence[PastGame]) -> None:
         self.games = tuple(games[-MOST_GAMES:])
+        fought = [
+            [game.points for game in self.games if game.side == side and not game.repeated]
+            for side in (0, 1)
+        ]
+        self._fought = [len(points) for points in fought]
+        self.usual = [
+            (sum(points) + LEAST_JUDGED / 2) / (len(points) + LEAST_JUDGED) for points in fought
+        ]
         self._lines: dict[tuple[str, int], Line] = {}
         for game in self.games:
             self._add(game)
-        fought = [game.points for game in self.games if not game.repeated]
-        self._fought = len(fought)
-        self.usual = (sum(fought) + LEAST_JUDGED / 2) / (len(fought) + LEAST_JUDGED)
         accepted = sum(game.accepted for game in self.games)
         declined = sum(game.declined for game in self.games)
         self.accepted, self.declined = accepted, declined
         self.acceptance = (accepted + ACCEPTED) / (accepted + declined + OFFERED)
 
     def _add(self, game: PastGame) -> None:
-        line = self._lines.setdefault((game.start, game.side), Line())
+        usual = self.usual[game.side]
+        line = self._lines.setdefault((game.start, game.side), Line(usual))
         for move in ("", *game.moves):
-            line = line if not move else line.next.setdefault(move, Line())
+            line = line.next.setdefault(move, Line(usual)) if move else line
             line.games += 1
             line.points += game.points
 
@@ -89,37 +130,12 @@ class Habits:
             line = line and line.next.get(move)
         return line
 
-    def proven(self, line: Line) -> str | None:
-        """Return the move of ours that has ended so well against him that it is played again."""
-        if not line.next:
-            return None
-        move = max(line.next, key=lambda each: line.next[each].expected(self.usual))
-        needed = self.usual + PROMISING * (1 - self.usual)
-        return move if line.next[move].expected(self.usual) >= needed else None
-
-    def penalties(self, line: Line) -> dict[str, int]:
-        """Return by how many centipawns to lower moves of ours that have ended badly."""
-        return {
-            move: min(round(CENTIPAWNS * (_odds(self.usual) - _odds(expected))), MOST_PENALTY)
-            for move, after in line.next.items()
-            if after.games >= LEAST_BURNT
-            and (expected := after.expected(self.usual)) <= BURNT * self.usual
-        }
-
-    def preference(self, line: Line | None, move: str) -> float:
-        """Return how much more often than usual a book's move is to be chosen."""
-        after = line.next.get(move) if line else None
-        if after is None:
-            return 1.0
-        ratio = (after.expected(self.usual) / self.usual) ** 2
-        return min(max(ratio, 1 / MOST_PREFERENCE), MOST_PREFERENCE)
-
-    @property
-    def draw_worth(self) -> int:
-        """What a draw is worth to us, in centipawns: more than nothing if he is the stronger."""
-        if self._fought < LEAST_JUDGED:
+    def draw_worth(self, side: int) -> int:
+        """Return what a draw is worth to us, in centipawns: more than nothing if he is stronger."""
+        if self._fought[side] < LEAST_JUDGED:
             return 0
-        return min(max(round(-CENTIPAWNS * _odds(self.usual)), -MOST_WORTH), MOST_WORTH)
+        worth = round(-CENTIPAWNS * _odds(self.usual[side]))
+        return min(max(worth, -MOST_WORTH), MOST_WORTH)
 
     @property
     def troubled(self) -> bool:
@@ -139,7 +155,7 @@ class Habits:
         found: dict[tuple[str, int, tuple[str, ...]], PastGame] = {}
         for game in self.games:
             found[game.start, game.side, game.moves[:plies]] = game
-        lines = [(game, self.line(*key) or Line()) for key, game in found.items()]
+        lines = [(game, line) for key, game in found.items() if (line := self.line(*key))]
         return sorted(lines, key=lambda pair: -pair[1].games)
 
     def phases(self) -> dict[str, Phase]:

@@ -144,7 +144,7 @@ class OpponentMemory:
         if self._habits is None or self._watch is None or lines > 1 or limits.search_moves:
             return None
         line = self._line(board)
-        text = self._habits.proven(line) if line else None
+        text = line.proven if line else None
         if line is None or text is None:
             return None
         move = _legal(board, text)
@@ -165,11 +165,8 @@ class OpponentMemory:
         """Return a book's entries with weights by how their moves have ended."""
         if self._habits is None or (line := self._line(board)) is None:
             return entries
-        habits = self._habits
         return [
-            entry._replace(
-                weight=round(entry.weight * _SCALE * habits.preference(line, entry.move.uci()))
-            )
+            entry._replace(weight=round(entry.weight * _SCALE * line.preference(entry.move.uci())))
             for entry in entries
         ]
 
@@ -177,7 +174,9 @@ class OpponentMemory:
         """Return the search that goes by the habits of whoever is met."""
         if self._habits is None or self._watch is None or not self._habits.games:
             return searcher
-        return HabitSearch(searcher, self._habits, self._line(self._watch.board))
+        habits, board = self._habits, self._watch.board
+        worth = habits.draw_worth(_side(board, self._watch))
+        return HabitSearch(searcher, habits.acceptance, worth, self._line(board))
 
     def _line(self, board: chess.Board) -> Line | None:
         assert self._habits is not None
