@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from agent.limits import Cp, Info, Limits, Mate, Progress
 from opponents.game_watch import repeating
-from opponents.habits import Line
+from opponents.habits import KnownLine
 from opponents.past_game import centipawns
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Remark:
 
 
 def remarks(
-    board: chess.Board, acceptance: float, draw_worth: int, line: Line | None
+    board: chess.Board, acceptance: float, draw_worth: int, line: KnownLine | None
 ) -> dict[chess.Move, Remark]:
     """Return what habits say of the moves of a position; of most they say nothing."""
     import chess
@@ -88,7 +88,7 @@ class HabitSearch:
     """
 
     def __init__(
-        self, searcher: ChessSearcher, acceptance: float, draw_worth: int, line: Line | None
+        self, searcher: ChessSearcher, acceptance: float, draw_worth: int, line: KnownLine | None
     ) -> None:
         self._searcher = searcher
         self._acceptance = acceptance

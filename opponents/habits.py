@@ -37,7 +37,7 @@ PHASES = "opening", "middlegame", "endgame"
 
 
 @dataclass(slots=True)
-class Line:
+class KnownLine:
     """Where a line of play stands: how many games came here, our points in them, and what next.
 
     usual: our points in a game of this side against him.
@@ -46,7 +46,7 @@ class Line:
     usual: float
     games: int = 0
     points: float = 0.0
-    next: dict[str, Line] = field(default_factory=dict)
+    next: dict[str, KnownLine] = field(default_factory=dict)
 
     @property
     def expected(self) -> float:
@@ -59,8 +59,12 @@ class Line:
         if not self.next:
             return None
         move = max(self.next, key=lambda each: self.next[each].expected)
-        needed = self.usual + PROMISING * (1 - self.usual)
-        return move if self.next[move].expected >= needed else None
+        return move if self.next[move].expected >= self.promising else None
+
+    @property
+    def promising(self) -> float:
+        """The points that a line must promise to be gone into again."""
+        return self.usual + PROMISING * (1 - self.usual)
 
     @property
     def penalties(self) -> dict[str, int]:
@@ -107,7 +111,7 @@ class Habits:
         self.usual = [
             (sum(points) + LEAST_JUDGED / 2) / (len(points) + LEAST_JUDGED) for points in fought
         ]
-        self._lines: dict[tuple[str, int], Line] = {}
+        self._lines: dict[tuple[str, int], KnownLine] = {}
         for game in self.games:
             self._add(game)
         accepted = sum(game.accepted for game in self.games)
@@ -117,13 +121,13 @@ class Habits:
 
     def _add(self, game: PastGame) -> None:
         usual = self.usual[game.side]
-        line = self._lines.setdefault((game.start, game.side), Line(usual))
+        line = self._lines.setdefault((game.start, game.side), KnownLine(usual))
         for move in ("", *game.moves):
-            line = line.next.setdefault(move, Line(usual)) if move else line
+            line = line.next.setdefault(move, KnownLine(usual)) if move else line
             line.games += 1
             line.points += game.points
 
-    def line(self, start: str, side: int, moves: Sequence[str]) -> Line | None:
+    def line(self, start: str, side: int, moves: Sequence[str]) -> KnownLine | None:
         """Return what is known of the position after these moves; None if nothing is."""
         line = self._lines.get((start, side))
         for move in moves:
@@ -144,13 +148,13 @@ class Habits:
         low = sum(each < LOW for each in lowest)
         return len(lowest) >= LEAST_JUDGED and 2 * low >= len(lowest)
 
-    def thrift(self, line: Line | None) -> float:
+    def thrift(self, line: KnownLine | None) -> float:
         """Return the share of the usual time that a move is to take here."""
         if line and line.games >= LEAST_FALLS and line.points >= 0.9 * line.games:
             return FALLING
         return TROUBLED if self.troubled else 1.0
 
-    def openings(self, plies: int = 8) -> list[tuple[PastGame, Line]]:
+    def openings(self, plies: int = 8) -> list[tuple[PastGame, KnownLine]]:
         """Return his usual openings: a game each, and the line so far; the commonest first."""
         found: dict[tuple[str, int, tuple[str, ...]], PastGame] = {}
         for game in self.games:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from agent.limits import Cp, Info, Limits, Result
 from opponents.game_watch import GameWatch
 from opponents.habit_search import HabitSearch
-from opponents.habits import Habits, Line
+from opponents.habits import Habits, KnownLine
 from opponents.habits_file import HabitsError, HabitsFile
 from opponents.past_game import called
 
@@ -178,7 +178,7 @@ class OpponentMemory:
         worth = habits.draw_worth(_side(board, self._watch))
         return HabitSearch(searcher, habits.acceptance, worth, self._line(board))
 
-    def _line(self, board: chess.Board) -> Line | None:
+    def _line(self, board: chess.Board) -> KnownLine | None:
         assert self._habits is not None
         return self._habits.line(_start(board), _side(board, self._watch), _texts(board))
 
