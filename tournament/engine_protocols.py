@@ -17,6 +17,7 @@ from tournament.contestants import (
     Contestant,
     GtpContestant,
     UciContestant,
+    XBoardContestant,
 )
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import CHESS, GameSettings, new_game
