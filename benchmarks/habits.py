@@ -11,6 +11,7 @@ from the shipped book. Our engine is driven by UCI, is told by UCI_Opponent whom
 line   thinks four times as long as we do, but always falls into one line with either colour:
        1 e4 e5 2 Nf3 Qg5, and 1 e4 c6 2 d4 d5 3 Qg4
 draws  thinks eight times as long as we do, and repeats a position whenever it can
+weaker thinks a quarter as long as we do, and repeats a position whenever it can
 none   thinks as long as we do, give or take a fifth by chance, and has no habit
 """
 
@@ -34,7 +35,7 @@ from openings.advisor import BookAdvisor
 from opponents.game_watch import repeating
 from protocols.uci.protocol import Uci
 
-SCENARIOS = {"line": 4.0, "draws": 8.0, "none": 1.0}
+SCENARIOS = {"line": 4.0, "draws": 8.0, "weaker": 0.25, "none": 1.0}
 MEGABYTES = 4
 MOST_PLIES = 300
 LOST = 900  # centipawns at which both sides call a game lost
@@ -76,7 +77,7 @@ class Planted:
         line = " ".join(move.uci() for move in board.move_stack)
         if self._scenario == "line" and line in FALLS:
             return chess.Move.from_uci(FALLS[line])
-        if self._scenario == "draws" and (moves := list(repeating(board))):
+        if self._scenario in ("draws", "weaker") and (moves := list(repeating(board))):
             return moves[0]
         if known := self._book.moves(board):
             moves, weights = zip(*known, strict=True)
