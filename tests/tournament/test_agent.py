@@ -3,7 +3,7 @@
 import pytest
 
 from opponents.habits_file import HabitsFile
-from opponents.past_game import TOLD
+from opponents.past_game import RULES, TOLD
 from tests.tournament.support import engine, play, settings
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.settings import Adjudication
@@ -45,7 +45,9 @@ async def test_it_is_told_whom_it_meets_and_how_that_ended(tmp_path):
     )  # fmt: skip
     _, records = await play(chosen)
     games = HabitsFile(file).read("Ann")
-    assert [(game.points, game.known) for game in games] == [(0.5, TOLD)] * 2
+    whites = [{"1-0": 1.0, "0-1": 0.0}.get(record.result, 0.5) for record in records]
+    assert [abs(game.side - game.points) for game in games] == whites
+    assert {game.known for game in games} <= {RULES, TOLD}
     assert [game.side for game in games] == [int(record.white != "K") for record in records]
     played = [*records[0].opening, *(move.move for move in records[0].moves)]
     assert list(games[0].moves) == played[: len(games[0].moves)]
