@@ -56,8 +56,7 @@ class Limits(Generic[Move]):
     depth: plies. nodes: positions visited. mate: stop when a mate in that many moves is found.
     movetime: seconds for this move. clock: the mover's clock; moves_to_go: moves to the next
     time control. infinite, ponder: no answer before `stop` (or, pondering, `ponderhit`).
-    search_moves: only these moves at the root, if any are given. thrift: the share of the time
-    usually planned for a move by the clock that this one is to take.
+    search_moves: only these moves at the root, if any are given.
     """
 
     depth: int | None = None
@@ -69,7 +68,6 @@ class Limits(Generic[Move]):
     infinite: bool = False
     ponder: bool = False
     search_moves: tuple[Move, ...] = field(default=())
-    thrift: float = 1.0
 
     @property
     def endless(self) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent.chess.engine import Engine
@@ -16,7 +15,7 @@ from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO
 from agent.chess.reader import BoardReader
 from agent.chess.settings import FINAL_CHOICES, SEARCHES, USUAL_MEGABYTES
 from agent.evaluation import HANDCRAFTED, NETWORK, check
-from agent.limits import Info, Limits, Progress, Result
+from agent.limits import Info, Progress, Result
 from agent.memory_budget import MemoryBudget
 from agent.player import Player
 from agent.threads.task_thread import Job
@@ -158,10 +157,10 @@ class ChessPlay(ABC):
         """Change something in what is known of the opponent, after what the player is doing."""
         self.player.do(lambda job: change(self.opponent))
 
-    def against(self, limits: Limits[chess.Move], clock: float | None) -> Limits[chess.Move]:
-        """Return limits as the opponent's habits have them; clock: what he has left, in seconds."""
+    def face(self, clock: float | None) -> None:
+        """Go by the opponent's habits in the next search; clock: what he has left, in seconds."""
         self.opponent.clock = clock
-        return replace(limits, thrift=self.opponent.thrift)
+        self.player.thrift = self.opponent.thrift
 
     def change_evaluation(self, spec: str) -> None:
         """Use another evaluation, unless it is seen at once that there is none."""

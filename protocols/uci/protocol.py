@@ -129,8 +129,8 @@ class Uci(ChessPlay):
 
     def result(self, result: Result[chess.Move]) -> None:
         """Answer a `go`."""
-        self.opponent.answered(result)
         self._send(result_line(result))
+        self.opponent.answered(result)
 
     # The commands, in the order of the table.
 
@@ -181,12 +181,12 @@ class Uci(ChessPlay):
             self.player.do(lambda job: self._perft(job, board, depth), lengthy=True)
             return
         clock = go.numbers.get("btime" if board.turn else "wtime")
-        theirs = None if clock is None else clock / 1e3
-        limits = self.against(_limits(go, board, problems), theirs)
+        self.face(None if clock is None else clock / 1e3)
+        limits = _limits(go, board, problems)
         yield from map(say, brief(problems))
         if self._debug:
             reserve = self.player.lag.reserve(limits.clock)
-            budget = allot(limits, self.player.overhead, reserve)
+            budget = allot(limits, self.player.overhead, reserve, self.player.thrift)
             yield say(f"plans {budget.soft:.3f} s, at most {budget.hard:.3f} s")
         self.player.go(board, limits, self.lines)
 

@@ -227,7 +227,8 @@ class XboardPlay(ChessPlay):
         if depth is not None and not clock.told:
             return Limits(depth=depth, ponder=ponder, search_moves=moves)
         movetime = clock.movetime
-        limits = Limits(
+        self.face(self.other_left)
+        return Limits(
             depth=depth,
             movetime=None if movetime is None else max(movetime - self._used, 0.0),
             clock=clock.side_clock(self._used),
@@ -235,7 +236,6 @@ class XboardPlay(ChessPlay):
             ponder=ponder,
             search_moves=moves,
         )
-        return self.against(limits, self.other_left)
 
     def _chosen_moves(self) -> tuple[chess.Move, ...]:
         if not self.excluded:
@@ -346,11 +346,11 @@ class XboardPlay(ChessPlay):
                     self._make_move(search, result)
             self._answer_pings(search)
             if search.wanted and search.purpose is Purpose.MOVE:
+                self.opponent.answered(result)
                 self.carry_on()
 
     def _make_move(self, search: Undertaking, result: Result[chess.Move]) -> None:
         self.owes, self._moved = False, True
-        self.opponent.answered(result)
         if result.move is None:
             return
         board = self.board
