@@ -8,8 +8,9 @@ iteration the better of the two is the move.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from agent.limits import Cp, Info, Limits, Mate, Progress
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from agent.chess.reader import ChessSearcher
 
-# The part of the nodes for the moves that habits speak of, and so many where only time ends it.
+# The part of the nodes, or of the time, for the moves that habits speak of; and the most nodes
+# where only time ends a search.
 SHARE = 4
 USUAL_NODES = 20_000
 # A draw is not offered by a move that costs more, in centipawns.
@@ -84,16 +86,22 @@ class HabitSearch:
     """A search against one opponent: the player's Searcher around another.
 
     acceptance: how often he repeats a position where he can. draw_worth: in centipawns, to us.
-    line: what is known of the position in which it is to search.
+    line: what is known of the position in which it is to search. left: seconds that a search has.
     """
 
     def __init__(
-        self, searcher: ChessSearcher, acceptance: float, draw_worth: int, line: KnownLine | None
+        self,
+        searcher: ChessSearcher,
+        acceptance: float,
+        draw_worth: int,
+        line: KnownLine | None,
+        left: Callable[[], float] = lambda: inf,
     ) -> None:
         self._searcher = searcher
         self._acceptance = acceptance
         self._draw_worth = draw_worth
         self._line = line
+        self._left = left
 
     def arm(self) -> None:
         """Reset the stop flag, before a search."""
@@ -145,9 +153,16 @@ class HabitSearch:
         nodes = USUAL_NODES if limits.nodes is None else max(limits.nodes // SHARE, 1)
         few = replace(limits, search_moves=tuple(said), nodes=nodes)
         found: dict[chess.Move, Info[chess.Move]] = {}
-        for info in self._searcher.deepen(board.copy(), few, len(said)):
+        at_first = self._left()
+        infos = self._searcher.deepen(board.copy(), few, len(said))
+        for info in infos:
             if info.pv and not info.bound and (info.complete or info.pv[0] not in found):
                 found[info.pv[0]] = info
+            # An iteration takes as long as all before it together, and more.
+            if len(found) == len(said) and at_first - self._left() > at_first / (2 * SHARE):
+                break
+        if isinstance(infos, Generator):
+            infos.close()
         return found
 
     def _choice(

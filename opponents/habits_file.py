@@ -70,12 +70,13 @@ class HabitsFile:
             return []
         except OSError as error:
             raise self._blame(error) from None
-        self._check(content[: len(HEADER)])
+        if content:
+            self._check(content[: len(HEADER)])
         lines = content[len(HEADER) :].split(b"\n")
         return lines[:-1]  # what comes after the last line end is being written
 
     def _check(self, beginning: bytes) -> None:
-        if beginning != HEADER and (beginning or self.path.exists()):
+        if beginning != HEADER:
             raise HabitsError(
                 f"{self.path} is no file of habits; it stays as it is: name another file"
             )

@@ -170,13 +170,13 @@ class OpponentMemory:
             for entry in entries
         ]
 
-    def around(self, searcher: ChessSearcher) -> ChessSearcher:
-        """Return the search that goes by the habits of whoever is met."""
+    def around(self, searcher: ChessSearcher, clock: Clock[chess.Move]) -> ChessSearcher:
+        """Return the search that goes by the habits of whoever is met; clock: of this search."""
         if self._habits is None or self._watch is None or not self._habits.games:
             return searcher
         habits, board = self._habits, self._watch.board
         worth = habits.draw_worth(_side(board, self._watch))
-        return HabitSearch(searcher, habits.acceptance, worth, self._line(board))
+        return HabitSearch(searcher, habits.acceptance, worth, self._line(board), clock.left)
 
     def _line(self, board: chess.Board) -> KnownLine | None:
         assert self._habits is not None
@@ -192,7 +192,7 @@ class HabitSource:
 
     def searcher(self, clock: Clock[chess.Move], stop: Latch) -> ChessSearcher:
         """Return who searches now."""
-        return self._memory.around(self._engine.searcher(clock, stop))
+        return self._memory.around(self._engine.searcher(clock, stop), clock)
 
     def give_up(self, thread: threading.Thread) -> str | None:
         """Give up what that thread does with the searcher, if a user's code keeps it."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from math import isfinite
 from typing import Any
 
 from agent.border.plain_text import plain_name
@@ -14,6 +16,8 @@ LONGEST_NAME = 100
 MOST_PLIES = 240
 # Scores are kept up to here, in centipawns; a mate counts as much.
 MOST_SCORE = 2000
+
+_MOVE = re.compile(r"([a-h][1-8]){2}[nbrq]?")
 
 # How it is known how a game ended: by its rules, because somebody told, or by our last score.
 RULES, TOLD, SCORE = "rules", "told", "score"
@@ -73,14 +77,14 @@ def from_json(value: object) -> PastGame:
         raise ValueError("it is no game")
     _require(value, "opponent", isinstance(name := value.get("opponent"), str) and name)
     moves = value.get("moves")
-    _require(value, "moves", isinstance(moves, str) and len(moves.split()) <= MOST_PLIES)
+    _require(value, "moves", isinstance(moves, str) and _all(moves.split(), _MOVE.fullmatch))
     _require(value, "side", value.get("side") in (0, 1))
     points: Any = value.get("points")
     _require(value, "points", _is_number(points) and 0 <= points <= 1)
     _require(value, "known", value.get("known") in (RULES, TOLD, SCORE))
     _require(value, "start", isinstance(value.get("start", ""), str))
     scores, seconds = value.get("scores", ()), value.get("seconds", ())
-    _require(value, "scores", _all(scores, lambda each: each is None or _is_whole(each)))
+    _require(value, "scores", _all(scores, lambda each: each is None or _is_score(each)))
     _require(value, "seconds", _all(seconds, _is_number))
     for name in ("lowest", "endgame"):
         _require(value, name, value.get(name) is None or _is_number(value[name]))
@@ -112,8 +116,12 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _is_score(value: Any) -> bool:
+    return _is_whole(value) and -MOST_SCORE <= value <= MOST_SCORE
+
+
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def _all(values: Any, holds: Any) -> bool:

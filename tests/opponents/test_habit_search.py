@@ -111,6 +111,16 @@ def test_the_nodes_are_shared():
     assert [info.nodes for info in infos] == [30, 40]
 
 
+def test_where_time_is_short_the_moves_apart_take_a_part_of_it():
+    """The clock shows two seconds less at each look; the search apart would have two iterations."""
+    for seconds, looked in ((100, 2), (8, 1)):
+        times = iter(range(seconds, 0, -2))
+        inner = ScoredSearch(b1c3=0)
+        search = HabitSearch(inner, 0.5, 100, None, lambda times=times: next(times))
+        infos = list(search.deepen(board_after(OPEN), Limits()))
+        assert [info.nodes for info in infos] == [10 * looked + 10, 10 * looked + 20]
+
+
 @pytest.mark.parametrize(
     "limits",
     [

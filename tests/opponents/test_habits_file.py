@@ -28,6 +28,13 @@ def test_what_is_added_is_read(file: HabitsFile) -> None:
     assert file.read("ann") == [GAME]
 
 
+def test_an_empty_file_is_one_without_games(file: HabitsFile) -> None:
+    file.path.touch()  # as another process leaves it for a moment
+    assert file.read() == []
+    file.add(GAME)
+    assert file.read() == [GAME]
+
+
 def test_an_opponent_is_forgotten(file: HabitsFile) -> None:
     for name in ("Ann", "Bob", "ANN"):
         file.add(of(name))
@@ -82,6 +89,8 @@ def test_a_line_that_was_not_finished_is_not_there(file: HabitsFile) -> None:
         b'{"opponent":"A","moves":"e2e4","side":0,"points":7,"known":"told"}',
         b'{"opponent":"A","moves":"e2e4","side":0,"points":1,"known":"told","scores":["x"]}',
         b'{"opponent":"A","moves":"e2e4","side":0,"points":1,"known":"told","seconds":[true]}',
+        b'{"opponent":"A","moves":"e2e4 x","side":0,"points":1,"known":"told"}',
+        b'{"opponent":"A","moves":"","side":0,"points":1,"known":"told","seconds":[Infinity]}',
         b"\xff",
         b"[" * 100_000,
     ],
