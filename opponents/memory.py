@@ -161,6 +161,14 @@ class OpponentMemory:
             pv += [reply] if reply else []
         return Info(depth=1, score=Cp(0), pv=tuple(pv), seldepth=len(pv))
 
+    @property
+    def draw_worth(self) -> int:
+        """What a draw in this game is worth to us, in centipawns; from any thread."""
+        habits, watch = self._habits, self._watch
+        if habits is None or watch is None:
+            return 0
+        return habits.draw_worth(_side(watch.board, watch))
+
     def prefer(self, board: chess.Board, entries: list[Entry]) -> list[Entry]:
         """Return a book's entries with weights by how their moves have ended."""
         if self._habits is None or (line := self._line(board)) is None:
@@ -174,9 +182,9 @@ class OpponentMemory:
         """Return the search that goes by the habits of whoever is met; clock: of this search."""
         if self._habits is None or self._watch is None or not self._habits.games:
             return searcher
-        habits, board = self._habits, self._watch.board
-        worth = habits.draw_worth(_side(board, self._watch))
-        return HabitSearch(searcher, habits.acceptance, worth, self._line(board), clock.left)
+        line = self._line(self._watch.board)
+        acceptance = self._habits.acceptance
+        return HabitSearch(searcher, acceptance, self.draw_worth, line, clock.left)
 
     def _line(self, board: chess.Board) -> KnownLine | None:
         assert self._habits is not None

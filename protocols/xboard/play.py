@@ -356,7 +356,7 @@ class XboardPlay(ChessPlay):
         board = self.board
         self.clock.spend(self._used + search.seconds(), self.played + 1)
         self.agreement.note(result.info)
-        accepts = self.offered and self.agreement.accepts(board)
+        accepts = self.offered and self.accepts_draw()
         text = board.xboard(result.move)
         board.push(result.move)
         self.forget_position()
@@ -368,6 +368,10 @@ class XboardPlay(ChessPlay):
             self._send(over)
         elif result.ponder is not None and result.ponder in board.legal_moves:
             self.guess = result.ponder
+
+    def accepts_draw(self) -> bool:
+        """Tell whether a draw that is offered suits us."""
+        return self.agreement.accepts(self.board, self.opponent.draw_worth)
 
     def start_game(self) -> None:
         """Forget the last game, beside its position."""

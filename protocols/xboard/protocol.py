@@ -258,7 +258,7 @@ class Xboard(XboardPlay):
     def _draw(self, _: None) -> Replies:
         if self.mode is Mode.PLAYING and self.owes:
             self.offered = True
-        elif self.mode is Mode.PLAYING and self.agreement.accepts(self.board):
+        elif self.mode is Mode.PLAYING and self.accepts_draw():
             yield "offer draw"
 
     def _pause(self, _: None) -> None:
