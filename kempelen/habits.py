@@ -38,6 +38,7 @@ def configure(parser: ArgumentParser) -> None:
 
     show = add("show", "tell an opponent's habits, and what they change in our play")
     show.add_argument("name", metavar="NAME")
+    show.add_argument("--game", help="default: chess, or what was played with him last")
     everybody = add("list", "list the opponents")
     forget = add("forget", "remove all games against an opponent")
     forget.add_argument("name", metavar="NAME")
@@ -105,8 +106,17 @@ def _forget(arguments: Namespace) -> int:
 
 def _show(arguments: Namespace) -> int:
     from opponents.habits import Habits
+    from opponents.habits_file import HabitsError
+    from opponents.past_game import CHESS
 
-    habits = Habits(_read(arguments, arguments.name))
+    games = _read(arguments, arguments.name)
+    kinds = [game.game for game in games]
+    kind = arguments.game or (CHESS if CHESS in kinds else kinds[-1])
+    if kind not in kinds:
+        raise HabitsError(
+            f"no game of {kind} with {arguments.name}, but of {', '.join(set(kinds))}"
+        )
+    habits = Habits([game for game in games if game.game == kind])
     said = _told(habits)
     if arguments.json:
         print(json.dumps(said))
@@ -141,6 +151,7 @@ def _told(habits: Habits) -> dict[str, Any]:
     ]
     return {
         "name": games[-1].opponent,
+        "game": games[-1].game,
         "games": len(games),
         "sides": sides,
         "openings": openings,
@@ -167,7 +178,7 @@ def _told(habits: Habits) -> dict[str, Any]:
 
 
 def _print(said: dict[str, Any]) -> None:
-    print(f"{said['name']}: {said['games']} games")
+    print(f"{said['name']}: {said['games']} games of {said['game']}")
     rows = [
         (side, each["games"], each["points"], f"{each['expected']:.2f}", each["draw_worth"])
         for side, each in said["sides"].items()
@@ -210,6 +221,10 @@ def _san(game: PastGame) -> str:
     """Return the first moves as people write them; as they are kept if they cannot be played."""
     import chess
 
+    from opponents.past_game import CHESS
+
+    if game.game != CHESS:
+        return " ".join(game.moves[:PLIES])
     try:
         board = chess.Board(game.start or chess.STARTING_FEN)
         return board.variation_san(map(chess.Move.from_uci, game.moves[:PLIES]))
@@ -224,8 +239,9 @@ def _opening(game: PastGame) -> str:
     from openings import names
     from openings.advisor import SHIPPED_BOOK
     from openings.weights import BookError
+    from opponents.past_game import CHESS
 
-    if game.start:
+    if game.start or game.game != CHESS:
         return ""
     board = chess.Board()
     try:

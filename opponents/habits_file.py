@@ -36,10 +36,17 @@ class HabitsFile:
         self.path = Path(path).expanduser()
         self._largest = largest
 
-    def read(self, opponent: str | None = None) -> list[PastGame]:
-        """Return the games, of one opponent or of all, the latest last. Raises HabitsError."""
+    def read(self, opponent: str | None = None, kind: str | None = None) -> list[PastGame]:
+        """Return the games, the latest last; only those of an opponent and of a kind, if given.
+
+        Raises HabitsError.
+        """
         games = [_game(self.path, number, line) for number, line in enumerate(self._lines(), 2)]
-        return [each for each in games if opponent is None or same(each.opponent, opponent)]
+        return [
+            each
+            for each in games
+            if (opponent is None or same(each.opponent, opponent)) and kind in (None, each.game)
+        ]
 
     def add(self, game: PastGame) -> None:
         """Add a game. Raises HabitsError, and leaves the file as it is, if it is another file."""

@@ -17,7 +17,7 @@ from opponents.game_watch import GameWatch
 from opponents.habit_search import HabitSearch
 from opponents.habits import Habits, KnownLine
 from opponents.habits_file import HabitsError, HabitsFile
-from opponents.past_game import called
+from opponents.past_game import CHESS, called
 
 if TYPE_CHECKING:
     import chess
@@ -73,7 +73,7 @@ class OpponentMemory:
         if self._file is None:
             return
         try:
-            games = self._file.read(self._name or None)
+            games = self._file.read(self._name or None, CHESS)
         except HabitsError as error:
             self._give_up(error)
             return

@@ -17,7 +17,9 @@ MOST_PLIES = 240
 # Scores are kept up to here, in centipawns; a mate counts as much.
 MOST_SCORE = 2000
 
+CHESS = "chess"
 _MOVE = re.compile(r"([a-h][1-8]){2}[nbrq]?")
+_ANY_MOVE = re.compile(r"[!-~]{1,40}")
 
 # How it is known how a game ended: by its rules, because somebody told, or by our last score.
 RULES, TOLD, SCORE = "rules", "told", "score"
@@ -33,6 +35,8 @@ class PastGame:
     clock ever showed, as a part of what it showed first; None without clocks. accepted, declined:
     how often he repeated a position, and did not where he could. endgame: the ply at which few
     pieces were left, None if it never came. repeated: it was drawn by repeating positions.
+    game: its name; of others than chess the moves are in their own notation, and start says how
+    they began.
     """
 
     opponent: str
@@ -48,6 +52,7 @@ class PastGame:
     declined: int = 0
     endgame: int | None = None
     repeated: bool = False
+    game: str = CHESS
 
     def to_json(self) -> dict[str, Any]:
         """Return it as it is written."""
@@ -76,8 +81,10 @@ def from_json(value: object) -> PastGame:
     if not isinstance(value, Mapping):
         raise ValueError("it is no game")
     _require(value, "opponent", isinstance(name := value.get("opponent"), str) and name)
-    moves = value.get("moves")
-    _require(value, "moves", isinstance(moves, str) and _all(moves.split(), _MOVE.fullmatch))
+    game = value.get("game", CHESS)
+    _require(value, "game", isinstance(game, str) and game and game.isprintable())
+    moves, a_move = value.get("moves"), _MOVE if game == CHESS else _ANY_MOVE
+    _require(value, "moves", isinstance(moves, str) and _all(moves.split(), a_move.fullmatch))
     _require(value, "side", value.get("side") in (0, 1))
     points: Any = value.get("points")
     _require(value, "points", _is_number(points) and 0 <= points <= 1)
@@ -104,6 +111,7 @@ def from_json(value: object) -> PastGame:
         declined=value.get("declined", 0),
         endgame=value.get("endgame"),
         repeated=bool(value.get("repeated", False)),
+        game=game,
     )
 
 

@@ -316,6 +316,9 @@ ELSEWHERE = {
     "kempelen provide --token-file lichess-token": (
         "tests/kempelen/test_provide.py::test_it_provides_until_it_is_told_to_stop"
     ),
+    "kempelen gtp --game othello --size 6 --habits habits.jsonl": (
+        "tests/opponents/test_gtp_sessions.py::test_a_line_that_won_is_played_again"
+    ),
     'kempelen habits show "Ann Other" --file habits.jsonl': HABITS,
     "kempelen habits list --file habits.jsonl": HABITS,
     'kempelen habits forget "Ann Other" --file habits.jsonl': HABITS,

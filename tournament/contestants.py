@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from protocols.mqtt.client import BotClient
 
 
+# Our command of GTP that names the opponent: there is none that all know.
+MEET = "kempelen-opponent"
+
+
 class Contestant(Protocol):
     """One side of a game. Every method raises EngineError when the player fails.
 
@@ -169,6 +173,14 @@ class GtpContestant(ProgramContestant):
         """Prepare to start a program; game_id: the game that it must play, as GtpEngine has it."""
         engine = GtpEngine(setup=_setup(game), game_id=game_id, **process_settings(settings, log))
         super().__init__(engine, settings.options)
+
+    async def meet(self, opponent: str) -> None:
+        """Tell the opponent's name, where the program knows our command for it."""
+        if MEET in self._engine.known:
+            await self._engine.ask(f"{MEET} {opponent}", self._engine.ready_limit)
+
+    async def hear(self, result: str) -> None:
+        """Say nothing: a program of GTP sees how the game ends."""
 
     def take_up(self, game: GameSettings) -> None:
         """Take the next game for one with other options that GTP has commands for."""

@@ -86,6 +86,10 @@ class Gtp(GtpPlay):
                 self.send(success(call, text))
         finally:
             self._room.release()
+        try:
+            self.opponent.look(self.board.game)
+        except Exception as error:  # noqa: BLE001 - the command has been answered
+            self.report(describe(error))
         if self._moved and self.settings.ponders:
             self._ponder()
 
