@@ -114,7 +114,7 @@ def _show(arguments: Namespace) -> int:
     kind = arguments.game or (CHESS if CHESS in kinds else kinds[-1])
     if kind not in kinds:
         raise HabitsError(
-            f"no game of {kind} with {arguments.name}, but of {', '.join(set(kinds))}"
+            f"no game of {kind} with {arguments.name}, but of {', '.join(sorted(set(kinds)))}"
         )
     habits = Habits([game for game in games if game.game == kind])
     said = _told(habits)
