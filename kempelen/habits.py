@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,14 +78,12 @@ def _read(arguments: Namespace, name: str | None = None) -> list[PastGame]:
 
 
 def _list(arguments: Namespace) -> int:
-    games: Counter[str] = Counter()
-    points: Counter[str] = Counter()
+    points: defaultdict[str, list[float]] = defaultdict(list)
     for game in _read(arguments):
-        games[game.opponent] += 1
-        points[game.opponent] += game.points  # type: ignore[assignment]
+        points[game.opponent].append(game.points)
     rows = [
-        {"name": name, "games": count, "points": round(points[name], 1)}
-        for name, count in games.most_common()
+        {"name": name, "games": len(each), "points": round(sum(each), 1)}
+        for name, each in sorted(points.items(), key=lambda pair: -len(pair[1]))
     ]
     if arguments.json:
         print(json.dumps({"opponents": rows}))
