@@ -18,7 +18,6 @@ none   thinks as long as we do, give or take a fifth by chance, and has no habit
 from __future__ import annotations
 
 import math
-import os
 import queue
 import random
 import sys
@@ -233,7 +232,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.stdout.flush()
-    status = main()
-    sys.stdout.flush()
-    os._exit(status)  # whatever daemon threads still do
+    sys.exit(main())
