@@ -17,6 +17,7 @@ WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY agent agent
 COPY openings openings
+COPY opponents opponents
 COPY protocols protocols
 COPY tournament tournament
 COPY training training

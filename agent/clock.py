@@ -48,10 +48,13 @@ class Budget:
     hard: float = inf
 
 
-def allot(limits: Limits[Move], overhead: float, reserve: float = 0.0) -> Budget:
+def allot(
+    limits: Limits[Move], overhead: float, reserve: float = 0.0, thrift: float = 1.0
+) -> Budget:
     """Return the budget of one move; `overhead` is what the way to the clock takes, kept free.
 
-    reserve: what to keep of a game's clock, where that is more (`agent.lag`).
+    reserve: what to keep of a game's clock, where that is more (`agent.lag`). thrift: the share of
+    the time usually planned on such a clock that this move is to take.
     """
     if limits.infinite:
         return Budget()
@@ -59,7 +62,8 @@ def allot(limits: Limits[Move], overhead: float, reserve: float = 0.0) -> Budget
     if limits.movetime is not None:
         budgets.append(Budget(hard=max(limits.movetime - overhead, LEAST)))
     if limits.clock is not None:
-        budgets.append(_timed(limits.clock, limits.moves_to_go, overhead, reserve))
+        timed = _timed(limits.clock, limits.moves_to_go, overhead, reserve)
+        budgets.append(Budget(timed.soft * thrift, timed.hard))
     return min(budgets, key=lambda budget: budget.hard)
 
 
@@ -90,8 +94,9 @@ def _share(clock: SideClock, moves_to_go: int | None, kept: float) -> Budget:
 class Clock(Generic[Move]):
     """The clock of one search: it runs from the start, or, pondering, from `start`.
 
-    reserve: as in `allot`. forced: there is no choice of move, so on a game clock one iteration is
-    enough. waited: seconds in which others searched, while it ran (agent.threads.turns).
+    reserve, thrift: as in `allot`. forced: there is no choice of move, so on a game clock one
+    iteration is enough. waited: seconds in which others searched, while it ran
+    (agent.threads.turns).
     """
 
     def __init__(
@@ -101,8 +106,9 @@ class Clock(Generic[Move]):
         forced: bool = False,
         now: Callable[[], float] = time.monotonic,
         reserve: float = 0.0,
+        thrift: float = 1.0,
     ) -> None:
-        self.budget = allot(limits, overhead, reserve)
+        self.budget = allot(limits, overhead, reserve, thrift)
         if forced and limits.clock is not None:
             self.budget = Budget(0.0, self.budget.hard)
         self._now = now

@@ -162,9 +162,10 @@ class Player(TaskThread, Generic[Position, Move]):
     """Plays and does other lengthy work, one thing at a time, in a thread of its own.
 
     overhead: seconds between a result and the clock that times it. patient: use the time that is
-    given even where there is no choice of move. source: who gives the searchers. These hold from
-    the next `go` on. advisors: asked in order before each search; the first that knows a line is
-    followed. turns: shared with all players that search by turns; None to search at any time.
+    given even where there is no choice of move. thrift: the share of the time usually planned that
+    a move is to take. source: who gives the searchers. These hold from the next `go` on. advisors:
+    asked in order before each search; the first that knows a line is followed. turns: shared with
+    all players that search by turns; None to search at any time.
     """
 
     def __init__(
@@ -178,6 +179,7 @@ class Player(TaskThread, Generic[Position, Move]):
     ) -> None:
         self.overhead = overhead
         self.patient = False
+        self.thrift = 1.0
         self.source = source
         self._listener = listener
         self._reader = reader
@@ -226,7 +228,8 @@ class Player(TaskThread, Generic[Position, Move]):
         choice = list(islice(limits.search_moves or reader.moves(position), max(lines, 2)))
         forced = not self.patient and len(choice) < 2
         overhead = self.overhead + (0.0 if self._turns is None else self._turns.reserve)
-        clock = Clock(limits, overhead, forced, reserve=self.lag.reserve(limits.clock))
+        reserve = self.lag.reserve(limits.clock)
+        clock = Clock(limits, overhead, forced, reserve=reserve, thrift=self.thrift)
         self._last = _Thinking(
             position,
             limits,

@@ -21,6 +21,7 @@ COMMANDS = {
     "perft": "count the leaves of the tree of legal moves",
     "book": "build, show, merge, prune, check and extend opening books",
     "experience": "show, merge and prune files of what an engine has learned from its games",
+    "habits": "tell what is remembered of opponents, and forget it",
     "tables": "build endgame tables and look into them",
     "epd": "put test suites (EPD) to an engine",
     "regress": "put files of test positions, as Go programs have them, to a GTP engine",

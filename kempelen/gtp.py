@@ -80,6 +80,12 @@ def configure(parser: ArgumentParser) -> None:
         "--no-resign", dest="resigns", action="store_false", help="play lost games of Go to the end"
     )
     parser.add_argument(
+        "--habits",
+        default="",
+        metavar="FILE",
+        help="remember opponents, whom kempelen-opponent names, in this file; not of Go",
+    )
+    parser.add_argument(
         "--ponder", dest="ponders", action="store_true", help="think on the other's time too"
     )
 
@@ -139,6 +145,7 @@ def _settings(arguments: Namespace) -> Settings:
         resigns=arguments.resigns,
         resign_rate=ResignRate(below=arguments.resign),
         ponders=arguments.ponders,
+        habits=arguments.habits,
         means=means_arguments.means(arguments, arguments.playouts, _numbers(arguments, kind)),
     )
 

@@ -85,8 +85,9 @@ class BookAdvisor:
     """Knows the moves of books. All methods belong to the player's thread.
 
     enabled: play from books at all. analysing: be silent. depth: the last move number of the game
-    to be played from a book. variety: one of VARIETIES. report: gets one line of
-    text for each thing the user should know.
+    to be played from a book. variety: one of VARIETIES. prefer: changes the weights of entries by
+    what is known of the opponent. report: gets one line of text for each thing the user should
+    know.
     """
 
     def __init__(self, report: Callable[[str], None], chance: random.Random | None = None) -> None:
@@ -94,6 +95,7 @@ class BookAdvisor:
         self.analysing = False
         self.depth = MOST_MOVES
         self.variety = WEIGHTED
+        self.prefer: Callable[[chess.Board, list[Entry]], list[Entry]] | None = None
         self._report = report
         self._chance = chance
         self._files = SHIPPED
@@ -126,7 +128,7 @@ class BookAdvisor:
         if not self._is_asked(board, limits, lines):
             return None
         for book, entries in self._knowing(board):
-            entry = self._choose(entries)
+            entry = self._choose(entries if self.prefer is None else self.prefer(board, entries))
             after = board.copy()
             after.push(entry.move)
             reply = max(_playable(book.reader, after), key=_weight, default=None)

@@ -158,6 +158,7 @@ HERE: dict[str, dict[str, str]] = {
         ".py": f".py --positions 50 --nodes 5 --engine '{KEMPELEN} uci'"
     },
     "python benchmarks/remote_moves.py": {".py": ".py --moves 5 --most 1000"},
+    "python benchmarks/habits.py line --games 400 --seed 1": {"400": "2"},
     "python benchmarks/overhead.py": {".py": ".py --games 2 --nodes 10"},
     "python benchmarks/train_speed.py": {".py": ".py --seconds 0.1 --batches 1"},
 }
@@ -208,6 +209,7 @@ IMAGE = "tests/docker/test_image.py"
 COMPOSED = "tests/tournament/test_compose.py::test_the_composed_match"
 BOTS = "tests/tournament/test_bots.py::test_a_match_of_go_between_bots"
 EXTRAS = "pyproject.toml"
+HABITS = "tests/opponents/test_sessions.py::test_show_list_and_forget"
 NETWORK = "tests/docs/test_extending.py::test_a_network_is_trained_and_plays"
 
 # Run elsewhere: by a test, by .ci/run or by make; the extras that pip installs are there.
@@ -327,6 +329,12 @@ ELSEWHERE = {
     "kempelen provide --token-file lichess-token": (
         "tests/kempelen/test_provide.py::test_it_provides_until_it_is_told_to_stop"
     ),
+    "kempelen gtp --game othello --size 6 --habits habits.jsonl": (
+        "tests/opponents/test_gtp_sessions.py::test_a_line_that_won_is_played_again"
+    ),
+    'kempelen habits show "Ann Other" --file habits.jsonl': HABITS,
+    "kempelen habits list --file habits.jsonl": HABITS,
+    'kempelen habits forget "Ann Other" --file habits.jsonl': HABITS,
     "kempelen data": "tests/kempelen/test_data.py",
     "kempelen data rescore": "tests/training/test_rescoring.py",
     "kempelen data rescore positions.bin -o rescored.bin --engine stockfish --nodes 400": (

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from agent.games import catalogue
 from agent.games.go import Go
@@ -10,12 +10,17 @@ from protocols.client.engine import Conversation
 from protocols.client.gtp import GtpEngine
 from protocols.client.process import IoLog
 from protocols.client.uci import Answer, InfoCallback, Option, SearchRequest, UciEngine
+from protocols.client.xboard import XBoardEngine
 from protocols.mqtt.requests import Variant, public_name
 from tournament.engine_settings import EngineSettings
 from tournament.game_settings import CHESS, GO, GameSettings, new_game
 
 if TYPE_CHECKING:
     from protocols.mqtt.client import BotClient
+
+
+# Our command of GTP that names the opponent: there is none that all know.
+MEET = "kempelen-opponent"
 
 
 class Contestant(Protocol):
@@ -37,6 +42,17 @@ class Contestant(Protocol):
 
     async def close(self) -> None:
         """Stop for good and leave nothing behind; never raises."""
+
+
+@runtime_checkable
+class Acquainted(Protocol):
+    """A player who can be told whom it meets, and how that ended; it may raise EngineError."""
+
+    async def meet(self, opponent: str) -> None:
+        """Play the next game against an opponent of this name."""
+
+    async def hear(self, result: str) -> None:
+        """Take note of how the game ended, as PGN writes it."""
 
 
 class Driven(Contestant, Protocol):
@@ -102,6 +118,16 @@ class UciContestant(ProgramContestant):
             options["UCI_Chess960"] = True
         await self._engine.configure(options)
 
+    async def meet(self, opponent: str) -> None:
+        """Tell the opponent's name, as UCI has it, where the program wants to know."""
+        if "uci_opponent" in self._engine.options:
+            await self._engine.configure({"UCI_Opponent": f"none none computer {opponent}"})
+
+    async def hear(self, result: str) -> None:
+        """Tell the result, for which our engine has an option; UCI has none."""
+        if "game result" in self._engine.options:
+            await self._engine.configure({"Game Result": result})
+
     @property
     def options(self) -> Mapping[str, Option]:
         """The options that the program declares, by their lower-case names, once started."""
@@ -110,6 +136,25 @@ class UciContestant(ProgramContestant):
     async def configure(self, options: Mapping[str, int]) -> None:
         """Set options between games."""
         await self._engine.configure(options)
+
+
+class XBoardContestant(ProgramContestant):
+    """One that speaks xboard's protocol."""
+
+    _engine: XBoardEngine
+
+    def __init__(self, settings: EngineSettings, *, chess960: bool, log: IoLog | None) -> None:
+        """Prepare to start a program."""
+        engine = XBoardEngine(chess960=chess960, **process_settings(settings, log))
+        super().__init__(engine, settings.options)
+
+    async def meet(self, opponent: str) -> None:
+        """Tell the opponent's name."""
+        self._engine.meet(opponent)
+
+    async def hear(self, result: str) -> None:
+        """Tell the result."""
+        self._engine.hear(result)
 
 
 class GtpContestant(ProgramContestant):
@@ -128,6 +173,14 @@ class GtpContestant(ProgramContestant):
         """Prepare to start a program; game_id: the game that it must play, as GtpEngine has it."""
         engine = GtpEngine(setup=_setup(game), game_id=game_id, **process_settings(settings, log))
         super().__init__(engine, settings.options)
+
+    async def meet(self, opponent: str) -> None:
+        """Tell the opponent's name, where the program knows our command for it."""
+        if MEET in self._engine.known:
+            await self._engine.ask(f"{MEET} {opponent}", self._engine.ready_limit)
+
+    async def hear(self, result: str) -> None:
+        """Say nothing: a program of GTP sees how the game ends."""
 
     def take_up(self, game: GameSettings) -> None:
         """Take the next game for one with other options that GTP has commands for."""

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 
 from protocols.client.inside import InsideEngine
 from protocols.client.process import EngineNotFoundError, IoLog, find_program
-from protocols.client.xboard import XBoardEngine
 from protocols.mqtt import topics
 from tournament.contestants import (
     BotContestant,
     Contestant,
     GtpContestant,
-    ProgramContestant,
     UciContestant,
-    process_settings,
+    XBoardContestant,
 )
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import CHESS, GameSettings, new_game
@@ -91,8 +89,7 @@ def _make_uci(settings: EngineSettings, terms: Terms) -> Contestant:
 
 
 def _make_xboard(settings: EngineSettings, terms: Terms) -> Contestant:
-    engine = XBoardEngine(chess960=terms.chess960, **process_settings(settings, terms.log))
-    return ProgramContestant(engine, settings.options)
+    return XBoardContestant(settings, chess960=terms.chess960, log=terms.log)
 
 
 def _make_gtp(settings: EngineSettings, terms: Terms) -> Contestant:

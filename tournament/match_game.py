@@ -1,6 +1,7 @@
 """One game between two players: the runner is the referee of moves, clocks and results."""
 
 import asyncio
+import contextlib
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from protocols.client.uci import RESIGNATION, Answer, SearchRequest
 from protocols.mqtt.link import BrokerLostError
 from tournament.adjudication import Adjudicator
 from tournament.contestant_pool import ContestantPool
-from tournament.contestants import Contestant
+from tournament.contestants import Acquainted, Contestant
 from tournament.events import Event, GameStarted, MovePlayed, SearchInfo
 from tournament.game_referee import GameReferee
 from tournament.openings import Opening
@@ -314,17 +315,38 @@ async def play_game(
                 await pool.give(assignment.players[side], outcome)
         return game.record(verdict)
     try:
+        await _introduce(settings, assignment, players)
         record = await game.play((players[WHITE], players[BLACK]))
     except BrokerLostError:
         await _discard(pool, players)
         raise
     failed = _failed_sides(record)
     for side, player in enumerate(players):
-        if side in failed:
+        if side in failed or not await _hears(player, record):
             await pool.discard(player)
         else:
             await pool.give(assignment.players[side], player)
     return record
+
+
+async def _introduce(
+    settings: Settings, assignment: Assignment, players: Sequence[Contestant]
+) -> None:
+    """Tell players whom they meet; one that fails at that will fail at its first move."""
+    for side, player in enumerate(players):
+        if isinstance(player, Acquainted):
+            with contextlib.suppress(EngineError):
+                await player.meet(settings.engines[assignment.players[1 - side]].name)
+
+
+async def _hears(player: Contestant, record: GameRecord) -> bool:
+    """Tell a player how the game ended; return whether it is fit for another."""
+    try:
+        if isinstance(player, Acquainted):
+            await player.hear(record.result)
+    except EngineError:
+        return False
+    return True
 
 
 async def _discard(pool: ContestantPool, players: Sequence[Contestant]) -> None:

@@ -232,8 +232,8 @@ def _scout(tell: Tell, say: words.Say) -> NoteFigure:
         tell(
             "The text fixes the value of N1, the answer of the test of N2, and that alpha-beta "
             "cuts nothing; the leaves are ours.",
-            "El texto fija el valor de N1, la respuesta de la prueba de N2, y que alfa-beta no poda "
-            "nada; las hojas son nuestras.",
+            "El texto fija el valor de N1, la respuesta de la prueba de N2, y que alfa-beta no "
+            "poda nada; las hojas son nuestras.",
         ),
         (
             NoteRow("EVAL(N1)", "8", root.children[0].value),

@@ -172,6 +172,16 @@ class XBoardEngine(EngineClient):
         self._game = object()
         await self._ask(self.ready_limit, "pong", protocol.ping())
 
+    def meet(self, opponent: str) -> None:
+        """Tell the opponent's name, unless the engine does not want to know."""
+        protocol = self._idle()
+        if protocol.features.get("name", True):
+            protocol.send_line(f"name {opponent}")
+
+    def hear(self, result: str) -> None:
+        """Tell how the game ended, as PGN writes it."""
+        self._idle().send_line(f"result {result}")
+
     async def search(
         self,
         request: SearchRequest,

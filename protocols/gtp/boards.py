@@ -18,7 +18,8 @@ LARGEST_BOARD = 25
 class GameBoard:
     """Any game, by its own rules of who is to move.
 
-    Player 0 is black, 1 white; whatever colour is named, an event of chance may be played.
+    Player 0 is black, 1 white; whatever colour is named, an event of chance may be played. texts:
+    the moves so far, but of Go, as they are written.
     """
 
     # How many of the mover's own moves may still come, where it can be told.
@@ -31,10 +32,17 @@ class GameBoard:
         self._options = dict(options)
         self.game: Written[Any] = self.new()
         self._played: list[int] = []
+        self.texts: list[str] = []
 
     def new(self) -> Written[Any]:
         """Return another game, at its start."""
         return self.kind.new(**self._options)
+
+    @property
+    def start(self) -> str:
+        """The options that the game began with, as text."""
+        options = self.kind.complete(self._options)
+        return " ".join(f"{name}={value}" for name, value in sorted(options.items()))
 
     @property
     def size(self) -> int:
@@ -65,7 +73,7 @@ class GameBoard:
     def clear(self) -> None:
         """Begin again."""
         self.game = self.new()
-        self._played = []
+        self._played, self.texts = [], []
 
     def play(self, player: int, text: str) -> None:
         """Make a legal move."""
@@ -79,6 +87,7 @@ class GameBoard:
 
     def play_found(self, player: int, move: Any) -> None:
         """Make a move that a search has found for a player."""
+        self.texts.append(self.game.text(move))
         self.game.play(move)
         self._played.append(player)
 
@@ -106,6 +115,7 @@ class GameBoard:
         if not self._played:
             raise GtpError("cannot undo")
         self._played.pop()
+        self.texts = self.texts[:-1]
         self.game.undo()
 
     @contextmanager

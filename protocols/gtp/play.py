@@ -31,6 +31,7 @@ from agent.sources import judge_of, source_for
 from agent.threads.task_thread import Job
 from agent.threads.turns import Turns
 from openings.game_book import GameAdvisor, advisors
+from opponents.game_memory import GameMemory
 from protocols.gtp.analysis import EVERY_MOVE, Aloud
 from protocols.gtp.boards import GameBoard
 from protocols.gtp.clocks import UNLIMITED, SideTime, TimeSystem
@@ -59,7 +60,7 @@ class Settings:
     solved values before searching. seconds: for a move while no clock runs. depth, nodes: the most
     for a move, if given. means: what the search may use. resigns: lost games of Go are given up, by
     the rate. ponders: think on after a move. longest_pv: the most moves of a line that an analysis
-    shows.
+    shows. habits: the file in which opponents are remembered, "" for none; not of Go.
     """
 
     game: str = "go"
@@ -76,6 +77,7 @@ class Settings:
     resign_rate: ResignRate = USUAL_RESIGN_RATE
     ponders: bool = False
     longest_pv: int = 15
+    habits: str = ""
 
 
 USUAL_SETTINGS = Settings()
@@ -125,6 +127,12 @@ class GtpPlay(ABC):
             if issubclass(kind.game, Go)
             else GameBoard(kind, settings.options)
         )
+        if settings.habits and issubclass(kind.game, Go):
+            raise ValueError("--habits: opponents are remembered in games other than Go")
+        board = self.board
+        self.opponent = GameMemory(
+            settings.habits, kind.name, lambda: board.texts, lambda: board.start, report
+        )
         self._random = Random(settings.means.seed)
         self._advisor: GameAdvisor[Any] = GameAdvisor(self._find_advisors)
         self._source = self._find_source(settings)
@@ -134,7 +142,7 @@ class GtpPlay(ABC):
             Aloud(report),
             GameReader(),
             OVERHEAD,
-            advisors=(self._advisor,),
+            advisors=(self.opponent, self._advisor),
             turns=turns,
         )
         self._system = UNLIMITED
@@ -201,6 +209,7 @@ class GtpPlay(ABC):
         self._source.new_game()
         self._begin_learning()
         self._advisor.new_game()
+        self.opponent.new_game()
         self._player.new_game()
         self.start_clocks(self._system)
         self.turned_back()

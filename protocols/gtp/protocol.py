@@ -88,6 +88,10 @@ class Gtp(GtpPlay):
         finally:
             self._room.release()
         self.learn()
+        try:
+            self.opponent.look(self.board.game)
+        except Exception as error:  # noqa: BLE001 - the command has been answered
+            self.report(describe(error))
         if self._moved and self.settings.ponders:
             self._ponder()
 

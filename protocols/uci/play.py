@@ -24,6 +24,7 @@ from agent.player import Player
 from agent.threads.task_thread import Job
 from agent.threads.turns import Turns
 from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
+from opponents.memory import HabitSource, OpponentMemory
 from protocols.permissions import LOCAL, Permissions
 from protocols.uci.options import Option
 from protocols.uci.values import UciError, shorten
@@ -74,8 +75,16 @@ class ChessPlay(ABC):
         self.experience: Experience[chess.Board, chess.Move] = Experience(
             ChessNotation(), self.note
         )
-        source = ExperiencedSource(self.engine, self.experience, self._heeds, self._teach)
-        self.player = Player(source, self, BoardReader(), advisors=(self.book,), turns=turns)
+        self.opponent = OpponentMemory(self.note)
+        self.book.prefer = self.opponent.prefer
+        heeding = ExperiencedSource(self.engine, self.experience, self._heeds, self._teach)
+        self.player = Player(
+            HabitSource(heeding, self.opponent),
+            self,
+            BoardReader(),
+            advisors=(self.opponent, self.book),
+            turns=turns,
+        )
         self._send = send
         self._ends: float | None = None
 
@@ -100,6 +109,7 @@ class ChessPlay(ABC):
         ended = self.player.close(timeout)
         if ended:
             self.experience.close()
+            self.opponent.finish()
         return self.engine.close(max(deadline - time.monotonic(), 0.0)) and ended
 
     # What the player, the engine and the book tell.
@@ -137,11 +147,13 @@ class ChessPlay(ABC):
         self.player.do(lambda job: self.engine.new_game())
         if self.experience.active:
             self.player.do(lambda job: self.experience.new_game())
+        self.player.do(lambda job: self.opponent.new_game())
 
     def set_analysing(self, analysing: bool) -> None:
         """Analyse positions rather than play a game, or the other way round."""
         self.player.patient = analysing
         self.change_book(lambda book: setattr(book, "analysing", analysing))
+        self.change_opponent(lambda opponent: setattr(opponent, "analysing", analysing))
 
     def change_engine(self, change: Callable[[Engine], None]) -> None:
         """Change something in the engine, after whatever it is doing."""
@@ -150,6 +162,15 @@ class ChessPlay(ABC):
     def change_book(self, change: Callable[[BookAdvisor], None]) -> None:
         """Change something in the book, after whatever the player is doing."""
         self.player.do(lambda job: change(self.book))
+
+    def change_opponent(self, change: Callable[[OpponentMemory], None]) -> None:
+        """Change something in what is known of the opponent, after what the player is doing."""
+        self.player.do(lambda job: change(self.opponent))
+
+    def face(self, clock: float | None) -> None:
+        """Go by the opponent's habits in the next search; clock: what he has left, in seconds."""
+        self.opponent.clock = clock
+        self.player.thrift = self.opponent.thrift
 
     def change_evaluation(self, spec: str) -> None:
         """Use another evaluation, unless it is seen at once that there is none."""
@@ -322,5 +343,11 @@ SHARED: tuple[Option[ChessPlay], ...] = (
         choices=FINAL_CHOICES,
     ),
     Option("ExperienceFile", "string", ChessPlay.change_experience, trusted=True),
+    Option(
+        "HabitsFile",
+        "string",
+        lambda play, value: play.change_opponent(lambda opponent: opponent.use(value)),
+        trusted=True,
+    ),
     Option("Debug Log File", "string", ChessPlay.change_log, trusted=True),
 )

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 Replies = Iterator[str]
 
+RESULTS = "*", "1-0", "0-1", "1/2-1/2"
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -129,6 +131,7 @@ class Uci(ChessPlay):
         """Answer a `go`."""
         self._send(result_line(result))
         self.experience.flush()
+        self.opponent.answered(result)
 
     # The commands, in the order of the table.
 
@@ -178,11 +181,13 @@ class Uci(ChessPlay):
             depth = max(go.numbers["perft"], 1)
             self.player.do(lambda job: self._perft(job, board, depth), lengthy=True)
             return
+        clock = go.numbers.get("btime" if board.turn else "wtime")
+        self.face(None if clock is None else clock / 1e3)
         limits = _limits(go, board, problems)
         yield from map(say, brief(problems))
         if self._debug:
             reserve = self.player.lag.reserve(limits.clock)
-            budget = allot(limits, self.player.overhead, reserve)
+            budget = allot(limits, self.player.overhead, reserve, self.player.thrift)
             yield say(f"plans {budget.soft:.3f} s, at most {budget.hard:.3f} s")
         self.player.go(board, limits, self.lines)
 
@@ -279,10 +284,12 @@ class Uci(ChessPlay):
         words = opponent.split(maxsplit=3)
         if opponent and (len(words) < 4 or words[2] not in ("computer", "human")):
             raise UciError("expected: UCI_Opponent value TITLE ELO computer|human NAME")
+        name = words[3] if opponent else ""
+        self.change_opponent(lambda opponent: opponent.meet(name))
         if opponent:
             title = "" if words[0] == "none" else f"{words[0]} "
             elo = "" if words[1] == "none" else f" ({words[1]})"
-            self._send(say(f"playing against {title}{words[3]}{elo}"))
+            self._send(say(f"playing against {title}{name}{elo}"))
 
 
 def _split(line: str) -> tuple[str, str]:
@@ -342,6 +349,14 @@ OPTIONS: tuple[Option[Uci], ...] = (
     Option("UCI_AnalyseMode", "check", ChessPlay.set_analysing, default=False),
     Option("UCI_ShowWDL", "check", setter("show_wdl"), default=False),
     Option("UCI_Opponent", "string", Uci.meet),
+    # UCI has no word for it; what is not told is judged by the last position.
+    Option(
+        "Game Result",
+        "combo",
+        lambda uci, result: uci.change_opponent(lambda opponent: opponent.told(result)),
+        default=RESULTS[0],
+        choices=RESULTS,
+    ),
     # For the front end to show; what it sets has no meaning.
     Option(
         "UCI_EngineAbout",

@@ -56,8 +56,8 @@ class Agreement:
         if info is not None and info.nodes > 0:
             self._scores.append(info.score)
 
-    def accepts(self, board: chess.Board) -> bool:
-        """Tell whether a draw is as good as the game."""
+    def accepts(self, board: chess.Board, worth: int = 0) -> bool:
+        """Tell whether a draw, worth so many centipawns against whom we play, suits us."""
         if board.halfmove_clock >= FIFTY_MOVES or board.is_repetition(3):
             return True
         if not self._scores:
@@ -65,7 +65,9 @@ class Agreement:
         last = self._scores[-1]
         if isinstance(last, Mate):
             return last.moves <= 0
-        if last.value <= -BEHIND:
+        if last.value <= worth - BEHIND:
             return True
+        if worth <= -BEHIND:
+            return False
         level = all(isinstance(each, Cp) and abs(each.value) <= EVEN for each in self._scores)
         return level and len(self._scores) == MOVES and board.fullmove_number >= EARLIEST

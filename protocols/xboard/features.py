@@ -11,7 +11,7 @@ from protocols.uci.play import SHARED, ChessPlay
 # What the front end is asked to send, and what it can do without.
 FEATURES = (
     "ping=1 setboard=1 playother=1 san=0 usermove=1 time=1 draw=1 sigint=0 sigterm=0 reuse=1",
-    "analyze=1 colors=0 ics=0 pause=1 nps=0 debug=1 memory=1 smp=1 exclude=1 setscore=0",
+    "analyze=1 colors=0 ics=0 pause=1 nps=0 debug=1 memory=1 smp=1 exclude=1 setscore=0 name=1",
 )
 # The names of the protocol: normal chess, and Chess960.
 VARIANTS = NORMAL, FISCHERANDOM = "normal", "fischerandom"
@@ -25,6 +25,7 @@ TABLES = {"syzygy": Engine.use_syzygy, "gaviota": Engine.use_gaviota}
 # Texts that name something, which a front end lets its user choose.
 _NAMING = {
     "BookFile": "file",
+    "HabitsFile": "file",
     "Debug Log File": "file",
     "ExperienceFile": "file",
     "SyzygyPath": "path",

@@ -84,7 +84,8 @@ class XboardPlay(ChessPlay):
     """The game of one session, and what is being done about it.
 
     owes: a move of ours is due. guess: the reply to our last move that is expected. barred: why
-    no move can be made, if the position that was set up is none.
+    no move can be made, if the position that was set up is none. other_left: what the other side's
+    clock is said to show, in seconds.
     """
 
     def __init__(
@@ -111,6 +112,7 @@ class XboardPlay(ChessPlay):
         self.barred = ""
         self.offered = False
         self.agreement = Agreement()
+        self.other_left: float | None = None
         self.current: Undertaking | None = None
         self._asked: deque[Undertaking] = deque()
         self._board: chess.Board | None = None
@@ -225,6 +227,7 @@ class XboardPlay(ChessPlay):
         if depth is not None and not clock.told:
             return Limits(depth=depth, ponder=ponder, search_moves=moves)
         movetime = clock.movetime
+        self.face(self.other_left)
         return Limits(
             depth=depth,
             movetime=None if movetime is None else max(movetime - self._used, 0.0),
@@ -343,6 +346,7 @@ class XboardPlay(ChessPlay):
                     self._make_move(search, result)
             self._answer_pings(search)
             if search.wanted and search.purpose is Purpose.MOVE:
+                self.opponent.answered(result)
                 self.carry_on()
         self.experience.flush()
 
@@ -353,7 +357,7 @@ class XboardPlay(ChessPlay):
         board = self.board
         self.clock.spend(self._used + search.seconds(), self.played + 1)
         self.agreement.note(result.info)
-        accepts = self.offered and self.agreement.accepts(board)
+        accepts = self.offered and self.accepts_draw()
         text = board.xboard(result.move)
         board.push(result.move)
         self.forget_position()
@@ -366,10 +370,15 @@ class XboardPlay(ChessPlay):
         elif result.ponder is not None and result.ponder in board.legal_moves:
             self.guess = result.ponder
 
+    def accepts_draw(self) -> bool:
+        """Tell whether a draw that is offered suits us."""
+        return self.agreement.accepts(self.board, self.opponent.draw_worth)
+
     def start_game(self) -> None:
         """Forget the last game, beside its position."""
         self._warned.clear()
         self._moved = False
         self.clock.new_game()
+        self.other_left = None
         self.depth = None
         self.forget()

@@ -208,13 +208,17 @@ class Xboard(XboardPlay):
         self._leave_analysis()
         self.mode, self.owes, self.paused = Mode.FORCE, False, False
 
-    def _end_game(self, text: str) -> None:
-        self._force(None)
+    def _over(self, text: str) -> None:
         result, _, comment = text.partition(" ")
+        self.change_opponent(lambda opponent: opponent.told(result))
+        self._force(None)
         points = {"1-0": 1, "0-1": -1, "1/2-1/2": 0}.get(result)
         # What ended otherwise than on the board tells nothing of the moves.
         if points is not None and not re.search("time|forfeit|disconnect|abort|illegal", comment):
             self.learn_result(points)
+
+    def _meet(self, name: str) -> None:
+        self.change_opponent(lambda opponent: opponent.meet(name))
 
     def _go(self, _: None) -> Replies:
         self._expect_position()
@@ -259,7 +263,7 @@ class Xboard(XboardPlay):
     def _draw(self, _: None) -> Replies:
         if self.mode is Mode.PLAYING and self.owes:
             self.offered = True
-        elif self.mode is Mode.PLAYING and self.agreement.accepts(self.board):
+        elif self.mode is Mode.PLAYING and self.accepts_draw():
             yield "offer draw"
 
     def _pause(self, _: None) -> None:
@@ -301,6 +305,9 @@ class Xboard(XboardPlay):
 
     def _time(self, seconds: float) -> None:
         self.clock.set_left(seconds)
+
+    def _other_time(self, seconds: float) -> None:
+        self.other_left = seconds
 
     # Analysing.
 
@@ -469,7 +476,7 @@ COMMANDS: dict[str, Command] = {
     "?": Command(parse_nothing, Xboard._move_now, "move now"),
     "ping": Command(parse_text, Xboard._ping, "N: answer pong N when all before is done"),
     "draw": Command(parse_nothing, Xboard._draw, "a draw is offered"),
-    "result": Command(parse_text, Xboard._end_game, "RESULT {COMMENT}: the game is over"),
+    "result": Command(parse_text, Xboard._over, "RESULT {COMMENT}: the game is over"),
     "setboard": Command(parse_text, Xboard._set_board, "FEN: set up a position"),
     "edit": Command(parse_text, Xboard._refuse_edit, "refused, for setboard"),
     "hint": Command(parse_nothing, Xboard._hint, "suggest a move"),
@@ -489,7 +496,7 @@ COMMANDS: dict[str, Command] = {
     "st": Command(parse_seconds, Xboard._set_movetime, "SECONDS: for each move"),
     "sd": Command(parse_count, Xboard._set_depth, "PLIES: search no deeper"),
     "time": Command(parse_centiseconds, Xboard._time, "N: hundredths of a second that I have"),
-    "otim": Command(parse_centiseconds, Xboard._nothing, "N: those that the other side has"),
+    "otim": Command(parse_centiseconds, Xboard._other_time, "N: those that the other side has"),
     "pause": Command(parse_nothing, Xboard._pause, "stop thinking, and the clocks"),
     "resume": Command(parse_nothing, Xboard._resume, "go on"),
     "memory": Command(parse_count, Xboard._memory, "MB: the most for the transposition table"),
@@ -498,7 +505,7 @@ COMMANDS: dict[str, Command] = {
         parse_tables, Xboard._tables, "syzygy|gaviota PATH: endgame tables", trusted=True
     ),
     "option": Command(parse_option, Xboard._set_option, "NAME[=VALUE]"),
-    "name": Command(parse_text, Xboard._nothing, "NAME: of the opponent"),
+    "name": Command(parse_text, Xboard._meet, "NAME: of the opponent"),
     "rating": Command(parse_text, Xboard._nothing, "MINE HIS"),
     "ics": Command(parse_text, Xboard._nothing, "HOST: where the game is played"),
     "computer": Command(parse_nothing, Xboard._nothing, "the opponent is a program"),

@@ -2,6 +2,8 @@
 
 import pytest
 
+from opponents.habits_file import HabitsFile
+from opponents.past_game import RULES, TOLD
 from tests.tournament.support import engine, play, settings
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.settings import Adjudication
@@ -30,3 +32,23 @@ async def test_options_are_checked():
         await play(settings(wrong, engine(), adjudication=Adjudication(maxmoves=6)))
     with pytest.raises(SettingsError, match="plays chess"):
         await play(settings(EngineSettings(command="go", protocol=EngineProtocol.AGENT), engine()))
+
+
+async def test_it_is_told_whom_it_meets_and_how_that_ended(tmp_path):
+    file = tmp_path / "habits.jsonl"
+    own = EngineSettings(
+        command="chess", name="K", protocol=EngineProtocol.AGENT, options={"HabitsFile": str(file)}
+    )
+    chosen = settings(
+        own, engine(name="Ann"), games=2, time=TimeControl(nodes=100, patience=120),
+        adjudication=Adjudication(maxmoves=16),
+    )  # fmt: skip
+    _, records = await play(chosen)
+    games = HabitsFile(file).read("Ann")
+    whites = [{"1-0": 1.0, "0-1": 0.0}.get(record.result, 0.5) for record in records]
+    assert [abs(game.side - game.points) for game in games] == whites
+    assert {game.known for game in games} <= {RULES, TOLD}
+    assert [game.side for game in games] == [int(record.white != "K") for record in records]
+    played = [*records[0].opening, *(move.move for move in records[0].moves)]
+    assert list(games[0].moves) == played[: len(games[0].moves)]
+    assert len(games[0].moves) >= len(played) - 1

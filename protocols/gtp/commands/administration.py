@@ -31,6 +31,12 @@ def _list_commands(gtp: GtpPlay, _: Arguments) -> str:
     return "\n".join(gtp.known())
 
 
+def _opponent(gtp: GtpPlay, arguments: Arguments) -> str:
+    """Meet an opponent, whose name may have several words; none is a stranger."""
+    gtp.opponent.meet(" ".join(arguments.rest()))
+    return ""
+
+
 def _nothing(gtp: GtpPlay, _: Arguments) -> str:
     """Do nothing more: that a line came is what matters."""
     return ""
@@ -45,5 +51,6 @@ COMMANDS = {
     "quit": Command(_nothing),
     "stop": Command(_nothing),
     "kgs-game_over": Command(_nothing),
+    "kempelen-opponent": Command(_opponent),
     "gogui-interrupt": Command(_nothing),
 }

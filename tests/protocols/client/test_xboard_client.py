@@ -156,3 +156,17 @@ async def test_phalanx(start):
     await engine.new_game()
     answer = await engine.search(SearchRequest(FEN, ("f1b5",), CLOCK.white, CLOCK.black), 20)
     assert len(answer.move) == 4
+
+
+async def test_it_is_told_whom_it_meets_and_how_that_ended(start):
+    lines = []
+
+    class Log:
+        def write(self, pid, direction, line):
+            lines.append(line)
+
+    engine = await start(make(log=Log()))
+    engine.meet("Ann Other")
+    engine.hear("1-0")
+    await engine.new_game()
+    assert lines.index("name Ann Other") < lines.index("result 1-0")

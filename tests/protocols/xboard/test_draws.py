@@ -63,6 +63,14 @@ def test_an_offer_is_accepted_by_whoever_gains_nothing(scores, accepts):
     assert agreement(*scores).accepts(LATE) == accepts
 
 
+def test_against_the_stronger_a_draw_is_welcome_and_against_the_weaker_it_is_not():
+    assert agreement(Cp(100)).accepts(LATE, 200)
+    assert not agreement(Cp(200)).accepts(LATE, 200)
+    assert not agreement(Cp(-100)).accepts(LATE, -100)
+    assert agreement(Cp(-200)).accepts(LATE, -100)
+    assert not agreement(*[Cp(0)] * MOVES).accepts(LATE, -100)
+
+
 def test_early_in_a_game_an_even_position_is_played_on():
     even = agreement(*(Cp(0),) * MOVES)
     assert not even.accepts(chess.Board())

@@ -1,0 +1,192 @@
+"""A search that adds to some moves at the root what habits say of them and no search can know.
+
+A move that lets the other repeat a position is worth what a draw against him is worth, as often
+as he takes such draws; one that has ended badly against him is worth a little less than it seems.
+These few moves are searched first, alone, in a part of the nodes, and then all others: at each
+iteration the better of the two is the move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import inf
+from typing import TYPE_CHECKING
+
+from agent.limits import Cp, Info, Limits, Mate, Progress
+from opponents.game_watch import repeating
+from opponents.habits import KnownLine
+from opponents.past_game import centipawns
+
+if TYPE_CHECKING:
+    import chess
+
+    from agent.chess.reader import ChessSearcher
+
+# The part of the nodes, or of the time, for the moves that habits speak of; and the most nodes
+# where only time ends a search.
+SHARE = 4
+USUAL_NODES = 20_000
+# A draw is not offered by a move that costs more, in centipawns.
+MOST_COST = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What habits say of a move: a draw follows so often, from 0 to 1, and it is worth less."""
+
+    draws: float = 0.0
+    penalty: int = 0
+
+
+def remarks(
+    board: chess.Board, acceptance: float, draw_worth: int, line: KnownLine | None
+) -> dict[chess.Move, Remark]:
+    """Return what habits say of the moves of a position; of most they say nothing."""
+    import chess
+
+    found: dict[chess.Move, Remark] = {}
+    if draw_worth:
+        for move in _drawing(board):
+            board.push(move)
+            ended = board.is_repetition(3)
+            board.pop()
+            found[move] = Remark(1.0 if ended else acceptance)
+    for text, penalty in line.penalties.items() if line else ():
+        move = chess.Move.from_uci(text)
+        if board.is_legal(move):
+            found[move] = Remark(found.get(move, Remark()).draws, penalty)
+    return found
+
+
+def _drawing(board: chess.Board) -> Iterator[chess.Move]:
+    """Yield the moves that repeat a position, and that which lets the other take his last back."""
+    yield from repeating(board)
+    if len(board.move_stack) < 2 or board.halfmove_clock < 2:
+        return
+    import chess
+
+    own, his = board.move_stack[-2], board.move_stack[-1]
+    back = chess.Move(own.to_square, own.from_square)
+    if own.promotion or his.promotion or not board.is_legal(back) or board.is_zeroing(back):
+        return
+    board.push(back)
+    takes = chess.Move(his.to_square, his.from_square)
+    offers = board.is_legal(takes) and not board.is_repetition(2)
+    if offers:
+        board.push(takes)
+        offers = board.is_repetition(2)
+        board.pop()
+    board.pop()
+    if offers:
+        yield back
+
+
+class HabitSearch:
+    """A search against one opponent: the player's Searcher around another.
+
+    acceptance: how often he repeats a position where he can. draw_worth: in centipawns, to us.
+    line: what is known of the position in which it is to search. left: seconds that a search has.
+    """
+
+    def __init__(
+        self,
+        searcher: ChessSearcher,
+        acceptance: float,
+        draw_worth: int,
+        line: KnownLine | None,
+        left: Callable[[], float] = lambda: inf,
+    ) -> None:
+        self._searcher = searcher
+        self._acceptance = acceptance
+        self._draw_worth = draw_worth
+        self._line = line
+        self._left = left
+
+    def arm(self) -> None:
+        """Reset the stop flag, before a search."""
+        self._searcher.arm()
+
+    def stop(self) -> None:
+        """End the search soon."""
+        self._searcher.stop()
+
+    def new_game(self) -> None:
+        """Forget everything that can change a search."""
+        self._searcher.new_game()
+
+    def progress(self) -> Progress[chess.Move]:
+        """Tell where the running search stands."""
+        return self._searcher.progress()
+
+    def deepen(
+        self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
+    ) -> Iterator[Info[chess.Move]]:
+        """Yield the lines of each iteration, first the one that it would play."""
+        free = lines == 1 and not (limits.infinite or limits.mate or limits.search_moves)
+        said = remarks(board, self._acceptance, self._draw_worth, self._line) if free else {}
+        others = tuple(move for move in board.legal_moves if move not in said) if said else ()
+        if not others:
+            yield from self._searcher.deepen(board, limits, lines)
+            return
+        known = self._search_alone(board, limits, said)
+        spent = max((info.nodes for info in known.values()), default=0)
+        rest = replace(
+            limits,
+            search_moves=others,
+            nodes=None if limits.nodes is None else max(limits.nodes - spent, 1),
+        )
+        preferred = False
+        for info in self._searcher.deepen(board, rest, 1):
+            whole = info.complete and not info.bound
+            if whole:
+                choice = self._choice(info, known, said)
+                preferred = choice is not info
+                yield replace(choice, depth=info.depth, nodes=info.nodes + spent)
+            elif not preferred:
+                yield replace(info, nodes=info.nodes + spent)
+
+    def _search_alone(
+        self, board: chess.Board, limits: Limits[chess.Move], said: Mapping[chess.Move, Remark]
+    ) -> dict[chess.Move, Info[chess.Move]]:
+        """Return what a short search finds of each of the moves that habits speak of."""
+        nodes = USUAL_NODES if limits.nodes is None else max(limits.nodes // SHARE, 1)
+        few = replace(limits, search_moves=tuple(said), nodes=nodes)
+        found: dict[chess.Move, Info[chess.Move]] = {}
+        at_first = self._left()
+        infos = self._searcher.deepen(board.copy(), few, len(said))
+        for info in infos:
+            if info.pv and not info.bound and (info.complete or info.pv[0] not in found):
+                found[info.pv[0]] = info
+            # An iteration takes as long as all before it together, and more.
+            if len(found) == len(said) and at_first - self._left() > at_first / (2 * SHARE):
+                break
+        if isinstance(infos, Generator):
+            infos.close()
+        return found
+
+    def _choice(
+        self,
+        best: Info[chess.Move],
+        known: Mapping[chess.Move, Info[chess.Move]],
+        said: Mapping[chess.Move, Remark],
+    ) -> Info[chess.Move]:
+        """Return the better of the best other line and those that habits speak of."""
+        choice, worth = best, float(centipawns(best.score))
+        if isinstance(best.score, Mate) and best.score.moves > 0:
+            return best
+        for move, info in known.items():
+            value = self._worth(info, said[move], best)
+            if value > worth:
+                choice, worth = replace(info, multipv=1), value
+        return choice
+
+    def _worth(self, info: Info[chess.Move], remark: Remark, best: Info[chess.Move]) -> float:
+        """Return what a move is worth against this opponent."""
+        score = centipawns(info.score)
+        draw = self._draw_worth
+        cost = centipawns(best.score) - score
+        draws = remark.draws
+        if 0.0 < draws < 1.0 and draw > 0 and (cost > MOST_COST or info.score == Cp(0)):
+            draws = 0.0  # too dear an offer; or the search sees the draw by itself
+        return draws * draw + (1 - draws) * score - remark.penalty

@@ -1,0 +1,86 @@
+"""Sessions of GTP that remember their opponents, in tic-tac-toe."""
+
+import json
+
+import pytest
+
+from opponents.habits_file import HabitsFile
+from opponents.past_game import PastGame
+from tests.in_process import run
+from tests.protocols.gtp.conftest import Conversation
+from tournament.contestants import MEET
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "habits.jsonl"
+
+
+def talk_with(file, **options):
+    settings = {"game": "tic-tac-toe", "algorithm": "alpha-beta", "book": False, "depth": 1}
+    return Conversation(habits=str(file), **{**settings, **options})
+
+
+WON = "b1 a1 c3 a3 a2 c1 b2 b3 c2"  # which no search at depth 1 begins with
+
+
+def ask(talk, *lines):
+    talk.say(*lines)
+    return [line.removeprefix("= ") for line in talk.rest() if line != "="]
+
+
+def test_a_line_that_won_is_played_again(file):
+    talk = talk_with(file)
+    moves, start = tuple(WON.split()), talk.gtp.board.start
+    HabitsFile(file).add(PastGame("Ann", moves, 0, 1.0, start=start, game="tic-tac-toe"))
+    ask(talk, f"{MEET} Ann", "clear_board")
+    for reply in moves[1:4:2]:
+        ask(talk, "genmove b", f"play w {reply}")
+    assert tuple(talk.gtp.board.texts) == moves[:4]
+    assert "habits of Ann: b1 has brought 1/1" in talk.reports
+    assert talk.gtp.close(20.0)
+
+
+def test_a_game_to_its_end_is_remembered_once(file):
+    talk = talk_with(file)
+    ask(talk, f"{MEET} Ann Other", "clear_board")
+    while talk.gtp.board.game.outcome() is None:
+        ask(talk, "genmove b" if talk.gtp.board.turn == 0 else f"play w {_last(talk)}")
+    ask(talk, "name", "showboard", "clear_board")
+    (game,) = HabitsFile(file).read("Ann Other", "tic-tac-toe")
+    assert (game.side, game.game) == (0, "tic-tac-toe")
+    assert len(game.moves) >= 5
+    assert HabitsFile(file).read("Ann Other", "chess") == []
+    told = json.loads(run("habits", "show", "Ann Other", "--file", file, "--json").stdout)
+    assert (told["game"], told["games"]) == ("tic-tac-toe", 1)
+    refused = run("habits", "show", "Ann Other", "--file", file, "--game", "chess")
+    assert refused.returncode == 1
+    assert "no game of chess with Ann Other, but of tic-tac-toe" in refused.stderr
+    assert talk.gtp.close(20.0)
+
+
+def _last(talk):
+    return talk.gtp.board.legal()[-1]
+
+
+def test_a_game_that_is_left_says_nothing(file):
+    talk = talk_with(file)
+    ask(talk, f"{MEET} Ann", "genmove b", "play w a1", "clear_board")
+    assert not file.exists()
+    assert talk.gtp.close(20.0)
+
+
+def test_a_damaged_file_is_told(file):
+    file.write_text("x\n")
+    talk = talk_with(file)
+    ask(talk, f"{MEET} Ann", "genmove b")
+    assert talk.reports == [
+        f"{file} is no file of habits; it stays as it is: name another file; playing without it"
+    ]
+    assert talk.gtp.close(20.0)
+
+
+def test_go_remembers_nobody(file):
+    refused = run("gtp", "--habits", file)
+    assert refused.returncode == 2
+    assert "opponents are remembered in games other than Go" in refused.stderr

@@ -1,0 +1,94 @@
+"""What games say of an opponent, by games that are made up."""
+
+import pytest
+
+from opponents.habits import FALLING, MOST_WORTH, TROUBLED, Habits
+from opponents.past_game import PastGame
+
+FALL = ("e2e4", "e7e5", "g1f3", "d8g5", "f3g5")
+OTHER = ("d2d4", "d7d5", "c2c4", "e7e6", "b1c3")
+
+
+def game(points: float, moves: tuple[str, ...] = OTHER, side: int = 0, **values) -> PastGame:
+    return PastGame("Ann", moves, side, points, **values)
+
+
+def test_a_line_that_ended_well_is_played_again() -> None:
+    habits = Habits([game(0.0), game(0.0), game(1.0, FALL)])
+    assert habits.line("", 0, ()).proven == "e2e4"
+    assert habits.line("", 0, FALL[:2]).proven == "g1f3"
+    assert habits.line("", 0, OTHER[:2]).proven is None
+    assert habits.line("", 1, ()) is None
+    assert habits.line("", 0, ("a2a3",)) is None
+
+
+def test_one_that_ends_badly_afterwards_is_left() -> None:
+    habits = Habits([game(1.0, FALL), *[game(0.0, FALL)] * 5])
+    assert habits.line("", 0, ()).proven is None
+
+
+def test_books_prefer_what_brought_points() -> None:
+    habits = Habits([*[game(1.0, FALL)] * 3, *[game(0.0)] * 3])
+    line = habits.line("", 0, ())
+    assert line.preference("e2e4") > 1.5
+    assert line.preference("d2d4") < 0.5
+    assert line.preference("c2c4") == 1.0
+
+
+def test_moves_that_ended_badly_are_lowered_but_not_after_one_game() -> None:
+    assert Habits([game(0.0)]).line("", 0, ()).penalties == {}
+    habits = Habits([*[game(0.0)] * 4, *[game(1.0, FALL)] * 4])
+    penalties = habits.line("", 0, ()).penalties
+    assert set(penalties) == {"d2d4"}
+    assert 0 < penalties["d2d4"] <= 60
+
+
+def test_a_draw_is_worth_what_the_odds_say() -> None:
+    assert Habits([game(0.0)] * 3).draw_worth(0) == 0  # too few to tell
+    assert 50 < Habits([game(0.0)] * 5).draw_worth(0) <= MOST_WORTH
+    assert -MOST_WORTH <= Habits([game(1.0)] * 5).draw_worth(0) < -50
+    assert Habits([game(0.0)] * 5).draw_worth(1) == 0
+    # Draws by repetition say nothing of what comes of playing on.
+    drawn = [game(0.5, repeated=True)] * 50
+    assert Habits([*[game(0.0)] * 5, *drawn]).draw_worth(0) > 50
+
+
+def test_how_often_he_repeats() -> None:
+    assert Habits([]).acceptance == 0.25
+    assert Habits([game(0.5, accepted=4)] * 4).acceptance > 0.8
+    assert Habits([game(0.5, declined=4)] * 4).acceptance < 0.1
+
+
+def test_time_is_spared_where_he_falls_and_where_his_runs_low() -> None:
+    fallen = Habits([game(1.0, FALL)] * 3)
+    assert fallen.thrift(fallen.line("", 0, FALL)) == FALLING
+    assert fallen.thrift(None) == 1.0
+    low = Habits([game(0.5, lowest=0.02), game(0.5, lowest=0.5)] * 2)
+    assert low.thrift(None) == TROUBLED
+    assert Habits([game(0.5, lowest=0.5)] * 9).thrift(None) == 1.0
+
+
+def test_errors_by_phase() -> None:
+    # Our score rises by 100 over his second move, and by 300 over one late in the game.
+    scores = (0, 100, 100, *[100] * 20, 400)
+    habits = Habits([game(1.0, OTHER, scores=scores, endgame=40)])
+    phases = habits.phases()
+    assert (phases["opening"].errors, phases["opening"].blunders) == (1, 0)
+    assert (phases["endgame"].errors, phases["endgame"].blunders) == (1, 1)
+    assert phases["middlegame"].errors == 0
+    assert sum(phase.moves for phase in phases.values()) == len(scores) - 1
+    assert Habits([game(1.0, OTHER, side=1, scores=(0, None, 500))]).phases()["opening"].moves == 0
+
+
+def test_the_usual_openings() -> None:
+    habits = Habits([game(1.0, FALL), game(0.0), game(0.5)])
+    (first, line), (second, _) = habits.openings(5)
+    assert (first.moves, line.games, line.points) == (OTHER, 2, 0.5)
+    assert second.moves == FALL
+
+
+def test_seconds() -> None:
+    assert Habits([game(0.5)]).seconds() is None
+    assert Habits(
+        [game(0.5, seconds=(1.0, 2.0)), game(0.5, seconds=(3.0,))]
+    ).seconds() == pytest.approx(2.0)

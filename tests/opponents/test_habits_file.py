@@ -1,0 +1,123 @@
+"""The file of games against opponents: shared, bounded, and never another file."""
+
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from opponents.habits_file import HEADER, HabitsError, HabitsFile
+from opponents.past_game import PastGame
+
+GAME = PastGame("Ann", ("e2e4", "e7e5"), 0, 1.0, scores=(30, None), seconds=(0.5,), lowest=0.05)
+
+
+def of(name: str, points: float = 0.5) -> PastGame:
+    return PastGame(name, ("d2d4",), 1, points)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> HabitsFile:
+    return HabitsFile(tmp_path / "habits.jsonl")
+
+
+def test_what_is_added_is_read(file: HabitsFile) -> None:
+    assert file.read() == []
+    file.add(GAME)
+    file.add(of("Bob"))
+    assert file.read() == [GAME, of("Bob")]
+    assert file.read("ann") == [GAME]
+
+
+def test_an_empty_file_is_one_without_games(file: HabitsFile) -> None:
+    file.path.touch()  # as another process leaves it for a moment
+    assert file.read() == []
+    file.add(GAME)
+    assert file.read() == [GAME]
+
+
+def test_an_opponent_is_forgotten(file: HabitsFile) -> None:
+    for name in ("Ann", "Bob", "ANN"):
+        file.add(of(name))
+    assert file.forget("Ann") == 2
+    assert file.read() == [of("Bob")]
+    assert file.forget("Ann") == 0
+
+
+def _add_many(path: Path, name: str, count: int) -> None:
+    for _ in range(count):
+        HabitsFile(path).add(of(name))
+
+
+def test_several_processes_add_to_one_file(file: HabitsFile) -> None:
+    context = multiprocessing.get_context("fork")
+    names = ("Ann", "Bob", "Cid")
+    others = [context.Process(target=_add_many, args=(file.path, name, 40)) for name in names]
+    for each in others:
+        each.start()
+    for each in others:
+        each.join(60)
+        assert each.exitcode == 0
+    assert {name: len(file.read(name)) for name in names} == dict.fromkeys(names, 40)
+
+
+def test_the_older_half_goes_where_it_grows_too_large(tmp_path: Path) -> None:
+    file = HabitsFile(tmp_path / "habits", largest=4000)
+    for number in range(100):
+        file.add(of(f"player {number}"))
+        assert file.path.stat().st_size <= 4400
+    names = [game.opponent for game in file.read()]
+    assert names == [f"player {number}" for number in range(100 - len(names), 100)]
+    assert len(names) >= 5
+
+
+def test_a_line_that_was_not_finished_is_not_there(file: HabitsFile) -> None:
+    file.add(GAME)
+    with open(file.path, "ab") as torn:
+        torn.write(b'{"opponent":"Bo')
+    assert file.read() == [GAME]
+    file.add(of("Cid"))
+    assert file.read() == [GAME, of("Cid")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{",
+        b"[]",
+        b'{"opponent":""}',
+        b'{"opponent":"A","moves":"e2e4","side":2,"points":1,"known":"told"}',
+        b'{"opponent":"A","moves":"e2e4","side":0,"points":7,"known":"told"}',
+        b'{"opponent":"A","moves":"e2e4","side":0,"points":1,"known":"told","scores":["x"]}',
+        b'{"opponent":"A","moves":"e2e4","side":0,"points":1,"known":"told","seconds":[true]}',
+        b'{"opponent":"A","moves":"e2e4 x","side":0,"points":1,"known":"told"}',
+        b'{"opponent":"A","moves":"","side":0,"points":1,"known":"told","seconds":[Infinity]}',
+        b"\xff",
+        b"[" * 100_000,
+    ],
+)
+def test_a_damaged_file_is_named_and_kept(file: HabitsFile, line: bytes) -> None:
+    file.add(GAME)
+    content = file.path.read_bytes() + line + b"\n"
+    file.path.write_bytes(content)
+    with pytest.raises(HabitsError, match=r"habits.jsonl, line 3: .*delete that line"):
+        file.read()
+    with pytest.raises(HabitsError, match="line 3"):
+        file.forget("Ann")
+    assert file.path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "content", [b"[Event]\n", b'{"kempelen": "habits", "version": 9}\n', HEADER[:9]]
+)
+def test_another_file_stays_as_it_is(file: HabitsFile, content: bytes) -> None:
+    file.path.write_bytes(content)
+    for ask in (file.read, lambda: file.add(GAME), lambda: file.forget("Ann")):
+        with pytest.raises(HabitsError, match="is no file of habits"):
+            ask()
+    assert file.path.read_bytes() == content
+
+
+def test_what_is_no_file_is_named(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none" / "habits"):
+        with pytest.raises(HabitsError, match=str(path)):
+            HabitsFile(path).add(GAME)

@@ -1,0 +1,188 @@
+"""Sessions that remember their opponents: by UCI, by xboard's protocol, and the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from opponents.habits_file import HabitsFile
+from opponents.past_game import TOLD, PastGame
+from tests.in_process import run
+from tests.protocols.uci.conftest import Conversation
+from tests.protocols.xboard.conftest import XboardConversation
+
+FALL = "e2e4 e7e5 g1f3 d8g5 f3g5 a7a6 g5f3 a6a5"
+GO = "go wtime 60000 btime 30000 nodes 100"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "habits.jsonl"
+
+
+@pytest.fixture
+def talk(file):
+    made = Conversation()
+    made.say("setoption name OwnBook value false", f"setoption name HabitsFile value {file}")
+    made.ask("setoption name UCI_Opponent value GM 2500 human Ann Other")
+    yield made
+    assert made.uci.close(20.0)
+
+
+def won(moves: str = FALL, opponent: str = "Ann Other", points: float = 1.0) -> PastGame:
+    return PastGame(opponent, tuple(moves.split()), 0, points)
+
+
+def play(talk, moves: str) -> list[str]:
+    """Play a game with these moves of the other side; return ours."""
+    played: list[str] = []
+    ours = []
+    for reply in [*moves.split(), ""]:
+        (line,) = [
+            line
+            for line in talk.ask(f"position startpos moves {' '.join(played)}", GO)
+            if line.startswith("bestmove")
+        ]
+        ours.append(line.split()[1])
+        played += [ours[-1], reply]
+    return ours
+
+
+def test_a_game_is_remembered_under_the_opponents_name(talk, file) -> None:
+    ours = play(talk, "e7e5 d7d5 c7c5 b7b5")
+    talk.ask("setoption name Game Result value 1-0")
+    (game,) = HabitsFile(file).read("ann other")
+    assert (game.points, game.known, game.lowest) == (1.0, TOLD, 1.0)
+    assert list(game.moves[::2]) == ours
+    assert len(game.scores) == 5
+    assert game.scores[0] == 9
+    talk.ask("ucinewgame")
+    assert len(HabitsFile(file).read()) == 1
+
+
+def test_what_ended_well_is_played_again(talk, file) -> None:
+    HabitsFile(file).add(won())
+    said = talk.ask("ucinewgame", "position startpos", GO)
+    assert said[-1] == "bestmove e2e4 ponder e7e5"
+    assert "info string habits of Ann Other: e2e4 has brought 1/1" in said
+    said = talk.ask("position startpos moves e2e4 e7e5 g1f3 d8g5", GO)
+    assert said[-1] == "bestmove f3g5 ponder a7a6"
+    # He plays something else: it is for the search again.
+    said = talk.ask("position startpos moves e2e4 e7e5 g1f3 b8c6", GO)
+    assert said[-1].startswith("bestmove a2a3")
+
+
+def test_it_is_not_for_others_nor_for_analysis_nor_without_a_file(talk, file) -> None:
+    HabitsFile(file).add(won())
+    for line in ("setoption name UCI_AnalyseMode value true",):
+        said = talk.ask(line, "ucinewgame", "position startpos", GO)
+        assert said[-1].startswith("bestmove a2a3")
+    talk.ask("setoption name UCI_AnalyseMode value false")
+    assert talk.ask("position startpos", GO)[-1].startswith("bestmove e2e4")
+    for line in (
+        "setoption name UCI_Opponent value none none computer Bob",
+        "setoption name UCI_Opponent value",
+    ):
+        said = talk.ask(line, "position startpos", GO)
+        assert said[-1].startswith("bestmove a2a3")
+    talk.ask("setoption name UCI_Opponent value none none human Ann Other")
+    said = talk.ask("setoption name HabitsFile value", "position startpos", GO)
+    assert said[-1].startswith("bestmove a2a3")
+
+
+def test_a_stranger_is_not_remembered(talk, file) -> None:
+    talk.ask("setoption name UCI_Opponent value")
+    play(talk, "e7e5 d7d5 c7c5 b7b5")
+    talk.ask("ucinewgame")
+    assert not file.exists()
+
+
+def test_books_choose_by_how_their_moves_ended(talk, file) -> None:
+    for _ in range(30):
+        HabitsFile(file).add(won(points=0.25))
+        HabitsFile(file).add(won("d2d4 d7d5", points=0.0))
+    said = talk.ask("setoption name OwnBook value true", "setoption name BookVariety value best")
+    assert said == []
+    said = talk.ask("ucinewgame", "position startpos", GO)
+    assert said[-1].startswith("bestmove e2e4")
+
+
+def test_less_time_is_planned_where_he_always_falls(talk, file) -> None:
+    def planned() -> float:
+        talk.ask("debug on")
+        board = "position startpos moves e2e4 e7e5 g1f3 d8g5 f3g5 a7a6 h2h3 h7h6"
+        (line,) = [line for line in talk.ask(board, GO) if "plans" in line]
+        return float(line.split()[3])
+
+    usual = planned()
+    for _ in range(4):
+        HabitsFile(file).add(won(f"{FALL[:29]} h2h3 h7h6 g2g3"))
+    talk.ask("ucinewgame", "position startpos moves e2e4 e7e5 g1f3 d8g5 f3g5 a7a6", GO)
+    assert talk.uci.opponent.thrift == 0.5
+    assert planned() == pytest.approx(usual / 2, abs=0.01)
+
+
+def test_a_damaged_file_is_named_and_left(talk, file) -> None:
+    file.write_text("1. e4 e5\n")
+    said = talk.ask(f"setoption name HabitsFile value {file}")
+    assert said == [
+        f"info string {file} is no file of habits; it stays as it is: name another file; "
+        "playing without it"
+    ]
+    play(talk, "e7e5 d7d5 c7c5 b7b5")
+    talk.ask("ucinewgame")
+    assert file.read_text() == "1. e4 e5\n"
+
+
+def test_the_last_game_is_kept_at_the_end(file) -> None:
+    talk = Conversation()
+    talk.say("setoption name OwnBook value false", f"setoption name HabitsFile value {file}")
+    talk.ask("setoption name UCI_Opponent value none none computer Bob")
+    play(talk, "e7e5 d7d5 c7c5 b7b5")
+    assert talk.uci.close(20.0)
+    assert [game.opponent for game in HabitsFile(file).read()] == ["Bob"]
+
+
+def test_xboards_words(file) -> None:
+    talk = XboardConversation()
+    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={file}", "new")
+    talk.ask("name Ann Other", "sd 3", "time 6000", "otim 600", "usermove e2e4")
+    for move in ("d2d4", "c2c4", "b2b4"):
+        talk.ask("time 6000", "otim 60", f"usermove {move}")
+    talk.ask("result 0-1 {White resigns}")
+    (game,) = HabitsFile(file).read("Ann Other")
+    assert (game.points, game.known, game.side, game.lowest) == (1.0, TOLD, 1, 0.1)
+    assert game.moves[::2] == ("e2e4", "d2d4", "c2c4", "b2b4")
+    assert talk.uci.close(20.0)
+
+
+# The command.
+
+
+def test_show_list_and_forget(file) -> None:
+    for game in (won(), won(), won("d2d4 d7d5", points=0.0), won(opponent="Bob")):
+        HabitsFile(file).add(game)
+    shown = run("habits", "show", "ann other", "--file", file)
+    assert shown.returncode == 0
+    assert "1. e4 e5 2. Nf3 Qg5" in shown.stdout
+    assert "King's Knight Opening" in shown.stdout
+    told = json.loads(run("habits", "show", "Ann Other", "--file", file, "--json").stdout)
+    assert (told["games"], told["sides"]["first"]["points"]) == (3, 2.0)
+    assert [each["played_again"] for each in told["openings"]] == [True, False]
+    listed = json.loads(run("habits", "list", "--file", file, "--json").stdout)
+    assert listed["opponents"][0] == {"name": "Ann Other", "games": 3, "points": 2.0}
+    assert "Bob" in run("habits", "list", "--file", file).stdout
+    assert run("habits", "forget", "Ann Other", "--file", file).stdout == "3 games forgotten\n"
+    gone = run("habits", "show", "Ann Other", "--file", file)
+    assert gone.returncode == 1
+    assert f"no opponent Ann Other in {file}; it knows Bob" in gone.stderr
+
+
+def test_a_file_that_cannot_be_shown(file) -> None:
+    missing = run("habits", "list", "--file", file)
+    assert missing.returncode == 1
+    assert f"there is no file {file}" in missing.stderr
+    file.write_text("x\n")
+    damaged = run("habits", "list", "--file", file)
+    assert damaged.returncode == 1
+    assert "is no file of habits" in damaged.stderr
