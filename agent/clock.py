@@ -120,6 +120,11 @@ class Clock(Generic[Move]):
         """Whether time ends this search, now or after the ponder hit."""
         return self.budget.hard != inf
 
+    @property
+    def running(self) -> bool:
+        """Whether our time runs: the search is not, or no longer, one of a move that is guessed."""
+        return self._started is not None
+
     def start(self) -> None:
         """Let our time run from here: the expected move has been played."""
         if self._started is None:

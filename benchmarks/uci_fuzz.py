@@ -58,6 +58,7 @@ OPTIONS = (
     "OwnTables value {boolean}",
     "SyzygyPath value nowhere",
     "GaviotaPath value nowhere",
+    "ExperienceFile value nowhere/at.all",
     "Debug Log File value <empty>",
     "Contempt value {number}",
 )

@@ -61,6 +61,7 @@ WORDS = {
         "OwnTables={boolean}",
         "SyzygyPath=nowhere",
         "GaviotaPath=nowhere",
+        "ExperienceFile=nowhere/at.all",
         "Evaluation=missing.py:evaluate",
         "Evaluation=handcrafted",
         "Search=mcts",

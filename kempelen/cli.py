@@ -20,6 +20,7 @@ COMMANDS = {
     "bench": "search a fixed set of positions and print nodes and speed",
     "perft": "count the leaves of the tree of legal moves",
     "book": "build, show, merge, prune, check and extend opening books",
+    "experience": "show, merge and prune files of what an engine has learned from its games",
     "tables": "build endgame tables and look into them",
     "epd": "put test suites (EPD) to an engine",
     "regress": "put files of test positions, as Go programs have them, to a GTP engine",

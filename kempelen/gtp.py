@@ -38,6 +38,12 @@ def configure(parser: ArgumentParser) -> None:
         help="mcts, alpha-beta, ... (default: a compiled search, or what suits the game)",
     )
     parser.add_argument(
+        "--experience",
+        default="",
+        metavar="FILE",
+        help="learn from moves whose outcome was not what was predicted, and keep that here",
+    )
+    parser.add_argument(
         "--no-book",
         dest="book",
         action="store_false",
@@ -125,6 +131,7 @@ def _settings(arguments: Namespace) -> Settings:
         options=options,
         algorithm=arguments.algorithm,
         evaluation=arguments.evaluation,
+        experience=arguments.experience,
         book=arguments.book,
         seconds=arguments.time,
         depth=arguments.depth,

@@ -18,6 +18,8 @@ import chess.engine
 import pytest
 import yaml
 
+from agent.experience.lesson import Lesson
+from agent.experience.store import ExperienceFile
 from benchmarks.random_network import random_network
 from kempelen.cli import main
 from kempelen.tournament import settings_from
@@ -72,6 +74,11 @@ HERE: dict[str, dict[str, str]] = {
         "500": "2",
         "200000": "500",
     },
+    "kempelen experience show killers.db": {"killers.db": "one.db"},
+    "kempelen experience merge killers.db other.db -o all.db": {
+        "killers.db other.db": "one.db two.db"
+    },
+    "kempelen experience prune all.db --keep 1000": {"all.db": "one.db"},
     "kempelen book check my.bin": {"my.bin": "my.bin --depth 1"},
     "kempelen book check --depth 10": {"--depth 10": "my.bin --depth 1"},
     "kempelen match --engine agent=chess,name=A --engine cmd=stockfish,option.Hash=16 --tc 10+0.1 "
@@ -138,6 +145,8 @@ HERE: dict[str, dict[str, str]] = {
     },
     "python benchmarks/duel.py . HEAD": {"HEAD": "HEAD --games 2 --nodes 100 --processes 1"},
     "python benchmarks/startup.py": {".py": ".py --runs 1 --no-cold"},
+    "python benchmarks/experience.py --spread 0.2": {".py": ".py --games 4 --nodes 50"},
+    "python benchmarks/experience.py": {".py": ".py --games 4 --nodes 50 --spread 0"},
     "python benchmarks/move_time.py": {".py": ".py --moves 3 --margin 5000"},
     "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
     "python benchmarks/leaf_counts.py": {".py": ".py --trees 2"},
@@ -251,6 +260,9 @@ ELSEWHERE = {
     "10+0.1": "tests/kempelen/test_xboard.py::test_it_plays_a_pair_against_uci",
     "kempelen uci": "tests/kempelen/test_uci.py::test_a_short_conversation",
     "kempelen uci --tune": "tests/test_commands.py::test_the_constants_are_options",
+    "kempelen gtp --game othello --experience FILE": (
+        "tests/kempelen/test_gtp.py::test_experience_is_kept_in_a_file"
+    ),
     "kempelen gtp": "tests/kempelen/test_gtp.py::test_go_on_19x19_without_arguments",
     "kempelen analysis": (
         "tests/kempelen/test_analysis.py::test_all_is_answered_after_the_end_of_input"
@@ -398,6 +410,9 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "".join(game.format(r) + f"1. e4 e5 2. Nf3 Nc6 {r}\n\n" for r in results)
     )
     random_network(32).write(folder / "mine.nnue")
+    lesson = Lesson("chess engine", "start", "e2e4", "after", "e7e5", 30, -90, 8)
+    for name in ("one.db", "two.db"):
+        ExperienceFile(folder / name).add([lesson])
     built = ["book", "build", f"{folder}/repertoire.yaml", "-o", f"{folder}/my.bin"]
     assert main(built) == 0
     return folder

@@ -6,7 +6,7 @@ answer is there at any time; each level orders the next, and its score is what t
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import chess
@@ -14,10 +14,12 @@ import chess
 from agent.chess.aspiration import aspirate
 from agent.chess.crew_search import MAX_DEPTH, CrewSearch
 from agent.chess.rules import KernelBoard
+from agent.chess.table_lessons import write_lessons
 from agent.compiled.crew import NO_LIMIT
 from agent.compiled.scores import score_of
 from agent.compiled.table_memory import TableMemory
 from agent.evaluation import HANDCRAFTED, Evaluation
+from agent.experience.lesson import Lesson
 from agent.limits import Info, Limits, Progress
 
 # Other threads help from this depth on: the levels before are over sooner than threads start, and
@@ -44,10 +46,30 @@ class KernelSearch(CrewSearch):
     ) -> None:
         super().__init__(megabytes, threads, evaluation, selective)
         self._root_moves: dict[int, chess.Move] = {}
+        # What experience knows, and how much of it the table does.
+        self._lessons: Mapping[str, Lesson] = {}
+        self._lessons_order: Sequence[str] = ()
+        self._taught = 0
 
     def resize(self, megabytes: int) -> None:
         """Replace the table by an empty one; raises MemoryError, and keeps it, for want of room."""
         self._table = TableMemory(megabytes)
+        self.learn_from({}, ())
+        self._taught = 0
+
+    def clear(self) -> None:
+        """Empty the table."""
+        super().clear()
+        self.learn_from({}, ())
+        self._taught = 0
+
+    def learn_from(self, lessons: Mapping[str, Lesson], order: Sequence[str]) -> None:
+        """Meet lessons in the tree from the next search on: see `table_lessons`.
+
+        order: in which they were learned; it may grow from one search to the next. An emptied
+        table has forgotten all: they are to be told again.
+        """
+        self._lessons, self._lessons_order = lessons, order
 
     def progress(self) -> Progress[chess.Move]:
         """Tell where the running search stands."""
@@ -76,6 +98,9 @@ class KernelSearch(CrewSearch):
         started = time.perf_counter()
         game = self._crew.first
         worker = game.worker
+        if new := self._lessons_order[self._taught :]:
+            write_lessons(self._table, {key: self._lessons[key] for key in new})
+            self._taught += len(new)
         self._root_moves = {number: game.move(number) for number in _root_moves(game)}
         best: Info[chess.Move] | None = None
         scores = [0] * lines

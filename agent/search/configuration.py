@@ -5,10 +5,11 @@ mcts+playouts=500+solver
 pvs+successors+swing=0.2
 
 Techniques of `Ordering`: ratings, classes, killers, history, last_turn, successors;
-preliminary=PLIES; patterns, those of the game; killer_memory=FILE, which the search's `keep`
-writes. Of `Beyond`: beyond=PLIES, how much deeper leaves are searched where the mover is forced
-or, with swing=VALUE, where the last move changed the evaluation by so much. The other options are
-the algorithm's own parameters.
+preliminary=PLIES; patterns, those of the game. Of `Beyond`: beyond=PLIES, how much deeper leaves
+are searched where the mover is forced or, with swing=VALUE, where the last move changed the
+evaluation by so much. Of `KillerMemory`: killer_memory=FILE, which whoever plays writes;
+surprise=VALUE, a part of a win, by how much an outcome must differ from what was predicted. The
+other options are the algorithm's own parameters.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import dataclass, fields
 from math import inf
 from typing import Any, get_args, get_type_hints
 
+from agent.experience.game_notation import SURPRISE
 from agent.game import Chance, Continued, Game, Patterned
 from agent.search.alpha_beta import Beyond
 from agent.search.catalogue import algorithm
@@ -31,7 +33,8 @@ from agent.search.search import Search
 from agent.search.table import Table
 
 FLAGS = ("ratings", "classes", "killers", "history", "last_turn", "successors", "patterns")
-ORDERINGS = (*FLAGS, "preliminary", "killer_memory")
+ORDERINGS = (*FLAGS, "preliminary")
+MEMORY = ("killer_memory", "surprise")
 BEYOND = ("beyond", "swing")
 # By how many plies a leaf is searched further where only `swing` is given.
 FURTHER = 2
@@ -92,12 +95,17 @@ class Configuration:
         for name, value in self.options.items():
             if name == "table":
                 options[name] = Table(None if value is True else int(value)) if value else None
-            elif name not in ORDERINGS + BEYOND:
+            elif name not in ORDERINGS + BEYOND + MEMORY:
                 options[name] = value
         if self.options.keys() & set(ORDERINGS):
             options["ordering"] = self._ordering(game, evaluate)
         if self.options.keys() & set(BEYOND):
             options["beyond"] = self._beyond(game)
+        if (file := self.options.get("killer_memory")) is not None:
+            surprise = self.options.get("surprise", SURPRISE)
+            options["killer_memory"] = KillerMemory.kept_in(file, game, surprise)
+        elif "surprise" in self.options:
+            raise ValueError(f"{self.text}: surprise needs killer_memory=FILE")
         return (kind or self.kind)(evaluate, self.kind.options(**options))
 
     def _ordering(self, game: Game[Any], evaluate: Callable[[Any], float]) -> Ordering[Any]:
@@ -111,8 +119,6 @@ class Configuration:
             if not isinstance(game, Patterned):
                 raise ValueError(f"{self.text}: {type(game).__name__} has no patterns")
             settings["patterns"] = Patterns(game.patterns, turned=not game.upright)
-        if (file := settings.pop("killer_memory", None)) is not None:
-            settings["refutations"] = KillerMemory.kept_in(file)
         return Ordering(**settings)
 
     def _beyond(self, game: Game[Any]) -> Beyond:
@@ -159,7 +165,7 @@ def _wanted(kind: type[Search[Any]], option: str, value: Any) -> str:
         return "" if isinstance(value, bool) or is_size else "a number of entries, or alone"
     if option in ("preliminary", "beyond"):
         return "" if is_number and value == int(value) > 0 else "a number of plies"
-    if option == "swing":
+    if option in ("swing", "surprise"):
         return "" if is_number and value > 0 else "a value above 0"
     if option == "killer_memory":
         return "" if isinstance(value, str) else "the name of a file"
@@ -180,6 +186,7 @@ _GIVEN = {
     "beyond",
     "bounds",
     "ending",
+    "killer_memory",
     "node_limit",
     "observe",
     "ordering",
@@ -192,7 +199,7 @@ def _options(kind: type[Search[Any]]) -> list[str]:
     """Return the names of an algorithm's options, as they may be written."""
     names = _names(kind)
     own = [each for each in names if each not in _GIVEN]
-    return [*ORDERINGS, *(BEYOND if "beyond" in names else ()), *own]
+    return [*ORDERINGS, *MEMORY, *(BEYOND if "beyond" in names else ()), *own]
 
 
 def _names(kind: type[Search[Any]]) -> list[str]:

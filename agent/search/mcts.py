@@ -13,6 +13,7 @@ from math import inf, log, sqrt
 from random import Random
 from typing import Any, Generic, Literal, TypeVar
 
+from agent.experience.lesson import Lesson
 from agent.game import CHANCE, Chance, Game, Simulated
 from agent.games.batch_evaluation import BatchEvaluation
 from agent.games.chance import draw_event
@@ -166,6 +167,10 @@ class UCT(Search[Move]):
 
     def _root(self, game: Game[Move], depth: int) -> float:
         return self.search(game, depth).value
+
+    def _believes(self, lesson: Lesson, depth: int) -> bool:
+        """Believe every lesson: playouts go to the end, whatever is known on the way."""
+        return True
 
     def _plant(self, game: Game[Move], depth: int) -> float | None:
         """Begin a new tree here; return the position's value instead if it is a leaf."""

@@ -8,7 +8,6 @@ from typing import Any, Generic, TypeVar
 from agent.game import Classed, Game, Gridded, Rated
 from agent.search.counts import Counts
 from agent.search.ending import AS_PLAYED, Ending, limited
-from agent.search.killer_memory import KillerMemory
 from agent.search.patterns import Patterns
 
 Move = TypeVar("Move")
@@ -26,8 +25,7 @@ class Ordering(Generic[Move]):
     'Búsqueda con adversario'). preliminary: do that only above this level of the tree, by the
     values that the positions of the level back up (the preliminary order there). patterns: the
     moves of board patterns that match ('Búsqueda con adversario'). refutations: the moves that
-    cut off in the very positions, which the caller keeps for as long as he likes, in a dict or
-    in a `KillerMemory` (the permanent killer memory of 'Fundamentos de IA 10').
+    cut off in the very positions, which the caller keeps for as long as he likes.
 
     Best first: the move of the table or a refutation, patterns, well rated moves, killers, by
     history, badly rated moves; among equals by class, then by the last turn, then by the value
@@ -153,11 +151,6 @@ class Ordering(Generic[Move]):
             self._killers.add(ply, move)
         if self._history is not None:
             self._history.add(game.turn, move, depth)
-
-    def keep(self) -> None:
-        """Write the refutations to their file, if they have one (see `KillerMemory.keep`)."""
-        if isinstance(self.refutations, KillerMemory):
-            self.refutations.keep()
 
     def clear(self) -> None:
         """Forget everything but the refutations, which are the caller's."""

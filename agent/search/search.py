@@ -5,16 +5,18 @@ read are `minimax`, then `negamax`, then `alpha_beta`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import copysign, inf, nextafter
 from typing import Any, ClassVar, Generic, TypeVar
 
+from agent.experience.lesson import Lesson
 from agent.game import CHANCE, Game, Valued
 from agent.limits import Cp, Info
 from agent.search.counts import Counts, SearchStopped
 from agent.search.ending import AS_PLAYED, MOST, Ending, limited
 from agent.search.heuristic_pruning import Pruned
+from agent.search.killer_memory import KillerMemory, trusted
 from agent.search.ordering import Ordering
 from agent.search.symmetry import Folded
 
@@ -49,11 +51,13 @@ class SearchOptions:
 
     ending: what finished games are worth (see agent.search.ending: a win outranks every
     evaluation). ordering: the order in which moves are tried; the game's own without it.
+    killer_memory: positions that surprises have shown the worth of, which are not searched again.
     node_limit: the most nodes to visit.
     """
 
     ending: Ending = AS_PLAYED
     ordering: Ordering[Any] | None = None
+    killer_memory: KillerMemory[Any] | None = None
     node_limit: float = inf
 
 
@@ -86,6 +90,9 @@ class Search(ABC, Generic[Move]):
         self.evaluate = evaluate
         self.ending = options.ending
         self.ordering: Ordering[Move] | None = options.ordering
+        self.killer_memory: KillerMemory[Move] | None = options.killer_memory
+        # What it knows in this search, by the keys of positions.
+        self._lessons: Mapping[Hashable, Lesson] = {}
         self.node_limit = options.node_limit
         self.stopped = False
         # Only these moves are tried at the root, if there are any.
@@ -153,11 +160,6 @@ class Search(ABC, Generic[Move]):
         if self.ordering is not None:
             self.ordering.clear()
 
-    def keep(self) -> None:
-        """Write what was learned for good to its file, if there is one (see `Ordering.keep`)."""
-        if self.ordering is not None:
-            self.ordering.keep()
-
     @abstractmethod
     def _root(self, game: Game[Move], depth: int) -> float:
         """Return the value of the position for its mover; `_lines[0]` is then its variation."""
@@ -168,6 +170,8 @@ class Search(ABC, Generic[Move]):
         self._max = turn if ply % 2 == 0 else 1 - turn
         self._root_ply = ply
         self._lines = [()] * (ply + 2)
+        if self.killer_memory is not None:
+            self._lessons = self.killer_memory.lessons()
         inner: Any = game
         while isinstance(inner, (Pruned, Folded)):
             if isinstance(inner, Pruned):
@@ -205,10 +209,27 @@ class Search(ABC, Generic[Move]):
         if outcome is not None:
             self.counts.leaves += 1
             return self._ending.value(-outcome if game.turn else outcome, ply)
+        if self._lessons and ply > 0:
+            lesson = self._lessons.get(game.key())
+            if lesson is not None and self._believes(lesson, depth):
+                self.counts.leaves += 1
+                return self._learned(-lesson.found, ply)
         if depth > 0:
             return None
         self.counts.leaves += 1
         return self._evaluation(game, ply)
+
+    def _believes(self, lesson: Lesson, depth: int) -> bool:
+        """Tell whether a position is worth what play has shown, and need not be searched."""
+        return trusted(lesson, depth)
+
+    def _learned(self, outcome: float, ply: int) -> float:
+        """Return the value inside the search of an outcome that play has shown, for the mover."""
+        if abs(outcome) >= 1:
+            return self._ending.value(copysign(1.0, outcome), ply)
+        if abs(outcome) > HALF_A_WIN:  # the way back from `as_outcome`
+            return copysign(HALF_A_WIN**2 / (1 - abs(outcome)), outcome)
+        return outcome
 
     def _evaluation(self, game: Game[Move], ply: int) -> float:
         """Evaluate a visited node for its mover."""

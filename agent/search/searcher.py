@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 from agent.game import Game
 from agent.limits import Cp, Info, Limits, Progress
 from agent.search.counts import SearchStopped
+from agent.search.killer_memory import KillerMemory
 from agent.search.search import Search
 
 Move = TypeVar("Move")
@@ -32,8 +33,18 @@ class GameSearcher(Generic[Move]):
         return self._search.counts.nodes
 
     def keep(self) -> None:
-        """Write what was learned for good to its file; raises OSError or ValueError."""
-        self._search.keep()
+        """Write what was learned for good to its file."""
+        if self._search.killer_memory is not None:
+            self._search.killer_memory.experience.close()
+
+    @property
+    def killer_memory(self) -> KillerMemory[Move] | None:
+        """What the search knows from play; whoever plays may set another, and writes it."""
+        return self._search.killer_memory
+
+    @killer_memory.setter
+    def killer_memory(self, memory: KillerMemory[Move] | None) -> None:
+        self._search.killer_memory = memory
 
     def arm(self) -> None:
         """Reset the stop flag, before a search."""

@@ -1,7 +1,8 @@
 """`kempelen lab`: search algorithms at work, for those who teach and learn them.
 
-`run` compares algorithms on the same positions, `trace` prints an algorithm's steps, `draw`
-draws its tree, `plot` its leaves against depth and branching, and `solve` solves a game.
+`run` compares algorithms on the same positions, `play` lets them play, `trace` prints an
+algorithm's steps, `draw` draws its tree, `plot` its leaves against depth and branching, and
+`solve` solves a game.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 # name: module of this package, one line of help.
 ACTIONS = {
     "run": ("comparison", "compare algorithms on the same positions"),
+    "play": ("play", "play games, and learn from surprises with a killer memory"),
     "trace": ("trace", "print the steps of an algorithm"),
     "draw": ("draw", "draw the tree that an algorithm searches"),
     "plot": ("plot", "plot leaves against depth and branching, with the theory"),

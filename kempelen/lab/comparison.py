@@ -108,7 +108,6 @@ def _measure(
     except SearchStopped:
         pass
     seconds = time.perf_counter() - began
-    search.keep()
     value, pv, decided = None, [], False
     if found is not None:
         value, pv, decided = found.value, write_line(at.game, found.pv), found.decided

@@ -43,17 +43,43 @@ SPANISH = {
     ),
     "odd": "impar",
     "even": "par",
-    "a memory of {} positions holds nothing; use 1 or more": (
-        "una memoria de {} posiciones no guarda nada; use 1 o más"
+    "{}: surprise needs killer_memory=FILE": "{}: surprise requiere killer_memory=FICHERO",
+    "{} is a game of chance: nothing is learned from its outcomes": (
+        "{} es un juego de azar: de sus desenlaces no se aprende nada"
     ),
-    "these killer moves cannot be kept in {}: {}": (
-        "estas jugadas asesinas no se pueden guardar en {}: {}"
+    "{} algorithms cannot play one game; name one or two": (
+        "{} algoritmos no pueden jugar una partida; nombre uno o dos"
     ),
+    "{}: in a game of chance outcomes are luck, not experience": (
+        "{}: en un juego de azar los desenlaces son suerte, no experiencia"
+    ),
+    "{}: its positions cannot be kept: {}": "{}: sus posiciones no se pueden guardar: {}",
+    "experience {}: {}": "experiencia {}: {}",
+    "experience {}: {}; {}": "experiencia {}: {}; {}",
+    "experience {}: its folder does not exist": "experiencia {}: su carpeta no existe",
+    "experience {}: it holds no experience; name another file": (
+        "experiencia {}: no contiene experiencia; nombre otro fichero"
+    ),
+    "experience {}: written by another version of this program": (
+        "experiencia {}: la escribió otra versión de este programa"
+    ),
+    "{}; experience stays with this file until then": (
+        "{}; hasta entonces la experiencia sigue en este fichero"
+    ),
+    "it is damaged: restore it from a copy, or name another file": (
+        "está dañado: recupérelo de una copia o nombre otro fichero"
+    ),
+    "another program uses it: end that one": "otro programa lo usa: termínelo",
+    "make room on its disk": "haga sitio en su disco",
+    "it must be writable": "se ha de poder escribir en él",
+    "it and its folder must be writable": "se ha de poder escribir en él y en su carpeta",
+    "file is not a database": "no es una base de datos",
+    "database is locked": "la base de datos está en uso",
+    "database disk image is malformed": "la base de datos está dañada",
     "{} is neither number, word nor tuple": "{} no es ni número, ni palabra, ni tupla",
     "{} cannot be read: {}": "{} no se puede leer: {}",
     "it is no regular file": "no es un fichero corriente",
     "it is larger than {} KiB": "ocupa más de {} KiB",
-    "{} holds no killer moves: {}": "{} no contiene jugadas asesinas: {}",
     "{} cannot be watched: its class has __slots__ without __dict__": (
         "{} no se puede observar: su clase tiene __slots__ sin __dict__"
     ),
@@ -249,6 +275,14 @@ SPANISH = {
         "compara, sigue, dibuja y representa algoritmos de búsqueda en cualquier juego, y resuelve "
         "juegos"
     ),
+    "play games, and learn from surprises with a killer memory": (
+        "juega partidas, y aprende de las sorpresas con una memoria asesina"
+    ),
+    "who plays, one for both sides or two that change sides (default: alpha-beta)": (
+        "quién juega, uno por ambos bandos o dos que cambian de bando (por defecto: alpha-beta)"
+    ),
+    "so many games (default: 1)": "tantas partidas (por defecto: 1)",
+    "print a JSON object a game": "imprime un objeto JSON por partida",
     "compare algorithms on the same positions": "compara algoritmos en las mismas posiciones",
     "print the steps of an algorithm": "escribe los pasos de un algoritmo",
     "draw the tree that an algorithm searches": "dibuja el árbol que un algoritmo recorre",

@@ -41,6 +41,9 @@ SPANISH = {
     "expand": "expande",
     "false": "FALSO",
     "first": "primero",
+    "game": "partida",
+    "known from experience": "conocida por experiencia",
+    "learned": "aprendido",
     "from memory": "de la memoria",
     "it holds for deep trees; here R^d is below the minimum": (
         "vale para árboles profundos; aquí R^d queda por debajo del mínimo"
@@ -62,6 +65,7 @@ SPANISH = {
     "player": "jugador",
     "playout": "simulación",
     "playouts": "simulaciones",
+    "points": "puntos",
     "position": "posición",
     "positions": "posiciones",
     "positions solved": "posiciones resueltas",
@@ -81,6 +85,7 @@ SPANISH = {
     "step": "paso",
     "stopped": "detenido",
     "strategy": "estrategia",
+    "surprise": "sorpresa",
     "table hits": "aciertos en tabla",
     "test": "prueba",
     "the first player": "el primer jugador",

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from agent.compiled.source import USUAL_MEANS, CompiledSource, Means
 from agent.evaluation import HANDCRAFTED
+from agent.experience.game_notation import SURPRISE, name_of
+from agent.experience.searcher import ExperiencedSource
 from agent.game import CHANCE, Chance, Game
 from agent.games import catalogue
 from agent.games.chance import draw_event
@@ -21,6 +23,9 @@ from agent.games.stones import PASS
 from agent.limits import Info, Limits, Overtime, Result, SideClock
 from agent.memory_budget import MemoryBudget
 from agent.player import USUAL_PACE, Pace, Player, describe
+from agent.search import configuration
+from agent.search.killer_memory import KillerMemory
+from agent.search.searcher import GameSearcher
 from agent.search.source import GameSource
 from agent.sources import judge_of, source_for
 from agent.threads.task_thread import Job
@@ -35,7 +40,7 @@ from protocols.gtp.values import COLOURS, Call
 from protocols.permissions import LOCAL, Permissions
 
 if TYPE_CHECKING:
-    from agent.player import Advisor
+    from agent.player import Advisor, Source
 
 RESIGN = "resign"
 # Of what a search remembers, where other sessions have all the rest.
@@ -49,17 +54,19 @@ class Settings:
     """What is to be played, and how.
 
     game: as agent.games.catalogue finds it; options: of its class. algorithm: as
-    agent.search.configuration reads it; what suits the game without it. evaluation: whose it is,
-    as in agent.evaluation. book: ask books and solved values before searching. seconds: for a
-    move while no clock runs. depth, nodes: the most for a move, if given. means: what the search
-    may use. resigns: lost games of Go are given up, by the rate. ponders: think on after a move.
-    longest_pv: the most moves of a line that an analysis shows.
+    agent.search.configuration reads it; what suits the game without it. evaluation: whose it is, as
+    in agent.evaluation. experience: the file of what play has taught, if any. book: ask books and
+    solved values before searching. seconds: for a move while no clock runs. depth, nodes: the most
+    for a move, if given. means: what the search may use. resigns: lost games of Go are given up, by
+    the rate. ponders: think on after a move. longest_pv: the most moves of a line that an analysis
+    shows.
     """
 
     game: str = "go"
     options: Mapping[str, Any] = field(default_factory=dict)
     algorithm: str | None = None
     evaluation: str = HANDCRAFTED.name
+    experience: str = ""
     book: bool = True
     seconds: float = 5.0
     depth: int | None = None
@@ -121,8 +128,9 @@ class GtpPlay(ABC):
         self._random = Random(settings.means.seed)
         self._advisor: GameAdvisor[Any] = GameAdvisor(self._find_advisors)
         self._source = self._find_source(settings)
+        self._memory = self._find_memory()
         self._player: Player[Game[Any], Any] = Player(
-            self._source,
+            self._heeding(self._source),
             Aloud(report),
             GameReader(),
             OVERHEAD,
@@ -177,6 +185,11 @@ class GtpPlay(ABC):
             self._search_with(settings)
             self.settings = settings
 
+    def keep(self) -> None:
+        """Write what was learned for good, when all is over."""
+        if self._memory is not None:
+            self._memory.experience.close()
+
     def give_memory_back(self) -> None:
         """Give the part of the budget back; the searches must have ended."""
         if self._budget is not None:
@@ -186,6 +199,7 @@ class GtpPlay(ABC):
     def new_game(self) -> None:
         """Forget what was learned of the last game but for good, and start the clocks again."""
         self._source.new_game()
+        self._begin_learning()
         self._advisor.new_game()
         self._player.new_game()
         self.start_clocks(self._system)
@@ -305,7 +319,8 @@ class GtpPlay(ABC):
         source = self._find_source(settings)
         self._source.keep()
         self._source.close(0.0)
-        self._source = self._player.source = source
+        self._source = source
+        self._player.source = self._heeding(source)
         source.start()
 
     def _find_source(self, settings: Settings) -> GameSource[Any] | CompiledSource[Any]:
@@ -317,6 +332,50 @@ class GtpPlay(ABC):
             evaluation=settings.evaluation,
             means=settings.means,
         )
+
+    # Experience: what play has taught, in games without chance.
+
+    def learn(self) -> None:
+        """Learn from the result if the game is over, and write what was learned."""
+        if self._memory is None:
+            return
+        outcome = self.board.game.outcome()
+        if outcome is not None:
+            first = max(-1.0, min(1.0, outcome))
+            self._memory.experience.conclude(lambda game: -first if game.turn else first)
+        self._memory.experience.flush()
+
+    def _find_memory(self) -> KillerMemory[Any] | None:
+        """Return the memory that is asked for; raises ValueError if there can be none."""
+        algorithm = self.settings.algorithm
+        options = configuration.read(algorithm).options if algorithm else {}
+        file = self.settings.experience or options.get("killer_memory")
+        if not file:
+            return None
+        surprise = options.get("surprise", SURPRISE)
+        return KillerMemory.kept_in(file, self.board.game, surprise, self.report)
+
+    def _heeding(self, source: GameSource[Any] | CompiledSource[Any]) -> Source[Game[Any], Any]:
+        """Return a source whose searches heed experience, if there is any."""
+        if self._memory is None:
+            return source
+        return ExperiencedSource(source, self._memory.experience, prepare=self._teach)
+
+    def _teach(self, searcher: object) -> None:
+        """Let a plain search meet the lessons in its tree."""
+        if isinstance(searcher, GameSearcher):
+            searcher.killer_memory = self._memory
+
+    def _begin_learning(self) -> None:
+        """Begin another game, which may be of another size."""
+        if self._memory is None:
+            return
+        if self._memory.experience.notation.game == name_of(self.board.game):
+            self._memory.experience.new_game()
+        else:
+            self._memory.experience.close()
+            self._memory = self._find_memory()
+            self._player.source = self._heeding(self._source)
 
     def _judge(self, game: Go) -> Statuses:
         return judge_of(self._source, game)(game)

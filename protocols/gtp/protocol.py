@@ -69,6 +69,7 @@ class Gtp(GtpPlay):
         ended = self._player.close(timeout)
         if ended:
             self._source.keep()
+            self.keep()
             self.give_memory_back()
         return self._source.close(max(deadline - time.monotonic(), 0.0)) and ended
 
@@ -86,6 +87,7 @@ class Gtp(GtpPlay):
                 self.send(success(call, text))
         finally:
             self._room.release()
+        self.learn()
         if self._moved and self.settings.ponders:
             self._ponder()
 

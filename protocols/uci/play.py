@@ -11,10 +11,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from agent.chess.engine import Engine
-from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO
+from agent.chess.experience import ChessNotation
+from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO, WeakSearch
 from agent.chess.reader import BoardReader
 from agent.chess.settings import FINAL_CHOICES, SEARCHES, USUAL_MEGABYTES
 from agent.evaluation import HANDCRAFTED, NETWORK, check
+from agent.experience.memory import Experience
+from agent.experience.searcher import ExperiencedSource
 from agent.limits import Info, Progress, Result
 from agent.memory_budget import MemoryBudget
 from agent.player import Player
@@ -68,7 +71,11 @@ class ChessPlay(ABC):
             else make_engine(self.note)
         )
         self.book = BookAdvisor(self.note)
-        self.player = Player(self.engine, self, BoardReader(), advisors=(self.book,), turns=turns)
+        self.experience: Experience[chess.Board, chess.Move] = Experience(
+            ChessNotation(), self.note
+        )
+        source = ExperiencedSource(self.engine, self.experience, self._heeds, self._teach)
+        self.player = Player(source, self, BoardReader(), advisors=(self.book,), turns=turns)
         self._send = send
         self._ends: float | None = None
 
@@ -91,6 +98,8 @@ class ChessPlay(ABC):
         """Stop everything; return whether all threads ended within about `timeout` seconds."""
         deadline = time.monotonic() + timeout
         ended = self.player.close(timeout)
+        if ended:
+            self.experience.close()
         return self.engine.close(max(deadline - time.monotonic(), 0.0)) and ended
 
     # What the player, the engine and the book tell.
@@ -126,6 +135,8 @@ class ChessPlay(ABC):
         """Take the next position for one of another game."""
         self.player.new_game()
         self.player.do(lambda job: self.engine.new_game())
+        if self.experience.active:
+            self.player.do(lambda job: self.experience.new_game())
 
     def set_analysing(self, analysing: bool) -> None:
         """Analyse positions rather than play a game, or the other way round."""
@@ -144,6 +155,34 @@ class ChessPlay(ABC):
         """Use another evaluation, unless it is seen at once that there is none."""
         check(spec)
         self.change_engine(lambda engine: engine.set_evaluation(spec))
+
+    def change_experience(self, path: str) -> None:
+        """Learn from the outcomes of moves, and keep that in a file; "" to do neither."""
+
+        def change(engine: Engine) -> None:
+            self.experience.use(path)
+            engine.clear()
+
+        self.change_engine(change)
+
+    def learn_result(self, points: int) -> None:
+        """Learn from the end of a game: 1 for White's win, -1 for Black's, 0 for a draw."""
+
+        def conclude(job: Job) -> None:
+            self.experience.conclude(lambda board: points if board.turn else -points)
+            self.experience.flush()
+
+        self.player.do(conclude)
+
+    def _heeds(self, searcher: object) -> bool:
+        """Tell whether a search is to heed experience: to play a game as well as can be."""
+        return not (self.player.patient or isinstance(searcher, WeakSearch))
+
+    def _teach(self, searcher: object) -> None:
+        """Let the compiled alpha-beta meet the lessons in its tree."""
+        learn = getattr(searcher, "learn_from", None)
+        if learn is not None:
+            learn(self.experience.by_position_after, self.experience.order)
 
     def change_log(self, path: str) -> None:
         """Log to another file."""
@@ -282,5 +321,6 @@ SHARED: tuple[Option[ChessPlay], ...] = (
         default=FINAL_CHOICES[0],
         choices=FINAL_CHOICES,
     ),
+    Option("ExperienceFile", "string", ChessPlay.change_experience, trusted=True),
     Option("Debug Log File", "string", ChessPlay.change_log, trusted=True),
 )

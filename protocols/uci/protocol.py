@@ -128,6 +128,7 @@ class Uci(ChessPlay):
     def result(self, result: Result[chess.Move]) -> None:
         """Answer a `go`."""
         self._send(result_line(result))
+        self.experience.flush()
 
     # The commands, in the order of the table.
 

@@ -26,6 +26,7 @@ TABLES = {"syzygy": Engine.use_syzygy, "gaviota": Engine.use_gaviota}
 _NAMING = {
     "BookFile": "file",
     "Debug Log File": "file",
+    "ExperienceFile": "file",
     "SyzygyPath": "path",
     "GaviotaPath": "path",
 }

@@ -344,6 +344,7 @@ class XboardPlay(ChessPlay):
             self._answer_pings(search)
             if search.wanted and search.purpose is Purpose.MOVE:
                 self.carry_on()
+        self.experience.flush()
 
     def _make_move(self, search: Undertaking, result: Result[chess.Move]) -> None:
         self.owes, self._moved = False, True

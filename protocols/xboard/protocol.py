@@ -7,6 +7,7 @@ Source: 'Chess Engine Communication Protocol', version 2, by Tim Mann and H.G. M
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -206,6 +207,14 @@ class Xboard(XboardPlay):
         self.halt()
         self._leave_analysis()
         self.mode, self.owes, self.paused = Mode.FORCE, False, False
+
+    def _end_game(self, text: str) -> None:
+        self._force(None)
+        result, _, comment = text.partition(" ")
+        points = {"1-0": 1, "0-1": -1, "1/2-1/2": 0}.get(result)
+        # What ended otherwise than on the board tells nothing of the moves.
+        if points is not None and not re.search("time|forfeit|disconnect|abort|illegal", comment):
+            self.learn_result(points)
 
     def _go(self, _: None) -> Replies:
         self._expect_position()
@@ -460,7 +469,7 @@ COMMANDS: dict[str, Command] = {
     "?": Command(parse_nothing, Xboard._move_now, "move now"),
     "ping": Command(parse_text, Xboard._ping, "N: answer pong N when all before is done"),
     "draw": Command(parse_nothing, Xboard._draw, "a draw is offered"),
-    "result": Command(parse_text, Xboard._force, "RESULT {COMMENT}: the game is over"),
+    "result": Command(parse_text, Xboard._end_game, "RESULT {COMMENT}: the game is over"),
     "setboard": Command(parse_text, Xboard._set_board, "FEN: set up a position"),
     "edit": Command(parse_text, Xboard._refuse_edit, "refused, for setboard"),
     "hint": Command(parse_nothing, Xboard._hint, "suggest a move"),

@@ -11,6 +11,7 @@ import pytest
 from agent.border import files
 from agent.border.user_code import load_module
 from agent.games.go import Go
+from agent.games.nim import Nim
 from agent.games.tree import read_tree
 from agent.search.killer_memory import KillerMemory
 from kempelen import cli
@@ -51,7 +52,7 @@ READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "book of a game": (lambda file: game_book.read(file, Go()), "book.yaml"),
     "evaluation": (lambda file: load_module(str(file), "evaluation"), "evaluation.py"),
     "tree": (read_tree, "tree.yaml"),
-    "killer memory": (KillerMemory.kept_in, "killers.json"),
+    "killer memory": (lambda file: KillerMemory.kept_in(file, Nim()), "killers.db"),
     "game of Go": (read_sgf, "game.sgf"),
     "suite": (suite.read, "suite.epd"),
     "state of a tuning": (TUNING.load, "state.json"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.experience.store import ExperienceFile
 from tests import in_process
 from tests.support import program
 
@@ -35,6 +36,21 @@ def test_go_on_19x19_without_arguments():
     done = gtp("showboard\nquit\nname\n", "--playouts", "1")
     assert done.stdout.splitlines()[1].startswith("19 . . .")
     assert "Kempelen" not in done.stdout
+
+
+def test_experience_is_kept_in_a_file(tmp_path):
+    """Of a compiled search, too."""
+    file = tmp_path / "experience.db"
+    moves = "".join(f"genmove {'bw'[ply % 2]}\n" for ply in range(42))
+    options = ["--game", "connect-four", "--no-book", "--depth", "1", "--time", "60"]
+    done = gtp(moves, *options, "--experience", file)
+    assert done.returncode == 0
+    lessons = ExperienceFile(file).lessons()
+    assert lessons
+    assert f"kempelen: experience: {lessons[0].move} was worth " in done.stderr
+    refused = gtp("", "--game", "pig", "--experience", file)
+    assert refused.returncode == 2
+    assert "outcomes are luck, not experience" in refused.stderr
 
 
 def test_options():

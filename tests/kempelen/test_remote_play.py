@@ -150,7 +150,8 @@ async def test_a_game_that_the_server_was_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "option", ["Debug Log File", "Evaluation", "BookFile", "SyzygyPath", "GaviotaPath"]
+    "option",
+    ["Debug Log File", "Evaluation", "BookFile", "SyzygyPath", "GaviotaPath", "ExperienceFile"],
 )
 async def test_no_file_is_opened_for_strangers(option: str, tmp_path: Path) -> None:
     async with running(makers=MAKERS) as run, calling(run) as caller:

@@ -1,62 +1,136 @@
 import pytest
 
+from agent.experience.game_notation import GameNotation
+from agent.experience.memory import Experience
 from agent.game import find_move
 from agent.games import catalogue as games
-from agent.search.alpha_beta import AlphaBeta, AlphaBetaOptions
+from agent.limits import Cp, Info
+from agent.search import configuration
+from agent.search.catalogue import algorithms
 from agent.search.killer_memory import KillerMemory
-from agent.search.ordering import Ordering
 
 
-@pytest.mark.parametrize("name", ["checkers", "chess", "connect-four", "nim", "othello"])
-def test_it_outlives_the_program(name, tmp_path):
-    file = tmp_path / "killers.json"
-    game, evaluate = games.new_game(name), games.evaluation(name)
-    memory = KillerMemory()
-    first = AlphaBeta(evaluate, AlphaBetaOptions(ordering=Ordering(refutations=memory)))
-    value = first.search(game, 3).value
-    memory.write(file)
-    kept = KillerMemory.read(file)
-    assert dict(kept) == dict(memory)
-    second = AlphaBeta(evaluate, AlphaBetaOptions(ordering=Ordering(refutations=kept)))
-    assert second.search(game, 3).value == value
-    assert second.counts.nodes <= first.counts.nodes
+def info(game, text, value, depth=4):
+    return Info(depth, Cp(0), (find_move(game, text),), expected=value)
 
 
-def test_a_killer_is_known_in_the_next_game():
-    game, evaluate = games.new_game("tic-tac-toe"), games.evaluation("tic-tac-toe")
-    for text in ("a3", "b3", "a2"):
+def played(name, moves, **options):
+    game = games.new_game(name, **options)
+    for text in moves.split():
         game.play(find_move(game, text))
-    memory = KillerMemory()
-    nodes = []
-    for _ in range(2):
-        search = AlphaBeta(evaluate, AlphaBetaOptions(ordering=Ordering(refutations=memory)))
-        search.search(game, 2, -1, 0.5)
-        nodes.append(search.counts.nodes)
-    game.play(find_move(game, "c3"))
-    assert game.text(memory[game.key()]) == "a1"
-    assert nodes[1] < nodes[0]
+    return game
 
 
-def test_the_oldest_are_forgotten():
-    memory = KillerMemory(2)
-    for key in ("a", "b", "a", "c"):
-        memory[key] = 1
-    assert list(memory) == ["a", "c"]
-    with pytest.raises(ValueError, match="use 1 or more"):
-        KillerMemory(0)
+def surprised(game, move, reply, after, report=lambda message: None):
+    """Return a memory of a move that was thought to win and then lost."""
+    memory = KillerMemory(Experience(GameNotation(game), report))
+    memory.experience.remember()
+    memory.experience.note(game, info(game, move, 0.5))
+    game.play(find_move(game, move))
+    game.play(find_move(game, reply))
+    memory.experience.note(game, info(game, after, -0.25))
+    game.undo()
+    game.undo()
+    return memory
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[1]", '[["a"]]', '{"x": 1}', "[[{}, 1]]"])
-def test_a_file_of_something_else_is_refused(tmp_path, text):
-    file = tmp_path / "killers.json"
-    file.write_text(text)
-    with pytest.raises(ValueError, match=r"killers\.json holds no killer moves"):
-        KillerMemory.read(file)
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("checkers", {}), ("chess", {}), ("connect-four", {}), ("nim", {}), ("othello", {"size": 4})],
+)
+def test_it_outlives_the_program(name, options, tmp_path):
+    game = games.new_game(name, **options)
+    memory = KillerMemory.kept_in(tmp_path / "killers.db", game)
+    first = next(iter(game.moves()))
+    memory.experience.note(game, Info(3, Cp(0), (first,), expected=0.3))
+    game.play(first)
+    game.play(reply := next(iter(game.moves())))
+    memory.experience.note(game, Info(3, Cp(0), (next(iter(game.moves())),), expected=-0.3))
+    memory.experience.close()
+    game.undo()
+    kept = KillerMemory.kept_in(tmp_path / "killers.db", game)
+    assert dict(kept.lessons()) == dict(memory.lessons())
+    (lesson,) = kept.lessons().values()
+    assert kept.lessons()[game.key()] is lesson
+    assert (lesson.predicted, lesson.found, lesson.times) == (0.3, -0.3, 1)
+    assert lesson.reply == game.text(reply)
+    assert lesson.depth == 5  # as deep as a search of it would have had to look
+
+
+def test_only_surprises_are_stored():
+    game = played("connect-four", "")
+    heard = []
+    memory = surprised(game, "4", "4", "3", heard.append)
+    assert len(memory.lessons()) == 1
+    assert heard == ["experience: 4 was worth 0.5, and is -0.25 after 4"]
+    calm = KillerMemory(Experience(GameNotation(game)))
+    calm.experience.remember()
+    calm.experience.note(game, info(game, "4", 0.5))
+    game.play(find_move(game, "4"))
+    game.play(find_move(game, "4"))
+    calm.experience.note(game, info(game, "3", 0.495))
+    assert not calm.lessons()
+
+
+@pytest.mark.parametrize("name", [name for name in algorithms() if name != "b-star"])
+def test_every_algorithm_knows_the_move_in_its_tree(name):
+    """The move that looked best is not played where it leads to what was a surprise."""
+    game = played("tic-tac-toe", "a3 b3 a2")  # a1 must be taken, or it loses
+    evaluate = games.evaluation("tic-tac-toe")
+    found = configuration.read("alpha-beta").new(game, evaluate).search(game, 3)
+    assert game.text(found.move) == "a1"
+    memory = surprised(game, "a1", "c3", "b2")
+    written = configuration.read(name)
+    search = written.new(game, evaluate, seed=1)
+    search.killer_memory = memory
+    events = []
+    game.play(find_move(game, "a1"))
+    wanted = game.key()
+    game.undo()
+    learned = search._learned
+    search._learned = lambda outcome, ply: events.append((outcome, ply)) or learned(outcome, ply)
+    search.search(game, 3)
+    assert (0.25, 1) in events or not written.plays(game)
+    assert memory.lessons()[wanted].found == -0.25
+
+
+def test_a_deeper_search_looks_for_itself():
+    game = played("connect-four", "")
+    memory = surprised(game, "4", "4", "3")
+    evaluate = games.evaluation("connect-four")
+
+    def nodes(depth, memory):
+        search = configuration.read("minimax").new(game, evaluate)
+        search.killer_memory = memory
+        search.search(game, depth)
+        return search.counts.nodes
+
+    (lesson,) = memory.lessons().values()
+    assert lesson.depth == 6
+    assert nodes(5, memory) < nodes(5, None)
+    for known in memory.experience.known(game).values():
+        object.__setattr__(known, "depth", 1)
+    assert nodes(4, memory) == nodes(4, None)
+
+
+def test_a_file_of_something_else_is_refused(tmp_path):
+    file = tmp_path / "killers.db"
+    for text in ("{}", "[1]", "SQLite format 3\0 and so on"):
+        file.write_text(text)
+        with pytest.raises(ValueError, match=r"killers\.db: .*damaged"):
+            KillerMemory.kept_in(file, games.new_game("nim"))
+        assert file.read_text() == text
 
 
 def test_what_cannot_be_kept_is_refused(tmp_path):
-    memory = KillerMemory()
-    memory[frozenset()] = 1
-    with pytest.raises(ValueError, match="cannot be kept"):
-        memory.write(tmp_path / "killers.json")
+    class Strange:
+        turn = 0
+
+        def key(self):
+            return frozenset()
+
+    with pytest.raises(ValueError, match="Strange: its positions cannot be kept"):
+        KillerMemory.kept_in(tmp_path / "killers.db", Strange())
+    with pytest.raises(ValueError, match="luck, not experience"):
+        KillerMemory.kept_in(tmp_path / "killers.db", games.new_game("pig"))
     assert not list(tmp_path.iterdir())

@@ -100,13 +100,11 @@ def test_each_game_begins_with_a_new_search_and_what_cannot_be_kept_is_told():
     made.source.new_game()
     assert len(made.evaluations) == before + 1
 
-    class Forgetful(AlphaBeta):
+    class Forgetful(GameSearcher):
         def keep(self):
             raise OSError("disk full")
 
     reports = []
-    source = GameSource(
-        lambda evaluate: GameSearcher(Forgetful(evaluate)), own, None, reports.append
-    )
+    source = GameSource(lambda evaluate: Forgetful(AlphaBeta(evaluate)), own, None, reports.append)
     source.new_game()
     assert reports == ["disk full"]

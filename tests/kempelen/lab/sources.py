@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 # Whose errors can reach a user of the lab. The rest of chess is the engine's.
-FOLDERS = ("agent/search", "agent/games", "kempelen/lab")
+FOLDERS = ("agent/search", "agent/experience", "agent/games", "kempelen/lab")
 FILES = (
     "agent/evaluation.py",
     "agent/game.py",

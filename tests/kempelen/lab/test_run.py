@@ -167,14 +167,6 @@ def test_patterns_of_the_board_order_moves(lab):
     assert ordered["counts"]["leaves"] < bare["results"][0]["counts"]["leaves"]
 
 
-def test_the_permanent_killer_memory_is_kept(lab, tmp_path):
-    arguments = ["--game", "tic-tac-toe", "--depth", "5", "--algorithm"]
-    arguments.append(f"alpha-beta+killer_memory={tmp_path / 'killers.json'}")
-    first, second = (results(lab, *arguments)["results"][0] for _ in range(2))
-    assert first["value"] == second["value"]
-    assert second["counts"]["leaves"] < first["counts"]["leaves"]
-
-
 def test_leaves_are_searched_further_after_a_swing(lab):
     arguments = ["--game", "tic-tac-toe", "--depth", "3", "--algorithm"]
     names = ["alpha-beta", "alpha-beta+swing=0.3", "alpha-beta+swing=0.3+beyond=4"]
@@ -212,6 +204,7 @@ def test_progressive_deepening(lab):
         (["--game", "nim", "--algorithm", "alpha-beta+beyond=2"], "use swing=VALUE"),
         (["--game", "nim", "--algorithm", "pvs+swing=0"], "swing must be a value above 0"),
         (["--game", "nim", "--algorithm", "pvs+killer_memory"], "must be the name of a file"),
+        (["--game", "nim", "--algorithm", "pvs+surprise=0.1"], "surprise needs killer_memory=FILE"),
         (["--game", "chess", "--fold"], "chess has no symmetries to --fold"),
         (["--game", "nim", "--deepen", "even", "--depth", "1"], "there is no even depth up to 1"),
     ],

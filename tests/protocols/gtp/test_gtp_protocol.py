@@ -2,6 +2,7 @@ import time
 
 import pytest
 
+from agent.experience.store import ExperienceFile
 from agent.games import catalogue
 from agent.games.stones import PASS
 from agent.search.catalogue import algorithms
@@ -175,23 +176,28 @@ def test_books_and_solved_values_are_asked_before_a_search(start, game, begun, a
 
 
 def test_the_permanent_killer_memory_goes_from_game_to_game(start, tmp_path):
-    file = tmp_path / "killers.json"
-    options = {"game": "othello", "size": 4, "depth": 6, "seconds": 60.0}
+    file = tmp_path / "killers.db"
+    options = {"game": "connect-four", "depth": 1, "seconds": 60.0, "book": False}
     algorithm = f"alpha-beta+killer_memory={file}"
 
-    def nodes(talk):
-        talk.answer("reg_genmove b")
-        return talk.gtp._source._search.progress().nodes
+    def moves(talk):
+        talk.answer("clear_board")
+        said = [talk.answer(f"genmove {'bw'[ply % 2]}") for ply in range(42)]
+        return [text for text in said if text.startswith("=")]
 
     first = start(**options, algorithm=algorithm)
-    before = nodes(first)
-    assert not file.exists()
-    first.answer("clear_board")
-    assert file.exists()
-    assert nodes(start(**options, algorithm=algorithm)) < before
+    before = moves(first)
+    lessons = ExperienceFile(file).lessons()
+    assert any(lesson.refutes and lesson.found == -1 for lesson in lessons)  # the game's result
+    first.answer("quit")
+    again = start(**options, experience=str(file))
+    assert moves(again) != before == moves(start(**options, algorithm="alpha-beta"))
     file.write_text("{")
-    with pytest.raises(ValueError, match=r"killers\.json holds no killer moves"):
-        start(**options, algorithm=algorithm)
+    for settings in ({"algorithm": algorithm}, {"experience": str(file)}):
+        with pytest.raises(ValueError, match=r"killers\.db: it holds no experience"):
+            start(**options, **settings)
+    with pytest.raises(ValueError, match="luck, not experience"):
+        start(game="pig", experience=str(tmp_path / "luck.db"))
 
 
 def test_other_sizes_have_no_book(start):

@@ -1,0 +1,125 @@
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from agent.experience.lesson import Lesson
+from agent.experience.store import ExperienceError, ExperienceFile
+
+
+def lesson(move="e2e4", found=-100.0, **more):
+    return Lesson("chess engine", "start", move, f"after {move}", "e7e5", 30.0, found, 8, **more)
+
+
+@pytest.fixture
+def file(tmp_path):
+    return ExperienceFile(tmp_path / "experience.db")
+
+
+def test_a_file_appears_with_its_first_lesson(file):
+    assert file.lessons() == file.news() == []
+    assert not file.path.exists()
+    file.add([lesson()])
+    assert ExperienceFile(file.path).lessons() == [lesson()]
+
+
+def test_what_was_played_again_is_known_better(file):
+    file.add([lesson()])
+    file.add([lesson(found=0.0)])
+    (known,) = file.lessons()
+    assert (known.predicted, known.found, known.times) == (30, -50, 2)
+    for _ in range(3):
+        file.add([lesson(found=0.0)])
+    (known,) = file.lessons()
+    assert known.found == -100 / 16  # old outcomes fade
+    file.add([lesson(found=-100, times=5)], later=False)
+    (known,) = file.lessons()
+    assert (known.found, known.times) == ((-100 / 16 - 100) / 2, 10)
+
+
+def test_news_are_what_others_have_written_since(file):
+    other = ExperienceFile(file.path)
+    file.add([lesson("e2e4"), lesson("d2d4")])
+    assert {each.move for each in other.news()} == {"e2e4", "d2d4"}
+    assert other.news() == []
+    file.add([lesson("d2d4")])
+    assert [(each.move, each.times) for each in other.news()] == [("d2d4", 2)]
+
+
+def test_the_least_useful_go_where_there_are_too_many(tmp_path):
+    file = ExperienceFile(tmp_path / "small.db", most=3)
+    file.add([lesson("a2a3", times=2)])
+    for move in ("b2b3", "c2c3", "d2d3"):
+        file.add([lesson(move)])
+    assert {each.move for each in file.lessons()} == {"a2a3", "c2c3", "d2d3"}
+    file.note_use([(lesson("c2c3").key, 4)])
+    assert file.prune(1) == 2
+    assert [(each.move, each.used) for each in file.lessons()] == [("c2c3", 4)]
+    assert file.prune(1) == 0
+
+
+WRITER = """
+import sys
+from agent.experience.lesson import Lesson
+from agent.experience.store import ExperienceFile
+file = ExperienceFile(sys.argv[1])
+for number in range(40):
+    own = Lesson("g", f"{sys.argv[2]} {number}", "m", "a", "r", 1, 0, 1)
+    file.add([own, Lesson("g", "shared", "m", "a", "r", 1, 0, 1)])
+"""
+
+
+def test_many_processes_lose_nothing(file):
+    """Also one that is killed: what it has written is whole."""
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, file.path, name]) for name in "abc"]
+    victim = subprocess.Popen([sys.executable, "-c", WRITER, file.path, "victim"])
+    while not any(each.position.startswith("victim") for each in file.lessons()):
+        assert victim.poll() in (None, 0)
+    victim.kill()
+    victim.wait()
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    found = file.lessons()
+    of_victim = sum(each.position.startswith("victim") for each in found)
+    (shared,) = (each for each in found if each.position == "shared")
+    assert len(found) == 3 * 40 + of_victim + 1
+    assert shared.times == 3 * 40 + of_victim
+
+
+def test_another_program_that_holds_it_is_told_of(file):
+    file.add([lesson()])
+    file.patience = 0.01
+    held = sqlite3.connect(file.path)
+    held.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(ExperienceError, match="another program uses it: end that one"):
+        file.add([lesson()])
+    held.close()
+    file.add([lesson()])
+
+
+def test_files_that_cannot_be_used_are_named_and_stay(file, tmp_path):
+    file.add([lesson(str(number)) for number in range(500)])
+    content = bytearray(file.path.read_bytes())
+    content[4096 * 3 : 4096 * 6] = os.urandom(4096 * 3)
+    file.path.write_bytes(content)
+    with pytest.raises(ExperienceError, match=r"experience\.db: .*it is damaged: restore it"):
+        ExperienceFile(file.path)
+    assert file.path.read_bytes() == content
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as database:
+        database.execute("CREATE TABLE lesson (x)")
+    database.close()
+    with pytest.raises(ExperienceError, match="it holds no experience; name another file"):
+        ExperienceFile(other)
+    with pytest.raises(ExperienceError, match="its folder does not exist"):
+        ExperienceFile(tmp_path / "none" / "x")
+    with pytest.raises(ExperienceError, match="Is a directory"):
+        ExperienceFile(tmp_path)
+    newer = ExperienceFile(tmp_path / "newer.db")
+    newer.add([lesson()])
+    with sqlite3.connect(newer.path) as database:
+        database.execute("PRAGMA user_version = 9")
+    database.close()
+    with pytest.raises(ExperienceError, match="another version"):
+        ExperienceFile(newer.path)

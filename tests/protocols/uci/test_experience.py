@@ -1,0 +1,95 @@
+"""`ExperienceFile`, with the compiled engine: what one game teaches the next."""
+
+import pytest
+
+from agent.experience.store import ExperienceFile
+from protocols.permissions import Permissions
+from protocols.uci.protocol import Uci
+
+
+class Talk:
+    def __init__(self, permissions=None):
+        self.heard = []
+        more = {} if permissions is None else {"permissions": permissions}
+        self.uci = Uci("x", "y", self.heard.append, lambda path: None, **more)
+
+    def say(self, *lines):
+        for line in lines:
+            self.heard += list(self.uci.handle_line(line))
+        assert self.uci.player.wait(60)
+        heard, self.heard[:] = list(self.heard), []
+        return heard
+
+    def best(self, position, limit="nodes 3000"):
+        lines = self.say(f"position {position}", f"go {limit}")
+        (best,) = (line.split()[1] for line in lines if line.startswith("bestmove"))
+        return best, lines
+
+
+@pytest.fixture
+def talk():
+    made = []
+
+    def start(*arguments):
+        made.append(Talk(*arguments))
+        made[-1].say("isready")
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.uci.close(20)
+
+
+def test_an_error_is_not_made_twice_and_nothing_changes_without_a_file(talk, tmp_path):
+    file = tmp_path / "My experience.db"
+    first = talk()
+    before = first.best("startpos")
+    first.say(f"setoption name ExperienceFile value {file}", "ucinewgame")
+    move, lines = first.best("startpos")
+    assert (move, lines[-1]) == (before[0], before[1][-1])
+    # The next value is far below what is now said to have been predicted.
+    board_after = f"startpos moves {move} a7a6"
+    first.uci.experience._thoughts[-1].value = 900.0
+    _, told = first.best(board_after)
+    assert any(line.startswith(f"info string experience: {move} was worth 900") for line in told)
+    (lesson,) = ExperienceFile(file).lessons()
+    assert (lesson.move, lesson.reply) == (move, "a7a6")
+
+    def again(session, *settings):
+        session.say(*settings, "ucinewgame")
+        return session.best("startpos")[0]
+
+    other = talk()
+    file_option = f"setoption name ExperienceFile value {file}"
+    off = "setoption name ExperienceFile value"
+    bad = ExperienceFile(file)
+    for _ in range(6):  # what it is worth falls to a loss
+        bad.add([lesson.__class__(**{**_fields(lesson), "found": -1000.0})])
+    assert again(other, file_option) != move
+    assert again(other, "setoption name UCI_AnalyseMode value true") == move
+    assert again(other, "setoption name UCI_AnalyseMode value false") != move
+    assert again(other, off) == move
+
+
+def _fields(lesson):
+    return {name: getattr(lesson, name) for name in lesson.__slots__}
+
+
+def test_a_file_that_is_damaged_is_named_and_the_engine_plays_on(talk, tmp_path):
+    file = tmp_path / "damaged.db"
+    file.write_bytes(b"SQLite format 3\0" + bytes(1000))
+    session = talk()
+    (told,) = session.say(f"setoption name ExperienceFile value {file}")
+    assert str(file) in told
+    assert "damaged" in told
+    assert not session.uci.experience.active
+    assert session.best("startpos")[0]
+    assert file.read_bytes() == b"SQLite format 3\0" + bytes(1000)
+
+
+def test_strangers_have_no_file(talk, tmp_path):
+    session = talk(Permissions())
+    assert not any("ExperienceFile" in line for line in session.say("uci"))
+    (told,) = session.say(f"setoption name ExperienceFile value {tmp_path / 'file'}")
+    assert told == "info string ExperienceFile is not offered here"
+    assert not session.uci.experience.active

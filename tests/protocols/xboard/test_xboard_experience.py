@@ -1,0 +1,28 @@
+"""What xboard tells of a game's end is an outcome that is learned from."""
+
+import pytest
+
+from agent.experience.store import ExperienceFile
+
+
+@pytest.fixture
+def playing(conversation, tmp_path):
+    file = tmp_path / "experience.db"
+    conversation.ask(f"option ExperienceFile={file}", "new", "sd 1", "usermove e2e4")
+    assert conversation.xboard.player.wait(20)
+    return conversation, file
+
+
+def found(conversation, file, line):
+    conversation.ask(line)
+    assert conversation.xboard.player.wait(20)
+    return [lesson.found for lesson in ExperienceFile(file).lessons()]
+
+
+def test_a_lost_game_teaches(playing):
+    assert found(*playing, "result 1-0 {White mates}") == [-1000]
+
+
+@pytest.mark.parametrize("line", ["result 1-0 {Black forfeits on time}", "result * {}"])
+def test_what_did_not_end_on_the_board_teaches_nothing(playing, line):
+    assert found(*playing, line) == []
