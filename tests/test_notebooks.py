@@ -78,6 +78,21 @@ def test_the_laboratory_prunes_and_looks_beyond_the_horizon(laboratory):
 
 
 @pytest.mark.thorough
+def test_the_laboratory_does_not_err_twice(laboratory):
+    """As O the memory has the even games: a corner loses the first, the others are drawn."""
+    games = printed(laboratory, "memory = ").split("game ")[2::2]
+    assert [game.splitlines()[2].split()[1] for game in games] == ["c1", "b3", "b3"]
+    assert [game.splitlines()[2].endswith("known from experience") for game in games] == [
+        False,
+        True,
+        True,
+    ]
+    assert [
+        next(line for line in game.splitlines() if line.startswith("result")) for game in games
+    ] == ["result 1", "result 0", "result 0"]
+
+
+@pytest.mark.thorough
 def test_the_laboratory_shows_its_pictures(laboratory):
     drawn = [cell for cell in laboratory.cells if cell.source.startswith("draw(")]
     assert len(drawn) >= 7
