@@ -23,6 +23,11 @@ def printed(notebook, beginning):
     return "".join(output.text for output in cell.outputs if output.output_type == "stream")
 
 
+def rows(text, algorithm):
+    """The cells of an algorithm's rows of a table: algorithm, value, move, leaves, ..."""
+    return [line.split() for line in text.splitlines() if line.startswith(algorithm)]
+
+
 @pytest.mark.thorough
 def test_the_laboratory_prints_the_run_of_the_notes(laboratory):
     text = printed(laboratory, 'lab("trace --game tree --algorithm sss-star")')
@@ -37,6 +42,54 @@ def test_the_laboratory_solves_and_compares(laboratory):
     assert "el segundo jugador gana" in printed(laboratory, 'lab("solve --game grundy')
     assert "the first player wins" in printed(laboratory, "chomp = folder")
     assert "Knuth-Moore" in printed(laboratory, 'lab("run --game random-tree')
+
+
+@pytest.mark.thorough
+def test_the_laboratory_finds_moves_without_values(laboratory):
+    """B* looks below one of two moves; BNS parts one of three from the others."""
+    expanded = [
+        line.split()[1]
+        for line in printed(
+            laboratory, "lab(\"trace --game tic-tac-toe --moves 'b2 a1 a3 c1"
+        ).splitlines()
+        if " expand" in line
+    ]
+    assert expanded == ["ε", "1"]
+    asked = printed(laboratory, 'lab(f"trace --tree {shlex.quote(str(small))} --algorithm bns')
+    assert [asked.count(window) for window in ("(-1, 0)", "(3, 4)", "(2, 3)")] == [12, 8, 10]
+
+
+@pytest.mark.thorough
+def test_the_laboratory_prunes_and_looks_beyond_the_horizon(laboratory):
+    whole, pruned = (
+        rows(text, "minimax")
+        for text in printed(
+            laboratory, 'lab("run --game connect-four --depth 5 --algorithm minimax,alpha-beta")'
+        ).split("theory", 1)
+    )
+    assert int(pruned[0][3]) < int(whole[0][3]) / 100
+    assert pruned[0][1] != whole[0][1]
+    moves = [row[2] for row in rows(printed(laboratory, "horizon = "), "alpha-beta")]
+    assert moves == ["a3", "a3", "a3", "b3"]
+    (further,) = rows(printed(laboratory, 'lab(f"{horizon}'), "alpha-beta+swing")
+    everywhere = rows(printed(laboratory, "horizon = "), "alpha-beta")[-1]
+    assert further[2] == "b3"
+    assert int(further[5]) < int(everywhere[5])
+
+
+@pytest.mark.thorough
+def test_the_laboratory_does_not_err_twice(laboratory):
+    """As O the memory has the even games: a corner loses the first, the others are drawn."""
+    games = printed(laboratory, "memory = ").split("game ")[2::2]
+    assert [game.splitlines()[2].split()[1] for game in games] == ["c1", "b3", "b3"]
+    assert [game.splitlines()[2].endswith("known from experience") for game in games] == [
+        False,
+        True,
+        True,
+    ]
+    assert [
+        next(line for line in game.splitlines() if line.startswith("result")) for game in games
+    ] == ["result 1", "result 0", "result 0"]
 
 
 @pytest.mark.thorough

@@ -83,7 +83,7 @@ class BStar(Search[Move]):
 
     def _root(self, game: Game[Move], depth: int) -> float:
         root = self._node(game, (), None, depth)
-        if root.is_settled():
+        if depth <= 0 or game.outcome() is not None:
             return -root.pessimistic
         cursor = Cursor(game)
         current = root

@@ -20,8 +20,7 @@ class Pruned(Generic[Move]):
     factor: the number of moves at the root. Below, each node has as many as its parent less its
     own rank among its siblings, but at least one, since only a finished game has none. The rank
     is that of `evaluate`, a cheap evaluation of the positions that the moves lead to; a move that
-    wins ranks before all others. counts: where the positions evaluated are counted; a search sets
-    its own.
+    wins ranks before all others. counts: where the positions evaluated are counted.
     """
 
     def __init__(self, game: Written[Move], evaluate: Callable[[Any], float], factor: int) -> None:
@@ -34,6 +33,11 @@ class Pruned(Generic[Move]):
         # For each node on the way here, once its moves are ranked: its key and the moves.
         self._ranked: list[tuple[Hashable, list[Move]] | None] = [None]
         self._ending = AS_PLAYED.plain() if isinstance(game, Valued) else AS_PLAYED
+
+    def counted_in(self, counts: Counts) -> None:
+        """Count there from now on; what an earlier search has asked here is asked again."""
+        self.counts = counts
+        self._ranked[-1] = None
 
     @property
     def turn(self) -> int:

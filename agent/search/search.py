@@ -175,7 +175,7 @@ class Search(ABC, Generic[Move]):
         inner: Any = game
         while isinstance(inner, (Pruned, Folded)):
             if isinstance(inner, Pruned):
-                inner.counts = self.counts
+                inner.counted_in(self.counts)
             inner = inner.game
         self._valued = isinstance(inner, Valued)
         self._whole = self._valued and inner.whole_values

@@ -93,6 +93,8 @@ def run(arguments: Namespace) -> int:
     chosen = algorithms.read(arguments.algorithm, subjects[0])
     for algorithm in chosen:
         subjects[0].search(algorithm, seed=arguments.seed)  # refused before anything is measured
+    # Before any search: a pruned game asks for evaluations, which the last search would count.
+    known = _theory(subjects[0], arguments.seed)
     runs = product(enumerate(subjects, 1), chosen)
     measured = list(
         with_progress(
@@ -101,7 +103,6 @@ def run(arguments: Namespace) -> int:
             words.language(arguments.lang)("searching"),
         )
     )
-    known = _theory(subjects[0], arguments.seed)
     if arguments.json:
         results = [_as_json(each) for each in measured]
         head = {"game": subjects[0].name, "depth": subjects[0].depth, "theory": known}

@@ -142,6 +142,14 @@ class TestBStar:
         search = BStar(evaluate, BStarOptions(bounds=lambda game: (-1, 1), strategy=strategy))
         assert search.search(RandomTree(3, 4, seed=1), 4).move is not None
 
+    def test_a_position_of_known_value_has_a_move_all_the_same(self, strategy):
+        game = TicTacToe()
+        for move in (0, 1, 2, 4, 3, 5, 7, 6):  # neither side has a line left
+            game.play(move)
+        assert game.bounds() == (0, 0)
+        found = BStar(evaluate, BStarOptions(strategy=strategy)).search(game, 9)
+        assert (found.value, found.move) == (0, 8)
+
     def test_equal_moves_do_not_hold_it_up(self, strategy):
         assert (
             BStar(evaluate, BStarOptions(strategy=strategy)).search(Tree([[1, 1], [1, 1]]), 2).value

@@ -136,6 +136,16 @@ def test_evaluations_are_a_column(lab):
     assert pruned["evaluations"] > pruned["leaves"]
 
 
+def test_of_a_pruned_game_only_what_the_search_asked_is_counted(lab):
+    """Theory asks the game for its moves too, 200 times over."""
+    game = ["--game", "connect-four", "--depth", "5", "--factor", "4", "--algorithm"]
+    minimax, pvs, again = (
+        results(lab, *game, each)["results"] for each in ("minimax,pvs", "pvs", "pvs,minimax")
+    )
+    assert {each["counts"]["evaluations"] for each in (minimax[0], again[1])} == {232}
+    assert pvs[0]["counts"] == minimax[1]["counts"] == again[0]["counts"]
+
+
 def test_a_branching_factor_below_the_minimum_is_no_count(lab):
     """R^d tells how the leaves grow; two plies deep it is less than can be done."""
     tree = ["--game", "random-tree", "--size", "3", "--algorithm", "alpha-beta"]
