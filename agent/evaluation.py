@@ -238,8 +238,8 @@ def _split(spec: str) -> tuple[str, str]:
         return user_code.split(spec, "evaluation")
     except user_code.UserCodeError:
         raise EvaluationError(
-            f"evaluation {spec!r} is not 'handcrafted', 'nnue:FILE', 'learned:FILE', "
-            "'module:function' or 'FILE.py:function'"
+            f"evaluation {spec!r} is not 'handcrafted', 'nnue:FILE', 'module:function' or "
+            "'FILE.py:function' (nor, of a game that was learned, 'learned:FILE')"
         ) from None
 
 

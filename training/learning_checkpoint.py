@@ -58,7 +58,7 @@ def read(path: Path, made_with: dict[str, Any]) -> LearningCheckpoint | None:
 
     Raises LearningError if the file is damaged, or of a run with other settings, which it names.
     """
-    remedy = "name another checkpoint, or remove this one"
+    remedy = "name another file with -o, or remove this one"
     try:
         with open_file(path) as file:
             content = file.read()

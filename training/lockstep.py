@@ -127,7 +127,8 @@ def play_game(
         if full:
             kept = root.priors
             root.priors = _noisy(kept, settings.noise, random)
-        playouts = settings.playouts if full else max(settings.playouts // 4, 1)
+        # The root's own counts as one, and at least one more says which move to play.
+        playouts = max(settings.playouts if full else settings.playouts // 4, 2)
         while root.visits < playouts:
             yield from _playout(game, root, encoding, settings, chance, random)
         if full:

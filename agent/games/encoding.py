@@ -120,7 +120,7 @@ def from_json(said: dict[str, Any]) -> PositionEncoding:
     view, size, vocabulary = said["view"], said["size"], said["vocabulary"]
     if view not in ("features", "grid", "text") or not 0 < int(size) <= 1 << 20:
         raise ValueError(f"there is no view {view!r} of {size!r} numbers")
-    measures = tuple(map(str, said["measures"]))
+    measures = tuple(map(str, said.get("measures", ())))
     return PositionEncoding(view, int(size), tuple(map(str, vocabulary)), measures)
 
 

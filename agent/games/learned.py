@@ -36,13 +36,15 @@ class LearnedEvaluation:
 
     def _seen(self, game: Any) -> bytes:
         try:
+            if not hasattr(game, "text"):  # such as the board of a chess program
+                raise ValueError(f"{type(game).__name__} is no game of the catalogue")
             return self.network.encoding.take(game)
         except (AttributeError, ValueError) as error:
-            network = self.network
-            options = " ".join(f"{name}={value}" for name, value in network.options.items())
+            options = " ".join(f"{name}={value}" for name, value in self.network.options.items())
+            learned = f"{self.network.game} {options}".rstrip()
             raise EvaluationError(
-                f"evaluation {self.name} was learned for {network.game} {options}".rstrip()
-                + f" and cannot judge this game: {error}"
+                f"evaluation {self.name} was learned for {learned} and cannot judge this game: "
+                f"{error}"
             ) from None
 
     def _take(self, game: Any, moves: list[Any]) -> Taken:
