@@ -6,7 +6,7 @@ object is one mutable position with its history. A game whose states are cheap t
 a stack of them behind `play` and `undo`.
 
 `Game` is enough for every search. `Rated`, `Classed`, `Patterned`, `Bounded`, `Continued`,
-`Symmetric`, `Featured`, `Measured` and `Simulated` are what a game may offer besides: hints for
+`Symmetric`, `Featured`, `Measurable` and `Simulated` are what a game may offer besides: hints for
 the order of moves, bounds of a position, the moves on which a leaf is continued, positions that are
 alike, positions as numbers, measures of them, and playouts of its own. `Valued` says what its ends
 are worth. A game that people see and play is `Written` too.
@@ -157,7 +157,7 @@ class Featured(Protocol):
 
 
 @runtime_checkable
-class Measured(Protocol):
+class Measurable(Protocol):
     """A game that names what is worth knowing of a position, for weights to be learned."""
 
     def measures(self) -> Mapping[str, float]:

@@ -44,6 +44,7 @@ HERE: dict[str, dict[str, str]] = {
     },
     "kempelen match --help": {},
     "kempelen lab --help": {},
+    "kempelen lab learn": {"learn": "learn --game nim --steps 1 --games 2 --playouts 8"},
     "kempelen listen --help": {},
     "kempelen listen --new-token alice --tokens tokens": {},
     "kempelen sprt 13 37 50 25 3 --elo1 4": {},

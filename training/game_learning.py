@@ -79,6 +79,7 @@ class GameLearner:
         self._store = LessonStore(self._encoding, self.symmetries, settings.kept)
         outputs = 1 + (self._encoding.outputs if settings.neurons else 0)
         shape = [self._encoding.inputs, *settings.neurons, outputs]
+        # No step has this number: each has random numbers of its own.
         start = random_layers(shape, np.random.default_rng((settings.seed, settings.steps)))
         self._learner = AdamLearner(start)
 

@@ -8,7 +8,7 @@ later. What the bytes say depends on what the game offers, the first of these th
     text        what is shown of the game: each character where it stands, in one of BUCKETS inputs
 
 Beside them there is an input for who is to move, and one for each of the game's measures, where
-they are asked for (agent.game.Measured). Moves are numbered in a vocabulary of their texts,
+they are asked for (agent.game.Measurable). Moves are numbered in a vocabulary of their texts,
 found by playing games at random; a move that is not in it has the last number.
 """
 
@@ -23,7 +23,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from agent.game import CHANCE, Featured, Gridded, Measured, Written
+from agent.game import CHANCE, Featured, Gridded, Measurable, Written
 
 Floats = npt.NDArray[np.float32]
 View = Literal["features", "grid", "text"]
@@ -135,7 +135,7 @@ def encoding_of(game: Written[Any], seed: int = 0, *, measured: bool = False) ->
         view, size = "features", int(np.asarray(game.features()).size)
     elif isinstance(game, Gridded):
         view, size = "grid", sum(map(len, game.grid()))
-    measures = tuple(game.measures()) if measured and isinstance(game, Measured) else ()
+    measures = tuple(game.measures()) if measured and isinstance(game, Measurable) else ()
     return PositionEncoding(view, size, _vocabulary(game, seed), measures)
 
 

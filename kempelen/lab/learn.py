@@ -6,11 +6,12 @@ import contextlib
 import json
 import sys
 import time
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agent.evaluation import HANDCRAFTED
 from kempelen import __version__, game_arguments, pictures
 from kempelen.lab import words
 from kempelen.numbers import positive
@@ -82,7 +83,7 @@ def run(arguments: Namespace) -> int:
         pictures.save(curves(history, say), arguments.plot)
     seconds = sum(step["seconds"] for step in history)
     if arguments.json:
-        print(json.dumps({"file": str(path), **_manifest(settings, history)}))
+        print(json.dumps({"file": str(path), **_manifest(settings, history), "history": history}))
         return 0
     last = history[-1]
     print(
@@ -118,6 +119,8 @@ def _settings(arguments: Namespace) -> LearningSettings:
     from training.game_learning import LearningSettings
     from training.lockstep import PlaySettings
 
+    if arguments.evaluation != HANDCRAFTED.name:
+        raise ValueError("an evaluation is what is learned: leave --evaluation out")
     kind, options = game_arguments.chosen(arguments, {"seed": arguments.seed})
     is_network = arguments.what == NETWORK
     return LearningSettings(
@@ -132,12 +135,15 @@ def _settings(arguments: Namespace) -> LearningSettings:
 
 
 def _manifest(settings: LearningSettings, history: list[dict[str, float]]) -> dict[str, Any]:
+    """Return what the file says of itself: the same, however long it took."""
     return {
         "made by": f"Kempelen {__version__}",
         "licence": "GPL-3.0-or-later",
         "source": "Games of what was learned against itself, from nothing.",
         "settings": settings.decisive(),
-        "history": history,
+        "history": [
+            {name: value for name, value in step.items() if name != "seconds"} for step in history
+        ],
     }
 
 
@@ -151,7 +157,8 @@ def _progress(settings: LearningSettings, say: words.Say) -> Iterator[Callable[[
 
     def report(step: int, left: int) -> None:
         games = settings.games - left
-        text = f"{say('step')} {step + 1}/{settings.steps}: {games}/{settings.games} {say('games')}"
+        number = min(step + 1, settings.steps)
+        text = f"{say('step')} {number}/{settings.steps}: {games}/{settings.games} {say('games')}"
         print(f"\r{text}, {time.monotonic() - began:.0f} s ", end="", file=sys.stderr, flush=True)
 
     try:
@@ -162,7 +169,4 @@ def _progress(settings: LearningSettings, say: words.Say) -> Iterator[Callable[[
 
 def _layers(text: str) -> tuple[int, ...]:
     """Read numbers of neurons by commas."""
-    try:
-        return tuple(positive(each) for each in text.split(","))
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no number of neurons: write 256,128") from None
+    return tuple(positive(each) for each in text.split(","))

@@ -172,8 +172,8 @@ SPANISH = {
     "{} was {}, is {}": "{} era {}, es {}",
     "name another checkpoint, or remove this one": "nombre otro, o borre este",
     "name another file with -o, or remove this one": "nombre otro con -o, o borre este",
-    "{} is no number of neurons: write 256,128": (
-        "{} no es un número de neuronas: escriba 256,128"
+    "an evaluation is what is learned: leave --evaluation out": (
+        "una evaluación es lo que se aprende: quite --evaluation"
     ),
     "evaluation {}: only chess is evaluated by networks": (
         "evaluación {}: solo el ajedrez se evalúa con redes"

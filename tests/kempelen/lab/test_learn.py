@@ -36,6 +36,7 @@ def test_json_tells_how_it_was_learned(lab, tmp_path):
         (["--neurons", "8,x"], "argument --neurons: expected a whole number above 0, not 'x'"),
         (["-o", "nowhere/t.learned"], "nowhere/t.learned: there is no folder nowhere"),
         (["--plot", "curves.txt"], "curves.txt is no picture: its name must end in"),
+        (["--evaluation", "mine.py:f"], "leave --evaluation out"),
         (["--steps", "0"], "argument --steps: expected a whole number above 0, not '0'"),
     ],
     ids=lambda each: each if isinstance(each, str) else " ".join(each),
