@@ -5,6 +5,7 @@
     nnue:FILE            any other network
     module:function      a function of an importable module
     FILE.py:function     a function of a file
+    learned:FILE         what `kempelen lab learn` has learned of a game, in that game
 
 A plain function takes a `chess.Board` (position and rights, no history) and returns
 centipawns for the side to move. A function decorated with `@evaluator` is compiled into the kernel:
@@ -149,6 +150,7 @@ def batched(size: int = 64) -> Callable[[PlainFunction], BatchedEvaluator]:
 
 HANDCRAFTED = Evaluation("handcrafted")
 NETWORK = "nnue"
+LEARNED = "learned"
 SHIPPED_NETWORK = Path(__file__).with_name("chess") / "shipped.nnue"
 
 
@@ -162,6 +164,9 @@ def load(spec: str) -> Evaluation:
         return HANDCRAFTED
     if network_file(spec) is not None:
         raise EvaluationError(f"evaluation {spec}: only chess is evaluated by networks")
+    if (file := learned_file(spec)) is not None:
+        # It brings in NumPy, and belongs to the games.
+        return Evaluation(spec, python=importlib.import_module("agent.games.learned").load(file))
     place, name = _split(spec)
     try:
         module = user_code.load_module(place, "evaluation")
@@ -183,7 +188,8 @@ def load(spec: str) -> Evaluation:
 
 def check(spec: str) -> None:
     """Raise EvaluationError for a spec that cannot be right, without running any code of it."""
-    if not _is_built_in(spec) and network_file(spec) is None:
+    built_in = _is_built_in(spec) or network_file(spec) is not None
+    if not built_in and learned_file(spec) is None:
         place, _ = _split(spec)
         try:
             user_code.check(place, "evaluation")
@@ -197,6 +203,12 @@ def network_file(spec: str) -> str | None:
     if kind.lower() != NETWORK:
         return None
     return file if colon else str(SHIPPED_NETWORK)
+
+
+def learned_file(spec: str) -> str | None:
+    """Return the file of what was learned that a spec names, None if it names something else."""
+    kind, colon, file = spec.strip().partition(":")
+    return file if colon and kind.lower() == LEARNED else None
 
 
 def _require_call(spec: str, function: Callable[..., Any], *arguments: str) -> None:
@@ -227,7 +239,7 @@ def _split(spec: str) -> tuple[str, str]:
     except user_code.UserCodeError:
         raise EvaluationError(
             f"evaluation {spec!r} is not 'handcrafted', 'nnue:FILE', 'module:function' or "
-            "'FILE.py:function'"
+            "'FILE.py:function' (nor, of a game that was learned, 'learned:FILE')"
         ) from None
 
 

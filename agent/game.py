@@ -6,13 +6,13 @@ object is one mutable position with its history. A game whose states are cheap t
 a stack of them behind `play` and `undo`.
 
 `Game` is enough for every search. `Rated`, `Classed`, `Patterned`, `Bounded`, `Continued`,
-`Symmetric`, `Featured` and `Simulated` are what a game may offer besides: hints for the order of
-moves, bounds of a position, the moves on which a leaf is continued, positions that are alike,
-positions as numbers, and playouts of its own. `Valued` says what its ends are worth. A game that
-people see and play is `Written` too.
+`Symmetric`, `Featured`, `Measurable` and `Simulated` are what a game may offer besides: hints for
+the order of moves, bounds of a position, the moves on which a leaf is continued, positions that are
+alike, positions as numbers, measures of them, and playouts of its own. `Valued` says what its ends
+are worth. A game that people see and play is `Written` too.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from random import Random
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -154,6 +154,14 @@ class Featured(Protocol):
 
     def features(self) -> Any:
         """Return the position as a NumPy array of its own, of the same shape for every position."""
+
+
+@runtime_checkable
+class Measurable(Protocol):
+    """A game that names what is worth knowing of a position, for weights to be learned."""
+
+    def measures(self) -> Mapping[str, float]:
+        """Return numbers from about -1 to 1 by their names, always the same, for the mover."""
 
 
 @runtime_checkable

@@ -25,7 +25,8 @@ class BatchEvaluation:
 
     take: returns what is to be kept of a game, whose legal moves are given. answer: gets that of
     some positions, and returns their values and, if there are any, the priors of their moves, one
-    row a position that sums to 1; raises EvaluationError. size: the most positions.
+    row a position that sums to 1; raises EvaluationError. size: the most positions. learned:
+    whether values are expected rewards, from -1 to 1, as networks learn them from ends of games.
     """
 
     def __init__(
@@ -33,10 +34,12 @@ class BatchEvaluation:
         take: Callable[[Any, list[Any]], Taken],
         answer: Callable[[Sequence[Taken]], tuple[Numbers, Numbers | None]],
         size: int,
+        learned: bool = False,
     ) -> None:
         self.take = take
         self.answer = answer
         self.size = size
+        self.learned = learned
 
     def __call__(self, game: Game[Any]) -> float:
         """Return the value of the game's position for its mover."""
@@ -45,4 +48,4 @@ class BatchEvaluation:
 
     def through(self, answer: Callable[..., Any]) -> BatchEvaluation:
         """Return the same evaluation, asked by way of another callable: one that is watched."""
-        return BatchEvaluation(self.take, answer, self.size)
+        return BatchEvaluation(self.take, answer, self.size, self.learned)

@@ -64,7 +64,8 @@ class Kind:
         """Return an evaluation of the game: the value of a position for its mover.
 
         own: whose it is, in the words of `agent.evaluation`: "handcrafted" for the game's own,
-        FILE.py:function or module:function for a function of the user's. That function takes
+        FILE.py:function or module:function for a function of the user's, learned:FILE for what was
+        learned. A function takes
         the game, or in chess a `chess.Board`. Raises EvaluationError if there is no such
         function, and when it fails or returns no number.
         """
@@ -79,6 +80,9 @@ class Kind:
             )
         if evaluation.python is None:
             return self.evaluate
+        if (in_batches := getattr(evaluation.python, "in_batches", None)) is not None:
+            learned: GameEvaluation = in_batches()
+            return learned
         if evaluation.batch:
             return self.batched(evaluation)
         return self.adapt(_checked(evaluation.name, evaluation.python))

@@ -103,6 +103,17 @@ class ConnectFour:
         lines = _lines(self.width, self.height)
         return -any(not line & mine for line in lines), +any(not line & theirs for line in lines)
 
+    def measures(self) -> dict[str, float]:
+        """Return lines that one player alone has entered, by his discs, less the other's."""
+        mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
+        counts = [0, 0, 0, 0, 0]
+        for line in _lines(self.width, self.height):
+            if not line & theirs:
+                counts[(line & mine).bit_count()] += 1
+            elif not line & mine:
+                counts[(line & theirs).bit_count()] -= 1
+        return {f"lines of {discs}": counts[discs] / 8 for discs in (1, 2, 3)}
+
     def forced(self) -> bool:
         """Return False: whoever is to move may always do something quiet."""
         return False
@@ -124,14 +135,11 @@ class ConnectFour:
     def grid(self) -> list[str]:
         """Return the rows from the top: `m` the mover's, `t` the other's, `.` an empty square."""
         mine, theirs = self._discs[self.turn], self._discs[1 - self.turn]
-
-        def sign(square: int) -> str:
-            return "m" if mine & square else "t" if theirs & square else "."
-
-        return [
-            "".join(sign(self._square(column, row)) for column in range(self.width))
-            for row in reversed(range(self.height))
-        ]
+        signs = "".join(
+            "m" if mine & square else "t" if theirs & square else "."
+            for square in _shown(self.width, self.height)
+        )
+        return [signs[start : start + self.width] for start in range(0, len(signs), self.width)]
 
     def filling(self, row: int, column: int) -> int | None:
         """Return the column, if a disc dropped there comes to rest on the square."""
@@ -184,6 +192,16 @@ def evaluate(game: ConnectFour) -> float:
         elif not line & mine:
             chances -= (line & theirs).bit_count() ** 2
     return chances / (16 * len(lines) + 1)
+
+
+@cache
+def _shown(width: int, height: int) -> list[int]:
+    """Return all squares as sets of one, along the rows from the top left."""
+    return [
+        1 << column * (height + 1) + row
+        for row in reversed(range(height))
+        for column in range(width)
+    ]
 
 
 @cache

@@ -83,6 +83,15 @@ class Othello:
         corners = sum(self._bit(row, column) for row in (0, last) for column in (0, last))
         return (self.discs(player) & corners).bit_count()
 
+    def measures(self) -> dict[str, float]:
+        """Return the mover's discs, mobility and corners less the other's, as shares."""
+        mover, other, squares = self._turn, 1 - self._turn, self.size**2
+        return {
+            "discs": (self.discs(mover).bit_count() - self.discs(other).bit_count()) / squares,
+            "mobility": (self.mobility(mover) - self.mobility(other)) / squares,
+            "corners": (self.corners(mover) - self.corners(other)) / 4,
+        }
+
     def _bit(self, row: int, column: int) -> int:
         return 1 << row * self.size + column
 

@@ -86,6 +86,17 @@ class TicTacToe:
         theirs = self._marks[1 - player]
         return sum(not line & theirs for line in self._lines)
 
+    def measures(self) -> dict[str, float]:
+        """Return lines that one player alone has entered, by his marks, less the other's."""
+        mine, theirs = self._marks[self.turn], self._marks[1 - self.turn]
+        counts = dict.fromkeys(range(1, self.size), 0)
+        for line in self._lines:
+            if not line & theirs and (line & mine).bit_count() in counts:
+                counts[(line & mine).bit_count()] += 1
+            elif not line & mine and (line & theirs).bit_count() in counts:
+                counts[(line & theirs).bit_count()] -= 1
+        return {f"lines of {marks}": count / 4 for marks, count in counts.items()}
+
     def bounds(self) -> tuple[float, float]:
         """Return whether the other could still win, and whether the mover could."""
         return -bool(self.open_lines(1 - self.turn)), +bool(self.open_lines(self.turn))

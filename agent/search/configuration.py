@@ -36,6 +36,8 @@ FLAGS = ("ratings", "classes", "killers", "history", "last_turn", "successors", 
 ORDERINGS = (*FLAGS, "preliminary")
 MEMORY = ("killer_memory", "surprise")
 BEYOND = ("beyond", "swing")
+# Options that name a file.
+FILES = ("killer_memory", "network")
 # By how many plies a leaf is searched further where only `swing` is given.
 FURTHER = 2
 
@@ -150,7 +152,7 @@ def read(text: str) -> Configuration:
         if option not in known:
             raise ValueError(f"{name} has no option {option!r}; it has {', '.join(known)}")
         # The name of a file is text, also where YAML would make a number of it.
-        is_text = option == "killer_memory"
+        is_text = option in FILES
         options[option] = (value if is_text else yaml.safe_load(value)) if value else True
         if wanted := _wanted(kind, option, options[option]):
             raise ValueError(f"{text.strip()}: {option} must be {wanted}")
@@ -167,7 +169,7 @@ def _wanted(kind: type[Search[Any]], option: str, value: Any) -> str:
         return "" if is_number and value == int(value) > 0 else "a number of plies"
     if option in ("swing", "surprise"):
         return "" if is_number and value > 0 else "a value above 0"
-    if option == "killer_memory":
+    if option in FILES:
         return "" if isinstance(value, str) else "the name of a file"
     if option in FLAGS:
         return "" if isinstance(value, bool) else "true, false, or alone"

@@ -40,7 +40,8 @@ def make_search(
     """
     written = configuration.read(text)
     scale = game.greatest() or 1 if isinstance(game, Tree) else WHOLE_WIN
-    return _suited(written, game, playouts, bool(batch_of(evaluate))).new(
+    judged = batch_of(evaluate) is not None or "network" in written.options
+    return _suited(written, game, playouts, judged).new(
         game, evaluate, scale=scale, ending=QUICKEST, seed=seed
     )
 
@@ -50,7 +51,7 @@ def _suited(
 ) -> Configuration:
     """Return the algorithm with settings that suit a game.
 
-    judged: a batched evaluation judges what else would be played out.
+    judged: a batched evaluation, or a network, judges what else would be played out.
     """
     if not issubclass(written.kind, UCT):
         suits = {} if written.options else written.among(TECHNIQUES)

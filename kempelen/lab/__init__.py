@@ -23,6 +23,7 @@ ACTIONS = {
     "plot": ("plot", "plot leaves against depth and branching, with the theory"),
     "solve": ("solve", "solve a game: its value and how to win"),
     "figures": ("figures", "make the lecture notes' tables and figures anew, as one page"),
+    "learn": ("learn", "learn a game by self-play: a network, or weights of features"),
 }
 
 

@@ -166,9 +166,43 @@ SPANISH = {
         "centipeones, como round(valor)"
     ),
     "evaluation {} failed: {}": "la evaluación {} ha fallado: {}",
-    "evaluation {} is not 'handcrafted', 'nnue:FILE', 'module:function' or 'FILE.py:function'": (
+    "evaluation {} is not 'handcrafted', 'nnue:FILE', 'module:function' or 'FILE.py:function' "
+    "(nor, of a game that was learned, 'learned:FILE')": (
         "la evaluación {} no es 'handcrafted', 'nnue:FICHERO', 'módulo:función' ni "
-        "'FICHERO.py:función'"
+        "'FICHERO.py:función' (ni, de un juego aprendido, 'learned:FICHERO')"
+    ),
+    # What was learned.
+    "there is no view {} of {} numbers": "no hay ninguna vista {} de {} números",
+    "{} has another size here than what was learned": (
+        "{} tiene aquí otro tamaño que el aprendido"
+    ),
+    "evaluation {} was learned for {} and cannot judge this game: {}": (
+        "la evaluación {} se aprendió para {} y no puede juzgar este juego: {}"
+    ),
+    "{} is no game of the catalogue": "{} no es un juego del catálogo",
+    "evaluation learned:{}: {}": "evaluación learned:{}: {}",
+    "{} is nothing that kempelen lab learn has written: {}": (
+        "{} no es nada que haya escrito kempelen lab learn: {}"
+    ),
+    "{} is damaged: {}": "{} está dañado: {}",
+    "{} cannot be used ({}): {}": "{} no se puede usar ({}): {}",
+    "make another with kempelen lab learn": "haga otro con kempelen lab learn",
+    "its numbers do not fit together": "sus números no concuerdan",
+    "steps, games and neurons: 1 or more of each are needed": (
+        "pasos, partidas y neuronas: hace falta 1 o más de cada"
+    ),
+    "{} is in use: another process learns with it": ("{} está en uso: otro proceso aprende con él"),
+    "{}: the games had no moves to learn from": (
+        "{}: las partidas no han tenido jugadas de que aprender"
+    ),
+    "{} is no checkpoint of ours: {}": "{} no es un estado guardado nuestro: {}",
+    "{} is damaged: remove it, to begin anew": "{} está dañado: bórrelo para empezar de nuevo",
+    "{} was begun otherwise ({}): {}": "{} se empezó de otro modo ({}): {}",
+    "{} was {}, is {}": "{} era {}, es {}",
+    "name another checkpoint, or remove this one": "nombre otro, o borre este",
+    "name another file with -o, or remove this one": "nombre otro con -o, o borre este",
+    "an evaluation is what is learned: leave --evaluation out": (
+        "una evaluación es lo que se aprende: quite --evaluation"
     ),
     "evaluation {}: only chess is evaluated by networks": (
         "evaluación {}: solo el ajedrez se evalúa con redes"
@@ -302,6 +336,30 @@ SPANISH = {
     "draw the strategy within the whole tree of the game": (
         "dibuja la estrategia dentro del árbol entero del juego"
     ),
+    "learn a game by self-play: a network, or weights of features": (
+        "aprende un juego jugando consigo mismo: una red, o pesos de características"
+    ),
+    "a network of values and moves, for alphazero, or weights of features, for any algorithm "
+    "(default: network)": (
+        "una red (network) de valores y jugadas, para alphazero, o pesos (weights) de "
+        "características, para cualquier algoritmo (por defecto: network)"
+    ),
+    "where it is written; FILE.run beside it keeps the run, which goes on from there (default: "
+    "GAME.learned)": (
+        "dónde se escribe; FICHERO.run guarda al lado lo hecho, y desde ahí se sigue (por "
+        "defecto: JUEGO.learned)"
+    ),
+    "steps of self-play and learning (default: 100, for weights 30)": (
+        "pasos de jugar y aprender (por defecto: 100, con pesos 30)"
+    ),
+    "games of a step (default: 64)": "partidas de un paso (por defecto: 64)",
+    "playouts for a move that is learned from (default: 64)": (
+        "simulaciones por jugada de la que se aprende (por defecto: 64)"
+    ),
+    "of each layer of the network (default: 256,128)": (
+        "de cada capa de la red (por defecto: 256,128)"
+    ),
+    "draw how it learned; the name ends in {}": "dibuja cómo aprendió; el nombre acaba en {}",
     "games:": "juegos:",
     "algorithms:": "algoritmos:",
     "an algorithm may have options: alpha-beta+table+killers+history, mcts+playouts=500;": (

@@ -14,6 +14,8 @@ FILES = (
     "kempelen/game_arguments.py",
     "kempelen/game_options.py",
     "kempelen/numbers.py",
+    "training/game_learning.py",
+    "training/learning_checkpoint.py",
 )
 
 

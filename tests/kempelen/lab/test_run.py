@@ -112,7 +112,11 @@ def test_wins_are_told_apart_from_evaluations(lab, tmp_path):
     arguments = ["--game", "tic-tac-toe", "--depth", "1", "--evaluation", f"{file}:f"]
     won = results(lab, *arguments, "--moves", "a3 b3 a2 c3")["results"]
     assert {(each["move"], each["value"]) for each in won} == {("a1", 1)}
-    assert {each["algorithm"] for each in won if not each["decided"]} == {"uct", "ucb1"}
+    assert {each["algorithm"] for each in won if not each["decided"]} == {
+        "alphazero",
+        "uct",
+        "ucb1",
+    }
     even = results(lab, *arguments, "--algorithm", "minimax,alpha-beta")["results"]
     assert [(each["value"], each["decided"]) for each in even] == [(4, False)] * 2
     _, out, _ = lab("run", *arguments, "--moves", "a3 b3 a2 c3", "--algorithm", "minimax")
@@ -192,7 +196,8 @@ def test_an_evaluation_that_fails_is_named(lab, tmp_path):
 
 def test_games_of_chance_are_for_those_that_know_chance(lab):
     found = results(lab, "--game", "pig", "--depth", "2", "--seed", "1")
-    assert [each["algorithm"] for each in found["results"]] == ["expectiminimax", "ucb1", "uct"]
+    able = ["alphazero", "expectiminimax", "ucb1", "uct"]
+    assert [each["algorithm"] for each in found["results"]] == able
     assert found["theory"] is None
 
 

@@ -1,0 +1,74 @@
+"""What was learned of a game, as an evaluation: of one position, or of many with their priors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agent.evaluation import EvaluationError
+from agent.games.batch_evaluation import BatchEvaluation, Taken
+from agent.games.encoding import Floats
+from agent.games.learned_network import LearnedNetwork, read
+
+# The most positions that are judged at once: enough for most of what a batch can gain.
+BATCH = 8
+
+
+class LearnedEvaluation:
+    """A learned network as an evaluation of its game: called with a position, it judges that."""
+
+    def __init__(self, network: LearnedNetwork, name: str) -> None:
+        self.network = network
+        self.name = name
+        self.__name__ = name
+
+    def __call__(self, game: Any) -> float:
+        """Return the position's value for its mover, above -1 and below 1."""
+        outputs = self.network.outputs(self.network.encoding.stack([self._seen(game)]))
+        return float(np.tanh(outputs[0, 0]))
+
+    def in_batches(self, size: int = BATCH) -> BatchEvaluation:
+        """Return it as an evaluation that judges so many positions at once, with priors."""
+        return BatchEvaluation(self._take, self._answer, size, learned=True)
+
+    def _seen(self, game: Any) -> bytes:
+        try:
+            if not hasattr(game, "text"):  # such as the board of a chess program
+                raise ValueError(f"{type(game).__name__} is no game of the catalogue")
+            return self.network.encoding.take(game)
+        except (AttributeError, ValueError) as error:
+            options = " ".join(f"{name}={value}" for name, value in self.network.options.items())
+            learned = f"{self.network.game} {options}".rstrip()
+            raise EvaluationError(
+                f"evaluation {self.name} was learned for {learned} and cannot judge this game: "
+                f"{error}"
+            ) from None
+
+    def _take(self, game: Any, moves: list[Any]) -> Taken:
+        return self._seen(game), self.network.encoding.numbers(game, moves)
+
+    def _answer(self, taken: Sequence[Taken]) -> tuple[Any, Any]:
+        outputs = self.network.outputs(self.network.encoding.stack([seen for seen, _ in taken]))
+        values = np.tanh(outputs[:, 0]).astype(np.float64)
+        if not self.network.has_priors:
+            return values, None
+        width = max(len(numbers) for _, numbers in taken)
+        priors = np.zeros((len(taken), width))
+        for row, (_, numbers) in enumerate(taken):
+            priors[row, : len(numbers)] = softmax(outputs[row, 1:][numbers])
+        return values, priors
+
+
+def softmax(numbers: Floats) -> Floats:
+    """Return the shares that numbers have of the whole, a row each or one row."""
+    powers = np.exp(numbers - numbers.max(axis=-1, keepdims=True))
+    shares: Floats = powers / powers.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def load(path: Path | str) -> LearnedEvaluation:
+    """Return the evaluation of a file; EvaluationError, naming it, if it cannot be used."""
+    return LearnedEvaluation(read(path), f"learned:{path}")

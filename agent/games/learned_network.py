@@ -1,0 +1,110 @@
+"""A small network that was learned for a game: what a position is worth, and which moves promise.
+
+Inputs (agent.games.encoding) -> any number of layers of rectified neurons -> a value from -1 to 1,
+and a number for each move of the vocabulary, of which the legal ones' softmax are the priors. One
+without layers and moves is a weighted sum of features.
+
+The file: _MAGIC, a SHA-256 of all that follows, the manifest's length, the manifest (JSON: the
+game, what is learned, how), and the parameters as 16-bit floats.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agent.border.files import read_bytes, replace_atomically
+from agent.evaluation import EvaluationError
+from agent.games.encoding import Floats, PositionEncoding, from_json
+
+_MAGIC = b"\x8bKmpLE\r\n"
+_HEAD = len(_MAGIC) + hashlib.sha256().digest_size
+_LENGTH_BYTES = 4
+_LARGEST = 1 << 26
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedNetwork:
+    """What was learned of a game.
+
+    game, options: which. layers: a matrix and its biases each, from the inputs on; the last is of
+    the outputs: the value's, then the moves', if any. manifest: how it was learned.
+    """
+
+    game: str
+    options: dict[str, Any]
+    encoding: PositionEncoding
+    layers: list[tuple[Floats, Floats]]
+    manifest: dict[str, Any]
+
+    @property
+    def has_priors(self) -> bool:
+        """Whether it tells which moves promise."""
+        return self.layers[-1][1].size > 1
+
+    def outputs(self, inputs: Floats) -> Floats:
+        """Return the value, before it is limited, and the moves' numbers, a row a position."""
+        for matrix, biases in self.layers[:-1]:
+            inputs = inputs @ matrix
+            inputs += biases
+            np.maximum(inputs, 0, out=inputs)
+        matrix, biases = self.layers[-1]
+        return inputs @ matrix + biases
+
+    def write(self, path: Path) -> None:
+        """Write the file; raises OSError, and leaves what was there, if that fails."""
+        said = {
+            "game": self.game,
+            "options": self.options,
+            "encoding": self.encoding.as_json(),
+            "shape": shape_of(self.layers),
+            "learned": self.manifest,
+        }
+        head = json.dumps(said).encode()
+        numbers = b"".join(part.astype("<f2").tobytes() for layer in self.layers for part in layer)
+        body = len(head).to_bytes(_LENGTH_BYTES, "little") + head + numbers
+        replace_atomically(path, _MAGIC + hashlib.sha256(body).digest() + body)
+
+
+def shape_of(layers: list[tuple[Floats, Floats]]) -> list[int]:
+    """Return how many numbers there are before each layer, and behind the last."""
+    return [layers[0][0].shape[0], *(biases.size for _, biases in layers)]
+
+
+def read(path: Path | str) -> LearnedNetwork:
+    """Return the network of a file; EvaluationError, naming the file, if it holds none."""
+    remedy = "make another with kempelen lab learn"
+    try:
+        content = read_bytes(path, _LARGEST)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise EvaluationError(f"evaluation learned:{path}: {reason}") from None
+    if not content.startswith(_MAGIC):
+        raise EvaluationError(f"{path} is nothing that kempelen lab learn has written: {remedy}")
+    body = content[_HEAD:]
+    if hashlib.sha256(body).digest() != content[len(_MAGIC) : _HEAD]:
+        raise EvaluationError(f"{path} is damaged: {remedy}")
+    end = _LENGTH_BYTES + int.from_bytes(body[:_LENGTH_BYTES], "little")
+    try:
+        said = json.loads(body[_LENGTH_BYTES:end])
+        encoding = from_json(said["encoding"])
+        shape = [int(each) for each in said["shape"]]
+        numbers = np.frombuffer(body, "<f2", offset=end).astype(np.float32)
+        layers, start = [], 0
+        for rows, columns in pairwise(shape):
+            matrix = numbers[start : start + rows * columns].reshape(rows, columns)
+            start += rows * columns
+            layers.append((matrix, numbers[start : start + columns].reshape(columns)))
+            start += columns
+        fits = start == numbers.size and shape[0] == encoding.inputs
+        if not fits or shape[-1] not in (1, 1 + encoding.outputs) or not np.isfinite(numbers).all():
+            raise ValueError("its numbers do not fit together")
+        return LearnedNetwork(said["game"], said["options"], encoding, layers, said["learned"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise EvaluationError(f"{path} cannot be used ({error}): {remedy}") from None

@@ -1,0 +1,120 @@
+"""What a learned network is worth: matches against plain UCT at as many playouts, by colour pairs.
+
+    python benchmarks/learned.py connect-four --folder FOLDER
+    python benchmarks/learned.py othello --size 6 --folder FOLDER
+    python benchmarks/learned.py tic-tac-toe --size 4 --opponent uct --folder FOLDER
+
+The network is learned first, by the settings of `kempelen lab learn`, unless the folder has it; a
+run that was interrupted goes on. Each pair begins with the same random moves. `perfect` searches to
+the end, `random` moves at random.
+"""
+
+import argparse
+import json
+import math
+import time
+from pathlib import Path
+from random import Random
+
+from agent.games import catalogue
+from agent.search.configuration import read
+from agent.search.mtd import MTD
+from agent.search.suiting import WHOLE_WIN
+from training.game_learning import GameLearner, LearningSettings
+
+
+def main():
+    """Learn, play the match, and print how it ended as one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("game")
+    parser.add_argument("--size", type=int)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--playouts", type=int, default=100)
+    parser.add_argument("--games", type=int, default=200)
+    parser.add_argument("--random-plies", type=int, default=2)
+    parser.add_argument("--opponent", default="uct", help="an algorithm, perfect, or random")
+    parser.add_argument("--network", type=Path, help="a file that is there, not to be learned")
+    arguments = parser.parse_args()
+    options = {} if arguments.size is None else {"size": arguments.size}
+    network, seconds = arguments.network, None
+    if network is None:
+        network, seconds = learned(arguments, options)
+    kind = catalogue.find(arguments.game)
+    score, began = {"won": 0, "drawn": 0, "lost": 0}, time.process_time()
+    lost = []
+    for number in range(arguments.games):
+        result = play(kind, options, network, arguments, number)
+        score[result] += 1
+        if result == "lost":
+            lost.append(number)
+        if (number + 1) % 20 == 0:
+            print(number + 1, score, flush=True)
+    mean = (score["won"] + score["drawn"] / 2) / arguments.games
+    said = {
+        "game": arguments.game,
+        **options,
+        "opponent": arguments.opponent,
+        "playouts": arguments.playouts,
+        "games": arguments.games,
+        **score,
+        "score": mean,
+        "elo": None if mean in (0, 1) else round(-400 * math.log10(1 / mean - 1)),
+        "learning, seconds of processor time": seconds,
+        "playing, seconds of processor time": round(time.process_time() - began),
+        "lost games": lost,
+    }
+    print(json.dumps(said))
+
+
+def learned(arguments, options):
+    """Return the network's file and the processor time that it took."""
+    settings = LearningSettings(
+        game=arguments.game, options=options, steps=arguments.steps, seed=arguments.seed
+    )
+    learner = GameLearner(settings)
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    name = "-".join([arguments.game, *map(str, options.values())])
+    path = arguments.folder / f"{name}.learned"
+    history = []
+    for history in learner.run(arguments.folder / f"{name}.learned.run"):
+        if history:
+            print(len(history), history[-1], flush=True)
+    learner.network({"history": history}).write(path)
+    return path, round(sum(step["seconds"] for step in history))
+
+
+def play(kind, options, network, arguments, number):
+    """Play one game; say how the network fared."""
+    game, start = kind.new(**options), Random(f"{arguments.seed} {number // 2}")
+    for _ in range(arguments.random_plies):
+        if game.outcome() is None:
+            game.play(start.choice(list(game.moves())))
+    own = number % 2
+    choose = {}
+    for player in (0, 1):
+        text = arguments.opponent
+        if player == own:
+            text = f"alphazero+network={network}"
+        choose[player] = chooser(text, kind, game, arguments, f"{number} {player}")
+    while game.outcome() is None:
+        game.play(choose[game.turn](game))
+    outcome = -game.outcome() if own else game.outcome()
+    return "won" if outcome > 0 else "lost" if outcome < 0 else "drawn"
+
+
+def chooser(text, kind, game, arguments, seed):
+    """Return what chooses a player's moves."""
+    random = Random(seed)
+    if text == "random":
+        return lambda game: random.choice(list(game.moves()))
+    if text == "perfect":
+        return lambda game: MTD(kind.evaluate).search(game, 1000).move
+    written = read(f"{text}+playouts={arguments.playouts}")
+    search = written.new(game, kind.evaluate, scale=WHOLE_WIN, seed=random.getrandbits(32))
+    return lambda game: search.search(game, 1000).move
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""`kempelen lab learn`: learn a game from nothing, by self-play."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.evaluation import HANDCRAFTED
+from kempelen import __version__, game_arguments, pictures
+from kempelen.lab import words
+from kempelen.numbers import positive
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from training.game_learning import LearningSettings
+
+NETWORK, WEIGHTS = "network", "weights"
+STEPS = {NETWORK: 100, WEIGHTS: 30}
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    game_arguments.configure(parser)
+    parser.add_argument(
+        "--what", choices=(NETWORK, WEIGHTS), default=NETWORK,
+        help="a network of values and moves, for alphazero, or weights of features, for any "
+        "algorithm (default: network)",
+    )  # fmt: skip
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE",
+        help="where it is written; FILE.run beside it keeps the run, which goes on from there "
+        "(default: GAME.learned)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--steps", type=positive, metavar="N",
+        help="steps of self-play and learning (default: 100, for weights 30)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--games", type=positive, default=64, metavar="N", help="games of a step (default: 64)"
+    )
+    parser.add_argument(
+        "--playouts", type=positive, default=64, metavar="N",
+        help="playouts for a move that is learned from (default: 64)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--neurons", type=_layers, default=(256, 128), metavar="N[,N...]",
+        help="of each layer of the network (default: 256,128)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE",
+        help=f"draw how it learned; the name ends in {', '.join(pictures.SUFFIXES)}",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="of all that is random (default: 0)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    """Learn, and write what was learned after each step."""
+    from training.game_learning import GameLearner
+
+    if arguments.plot is not None:
+        pictures.check_picture(arguments.plot)
+    settings = _settings(arguments)
+    path = arguments.output or Path(f"{settings.game}.learned")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"{path}: there is no folder {path.parent}")
+    say = words.language(arguments.lang)
+    learner = GameLearner(settings)
+    history: list[dict[str, float]] = []
+    with _progress(settings, say) as report:
+        for history in learner.run(path.with_name(path.name + ".run"), report):
+            if history:
+                learner.network(_manifest(settings, history)).write(path)
+                report(len(history), settings.games)
+    if arguments.plot is not None:
+        pictures.save(curves(history, say), arguments.plot)
+    seconds = sum(step["seconds"] for step in history)
+    if arguments.json:
+        print(json.dumps({"file": str(path), **_manifest(settings, history), "history": history}))
+        return 0
+    last = history[-1]
+    print(
+        f"{path}: {len(history)} {say('steps')}, {seconds:.0f} {say('seconds of processor time')}"
+    )
+    losses = (f"{say(name)} {last[name]:.3f}" for name in _losses(history))
+    print(", ".join(losses))
+    return 0
+
+
+def curves(history: list[dict[str, float]], say: words.Say) -> Figure:
+    """Return how the losses fell, step by step."""
+    from matplotlib.figure import Figure
+
+    names = _losses(history)
+    figure = Figure(figsize=(7, 3 * len(names)))
+    for number, name in enumerate(names, 1):
+        axes = figure.add_subplot(len(names), 1, number)
+        axes.plot(range(1, len(history) + 1), [step[name] for step in history], color="C0")
+        axes.set_xlabel(say("step"))
+        axes.set_ylabel(say(name))
+        axes.grid(alpha=0.3)
+    figure.tight_layout()
+    return figure
+
+
+def _losses(history: list[dict[str, float]]) -> list[str]:
+    """Return the names of the losses there are: weights tell no moves."""
+    return ["value loss", *(["move loss"] if any(each["move loss"] for each in history) else [])]
+
+
+def _settings(arguments: Namespace) -> LearningSettings:
+    from training.game_learning import LearningSettings
+    from training.lockstep import PlaySettings
+
+    if arguments.evaluation != HANDCRAFTED.name:
+        raise ValueError("an evaluation is what is learned: leave --evaluation out")
+    kind, options = game_arguments.chosen(arguments, {"seed": arguments.seed})
+    is_network = arguments.what == NETWORK
+    return LearningSettings(
+        game=kind.name,
+        options=options,
+        steps=arguments.steps or STEPS[arguments.what],
+        games=arguments.games,
+        neurons=arguments.neurons if is_network else (),
+        seed=arguments.seed,
+        play=PlaySettings(playouts=arguments.playouts),
+    )
+
+
+def _manifest(settings: LearningSettings, history: list[dict[str, float]]) -> dict[str, Any]:
+    """Return what the file says of itself: the same, however long it took."""
+    return {
+        "made by": f"Kempelen {__version__}",
+        "licence": "GPL-3.0-or-later",
+        "source": "Games of what was learned against itself, from nothing.",
+        "settings": settings.decisive(),
+        "history": [
+            {name: value for name, value in step.items() if name != "seconds"} for step in history
+        ],
+    }
+
+
+@contextlib.contextmanager
+def _progress(settings: LearningSettings, say: words.Say) -> Iterator[Callable[[int, int], None]]:
+    """Give what tells of steps and games that are left, on standard error if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda step, left: None
+        return
+    began = time.monotonic()
+
+    def report(step: int, left: int) -> None:
+        games = settings.games - left
+        number = min(step + 1, settings.steps)
+        text = f"{say('step')} {number}/{settings.steps}: {games}/{settings.games} {say('games')}"
+        print(f"\r{text}, {time.monotonic() - began:.0f} s ", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield report
+    finally:
+        print("\r" + " " * 70 + "\r", end="", file=sys.stderr, flush=True)
+
+
+def _layers(text: str) -> tuple[int, ...]:
+    """Read numbers of neurons by commas."""
+    return tuple(positive(each) for each in text.split(","))

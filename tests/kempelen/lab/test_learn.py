@@ -1,0 +1,55 @@
+"""`kempelen lab learn`: the file, the curves, the figures, and what is refused."""
+
+import json
+
+import pytest
+
+SMALL = ["--game", "tic-tac-toe", "--steps", "1", "--games", "2", "--playouts", "8"]
+
+
+def test_it_writes_a_network_that_alphazero_takes(lab, tmp_path):
+    file, picture = tmp_path / "t.learned", tmp_path / "curves.svg"
+    status, out, err = lab("learn", *SMALL, "--neurons", "8", "-o", file, "--plot", picture)
+    assert (status, err) == (0, "")
+    assert out.startswith(f"{file}: 1 steps, ")
+    assert "move loss" in picture.read_text(encoding="utf-8")
+    arguments = ["--game", "tic-tac-toe", "--json"]
+    algorithm = f"alphazero+playouts=20+network={file}"
+    status, out, _ = lab("run", *arguments, "--algorithm", algorithm)
+    assert status == 0
+    assert json.loads(out)["results"][0]["counts"]["leaves"] == 20
+
+
+def test_json_tells_how_it_was_learned(lab, tmp_path):
+    file = tmp_path / "w.learned"
+    status, out, err = lab("learn", *SMALL, "--what", "weights", "-o", file, "--json")
+    assert (status, err) == (0, "")
+    found = json.loads(out)
+    assert found["file"] == str(file)
+    assert found["settings"]["neurons"] == []
+    assert [each["move loss"] for each in found["history"]] == [0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--neurons", "8,x"], "argument --neurons: expected a whole number above 0, not 'x'"),
+        (["-o", "nowhere/t.learned"], "nowhere/t.learned: there is no folder nowhere"),
+        (["--plot", "curves.txt"], "curves.txt is no picture: its name must end in"),
+        (["--evaluation", "mine.py:f"], "leave --evaluation out"),
+        (["--steps", "0"], "argument --steps: expected a whole number above 0, not '0'"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else " ".join(each),
+)
+def test_what_cannot_be_learned_is_refused(lab, arguments, message):
+    status, _, err = lab("learn", *SMALL, *arguments)
+    assert status == 2
+    assert message in err
+
+
+def test_a_run_with_other_settings_is_refused_in_spanish(lab, tmp_path):
+    file = tmp_path / "t.learned"
+    assert lab("learn", *SMALL, "--neurons", "8", "-o", file)[0] == 0
+    status, _, err = lab("learn", *SMALL, "--neurons", "9", "-o", file, "--lang", "es")
+    assert status == 2
+    assert "t.learned.run se empezó de otro modo (neurons era [8], es [9]): nombre otro con" in err

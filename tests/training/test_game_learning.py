@@ -1,0 +1,188 @@
+"""Learning games by self-play: it learns, it is the same again, and it can be interrupted."""
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from agent.evaluation import EvaluationError, load
+from agent.games import catalogue
+from agent.games.board_symmetry import symmetries_of
+from agent.games.encoding import encoding_of
+from agent.games.learned_network import read
+from agent.search.alpha_beta import AlphaBeta
+from agent.search.configuration import read as configured
+from training.afterstates import LookSettings
+from training.game_learning import GameLearner, LearningSettings
+from training.learning_checkpoint import LearningError
+from training.lockstep import PlaySettings
+from training.small_network import AdamLearner, Examples, random_layers
+
+
+def settings(steps=2, game="tic-tac-toe", **others):
+    play = PlaySettings(playouts=12, longest=40)
+    look = LookSettings(longest=60)
+    known = {"games": 6, "neurons": (16,), "options": {}, "play": play, "look": look} | others
+    return LearningSettings(game=game, steps=steps, **known)
+
+
+def learned(path, wanted, most=None):
+    """Learn; stop, as by a signal, after so many steps. Return what was learned as bytes."""
+    learner = GameLearner(wanted)
+    for history in learner.run(path.with_suffix(".run")):
+        if len(history) == most:
+            return None
+    learner.network({}).write(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("neurons", [(16,), ()], ids=["network", "weights"])
+def test_an_interrupted_run_makes_the_same_file(tmp_path, neurons):
+    wanted = settings(3, neurons=neurons)
+    whole = learned(tmp_path / "whole.learned", wanted)
+    assert learned(tmp_path / "parts.learned", wanted, most=1) is None
+    assert learned(tmp_path / "parts.learned", wanted, most=2) is None
+    assert learned(tmp_path / "parts.learned", wanted) == whole
+    other = settings(3, neurons=neurons, seed=1)
+    assert learned(tmp_path / "other.learned", other) != whole
+
+
+def test_a_checkpoint_of_another_run_or_damaged_is_refused_by_name(tmp_path):
+    path = tmp_path / "a.learned"
+    learned(path, settings(1))
+    with pytest.raises(LearningError, match=r"a\.run was begun otherwise \(steps was 1, is 2\)"):
+        learned(path, settings(2))
+    run = path.with_suffix(".run")
+    content = bytearray(run.read_bytes())
+    content[-40] ^= 1
+    run.write_bytes(content)
+    with pytest.raises(LearningError, match=r"a\.run is damaged: remove it"):
+        learned(path, settings(1))
+    run.write_bytes(b"nonsense")
+    with pytest.raises(LearningError, match=r"a\.run is no checkpoint of ours"):
+        learned(path, settings(1))
+
+
+@pytest.mark.parametrize("game", sorted({*catalogue.built_in()} - {"chess", "go", "checkers"}))
+@pytest.mark.parametrize("neurons", [(8,), ()], ids=["network", "weights"])
+def test_every_game_is_learned_and_judged(tmp_path, game, neurons):
+    play = PlaySettings(playouts=4, longest=12)
+    wanted = settings(1, game, games=2, neurons=neurons, play=play, look=LookSettings(longest=12))
+    learned(tmp_path / "a.learned", wanted)
+    kind = catalogue.find(game)
+    value = kind.evaluation(f"learned:{tmp_path / 'a.learned'}")(kind.new())
+    assert -1 < value < 1
+
+
+def test_gradients_are_those_of_the_losses():
+    generator = np.random.default_rng(3)
+    learner = AdamLearner(random_layers([5, 7, 4], generator))
+    for each in learner.parameters:
+        each += generator.normal(0, 0.5, each.shape)
+    learner.parameters = [each.astype(np.float64) for each in learner.parameters]
+    legal = np.array([[True, True, False], [True, True, True]])
+    targets = np.array([[0.3, 0.7, 0], [0.2, 0.2, 0.6]])
+    examples = Examples(generator.normal(size=(2, 5)), targets, legal, np.array([0.5, -1]))
+    gradients, _ = learner.gradients(examples)
+    for parameter, gradient in zip(learner.parameters, gradients, strict=True):
+        for place in np.ndindex(parameter.shape):
+            kept, around = parameter[place], []
+            for step in (1e-5, -1e-5):
+                parameter[place] = kept + step
+                around.append(sum(learner.gradients(examples)[1]))
+            parameter[place] = kept
+            assert gradient[place] == pytest.approx((around[0] - around[1]) / 2e-5, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "count"),
+    [
+        ("tic-tac-toe", {}, 8),
+        ("connect-four", {}, 2),
+        ("othello", {"size": 4}, 4),
+        ("nim", {}, 1),
+    ],
+)
+def test_symmetries_are_found(game, options, count):
+    """Of Othello's eight those that change the start's colours are none."""
+    at = catalogue.new_game(game, **options)
+    assert len(symmetries_of(at, encoding_of(at).vocabulary)) == count
+
+
+def test_a_symmetry_moves_what_is_seen_and_the_moves_alike():
+    """A board in the image, with a move in the image, is the image of the board after it."""
+    at, image = catalogue.new_game("tic-tac-toe"), catalogue.new_game("tic-tac-toe")
+    encoding = encoding_of(at)
+    assert encoding.vocabulary == tuple(sorted(f"{file}{row}" for file in "abc" for row in "123"))
+    for symmetry in symmetries_of(at, encoding.vocabulary)[1:]:
+        to = np.argsort(symmetry.moves)
+        for text in ("a3", "b1", "c2"):
+            number = encoding.vocabulary.index(text)
+            at.play(next(move for move in at.moves() if at.text(move) == text))
+            wanted = encoding.vocabulary[to[number]]
+            image.play(next(move for move in image.moves() if image.text(move) == wanted))
+            signs = "".join(at.grid())
+            assert "".join(signs[square] for square in symmetry.squares) == "".join(image.grid())
+        for _ in range(3):
+            at.undo()
+            image.undo()
+
+
+def play(first, second, seed):
+    """Play a game of tic-tac-toe; return the first player's utility."""
+    game = catalogue.new_game("tic-tac-toe")
+    while game.outcome() is None:
+        game.play((first, second)[game.turn](game))
+    return game.outcome()
+
+
+def test_weights_learn_to_beat_chance(tmp_path):
+    """One look ahead by the weights of 300 games wins nine of ten games that it begins."""
+    learned(tmp_path / "w.learned", settings(6, games=50, neurons=()))
+    evaluate = catalogue.evaluation("tic-tac-toe", f"learned:{tmp_path / 'w.learned'}")
+    search, random = AlphaBeta(evaluate), Random(2)
+
+    def looking(game):
+        return search.search(game, 1).move
+
+    def wandering(game):
+        return random.choice(list(game.moves()))
+
+    assert sum(play(looking, wandering, seed) for seed in range(50)) > 40
+
+
+@pytest.mark.thorough
+def test_a_network_loses_no_game_of_tic_tac_toe(tmp_path):
+    path = tmp_path / "t.learned"
+    learned(path, settings(20, games=32, neurons=(64, 32), play=PlaySettings(playouts=32)))
+    kind, perfect = catalogue.find("tic-tac-toe"), AlphaBeta(catalogue.evaluation("tic-tac-toe"))
+    for seed in range(4):
+        written = configured(f"alphazero+playouts=100+network={path}")
+        search = written.new(kind.new(), kind.evaluate, seed=seed)
+
+        def own(game, search=search):
+            return search.search(game, 99).move
+
+        def other(game):
+            return perfect.search(game, 9).move
+
+        assert play(own, other, seed) >= 0
+        assert play(other, own, seed) <= 0
+
+
+def test_files_that_cannot_be_used_are_refused_by_name(tmp_path):
+    path = tmp_path / "t.learned"
+    content = bytearray(learned(path, settings(1)))
+    with pytest.raises(EvaluationError, match=r"learned for tic-tac-toe and cannot judge"):
+        catalogue.evaluation("othello", f"learned:{path}")(catalogue.new_game("othello"))
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(EvaluationError, match=r"t\.learned is damaged: make another with kempelen"):
+        load(f"learned:{path}")
+    path.write_bytes(b"no network")
+    with pytest.raises(EvaluationError, match=r"t\.learned is nothing that kempelen lab learn"):
+        read(path)
+    with pytest.raises(EvaluationError, match=r"none\.learned: No such file"):
+        configured(f"alphazero+network={tmp_path / 'none.learned'}").new(
+            catalogue.new_game("nim"), lambda game: 0
+        )

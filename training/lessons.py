@@ -1,0 +1,83 @@
+"""Lessons of self-play, kept for some time: batches are drawn from them, and a file holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agent.games.board_symmetry import BoardSymmetry
+from agent.games.encoding import PositionEncoding
+from training.lockstep import Lesson
+from training.small_network import Examples
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+class LessonStore:
+    """The last `most` lessons, the oldest first."""
+
+    def __init__(
+        self, encoding: PositionEncoding, symmetries: Sequence[BoardSymmetry], most: int
+    ) -> None:
+        self._encoding = encoding
+        self._symmetries = symmetries
+        self._most = most
+        self._lessons: list[Lesson] = []
+
+    def __len__(self) -> int:
+        return len(self._lessons)
+
+    def add(self, lessons: Sequence[Lesson]) -> None:
+        """Add lessons, and forget as many of the oldest as are too many."""
+        self._lessons = [*self._lessons, *lessons][-self._most :]
+
+    def draw(self, count: int, generator: np.random.Generator) -> Examples:
+        """Return so many lessons at random, turned and reflected by one symmetry at random."""
+        chosen = [self._lessons[each] for each in generator.integers(len(self), size=count)]
+        inputs = self._encoding.stack([each.seen for each in chosen])
+        rows = np.repeat(np.arange(count), [len(each.moves) for each in chosen])
+        columns = np.fromiter(chain.from_iterable(each.moves for each in chosen), np.int64)
+        targets = np.zeros((count, self._encoding.outputs), np.float32)
+        shares = np.fromiter(chain.from_iterable(each.shares for each in chosen), np.float32)
+        np.add.at(targets, (rows, columns), shares)  # moves that are not known are one
+        legal = np.zeros(targets.shape, np.bool_)
+        legal[rows, columns] = True
+        values = np.array([each.value for each in chosen], np.float32)
+        symmetry = self._symmetries[int(generator.integers(len(self._symmetries)))]
+        if size := symmetry.squares.size:
+            inputs[:, :size] = inputs[:, symmetry.squares]
+            inputs[:, size : 2 * size] = inputs[:, size + symmetry.squares]
+            targets, legal = targets[:, symmetry.moves], legal[:, symmetry.moves]
+        return Examples(inputs, targets, legal, values)
+
+    def to_arrays(self) -> Arrays:
+        """Return all as arrays, to be kept."""
+        each = self._lessons
+        return {
+            "seen": np.frombuffer(b"".join(lesson.seen for lesson in each), np.uint8),
+            "counts": np.array([len(lesson.moves) for lesson in each], np.int64),
+            "moves": np.array([move for lesson in each for move in lesson.moves], np.int64),
+            "shares": np.array([share for lesson in each for share in lesson.shares]),
+            "values": np.array([lesson.value for lesson in each]),
+        }
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take what `to_arrays` has returned."""
+        counts = arrays["counts"]
+        ends = np.cumsum(counts)
+        seen = arrays["seen"].reshape(len(counts), -1)
+        self._lessons = [
+            Lesson(
+                row.tobytes(),
+                tuple(arrays["moves"][end - count : end].tolist()),
+                tuple(arrays["shares"][end - count : end].tolist()),
+                value,
+            )
+            for row, count, end, value in zip(
+                seen, counts, ends, arrays["values"].tolist(), strict=True
+            )
+        ]
