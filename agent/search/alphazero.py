@@ -46,12 +46,12 @@ class AlphaZero(UCT[Move]):
     def __init__(
         self, evaluate: Callable[[Any], float], options: AlphaZeroOptions = AlphaZeroOptions()
     ) -> None:
-        self._learned = _judging(evaluate) if not options.network else True
+        self._judged_by_network = _judging(evaluate) if not options.network else True
         super().__init__(_network(options) if options.network else evaluate, options)
 
     def _reward(self, value: float) -> float:
         """Return a leaf's value from -1 to 1: what a network expects is a reward already."""
-        if self._learned and not self._ending.is_end(value):
+        if self._judged_by_network and not self._ending.is_end(value):
             return max(-1.0, min(1.0, value))
         return super()._reward(value)
 
