@@ -17,7 +17,7 @@ import numpy as np
 from agent.game import CHANCE, Chance, Written
 from agent.games.chance import draw_event
 from agent.games.learned_network import LearnedNetwork
-from training.lockstep import UNDECIDED, Lesson
+from training.lockstep import UNDECIDED, TaughtPosition
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class LookSettings:
 
 def play_looking(
     game: Written[Any], network: LearnedNetwork, settings: LookSettings, random: Random
-) -> list[Lesson]:
+) -> list[TaughtPosition]:
     """Play one game from its start; return what is to be learned of each of its positions."""
     chance = game if isinstance(game, Chance) else None
     seen: list[tuple[bytes, int, float]] = []
@@ -57,7 +57,7 @@ def play_looking(
     lessons = []
     for taken, sign, value in reversed(seen):
         target = settings.trace * target + (1 - settings.trace) * value
-        lessons.append(Lesson(taken, (), (), sign * target))
+        lessons.append(TaughtPosition(taken, (), (), sign * target))
     return lessons[::-1]
 
 

@@ -30,7 +30,7 @@ from training import learning_checkpoint
 from training.afterstates import LookSettings, play_looking
 from training.learning_checkpoint import LearningCheckpoint, LearningError
 from training.lessons import LessonStore
-from training.lockstep import Lesson, PlaySettings, play_game, play_together
+from training.lockstep import TaughtPosition, PlaySettings, play_game, play_together
 from training.small_network import AdamLearner, random_layers
 
 # The rate stays as it is for so much of the run, then falls to a share of itself.
@@ -129,7 +129,9 @@ class GameLearner:
             "seconds": time.process_time() - began,
         }
 
-    def _played(self, number: int, report: Callable[[int, int], None]) -> Iterator[list[Lesson]]:
+    def _played(
+        self, number: int, report: Callable[[int, int], None]
+    ) -> Iterator[list[TaughtPosition]]:
         """Generate the lessons of a step's games."""
         settings, network = self._settings, self.network({})
         games = [

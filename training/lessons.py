@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from agent.games.board_symmetry import BoardSymmetry
 from agent.games.encoding import PositionEncoding
-from training.lockstep import Lesson
+from training.lockstep import TaughtPosition
 from training.small_network import Examples
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -26,12 +26,12 @@ class LessonStore:
         self._encoding = encoding
         self._symmetries = symmetries
         self._most = most
-        self._lessons: list[Lesson] = []
+        self._lessons: list[TaughtPosition] = []
 
     def __len__(self) -> int:
         return len(self._lessons)
 
-    def add(self, lessons: Sequence[Lesson]) -> None:
+    def add(self, lessons: Sequence[TaughtPosition]) -> None:
         """Add lessons, and forget as many of the oldest as are too many."""
         self._lessons = [*self._lessons, *lessons][-self._most :]
 
@@ -71,7 +71,7 @@ class LessonStore:
         ends = np.cumsum(counts)
         seen = arrays["seen"].reshape(len(counts), -1)
         self._lessons = [
-            Lesson(
+            TaughtPosition(
                 row.tobytes(),
                 tuple(arrays["moves"][end - count : end].tolist()),
                 tuple(arrays["shares"][end - count : end].tolist()),

@@ -45,7 +45,7 @@ class PlaySettings:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class TaughtPosition:
     """A position to learn from.
 
     seen: as the encoding takes it. moves, shares: the vocabulary's numbers of the legal moves, and
@@ -105,7 +105,7 @@ class _Spot:
 # A leaf that waits to be judged: what is seen of it, and its moves' numbers.
 Asked = tuple[bytes, list[int]]
 Answered = tuple[float, list[float]]
-Asking = Generator[Asked, Answered, list[Lesson]]
+Asking = Generator[Asked, Answered, list[TaughtPosition]]
 
 
 def play_game(
@@ -116,7 +116,7 @@ def play_game(
     The game is at its start, and is left at its end.
     """
     chance = game if isinstance(game, Chance) else None
-    lessons: list[tuple[Lesson, int]] = []
+    lessons: list[tuple[TaughtPosition, int]] = []
     _draw(game, chance, random)
     root: _Spot | None = None
     plies = 0
@@ -136,7 +136,7 @@ def play_game(
             total = sum(root.counts) or 1
             shares = tuple(count / total for count in root.counts)
             value = root.sign * root.total / root.visits
-            lesson = Lesson(encoding.take(game), tuple(root.numbers), shares, value)
+            lesson = TaughtPosition(encoding.take(game), tuple(root.numbers), shares, value)
             lessons.append((lesson, game.turn))
         place = _choose(root, plies < settings.opening, random)
         game.play(root.moves[place])
@@ -146,7 +146,7 @@ def play_game(
     outcome = game.outcome()
     result = UNDECIDED if outcome is None else max(-1.0, min(1.0, outcome))
     return [
-        Lesson(each.seen, each.moves, each.shares, 0.5 * each.value + 0.5 * sign * result)
+        TaughtPosition(each.seen, each.moves, each.shares, 0.5 * each.value + 0.5 * sign * result)
         for each, turn in lessons
         for sign in [-1 if turn else 1]
     ]
@@ -156,12 +156,12 @@ def play_together(
     games: Sequence[Asking],
     network: LearnedNetwork,
     report: Callable[[int], None] = lambda left: None,
-) -> list[list[Lesson]]:
+) -> list[list[TaughtPosition]]:
     """Play games side by side to their ends; return the lessons of each.
 
     report: is told how many games are left, as they end.
     """
-    lessons: list[list[Lesson]] = [[] for _ in games]
+    lessons: list[list[TaughtPosition]] = [[] for _ in games]
     waiting: list[tuple[int, Asked]] = []
 
     def go_on(number: int, answer: Answered | None) -> None:
