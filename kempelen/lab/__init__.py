@@ -22,6 +22,7 @@ ACTIONS = {
     "draw": ("draw", "draw the tree that an algorithm searches"),
     "plot": ("plot", "plot leaves against depth and branching, with the theory"),
     "solve": ("solve", "solve a game: its value and how to win"),
+    "step": ("step", "show the steps of an algorithm, forward and back, on a page"),
 }
 
 

@@ -84,7 +84,7 @@ def run(arguments: Namespace) -> int:
             words.language(arguments.lang)("searching"),
         )
     )
-    known = _theory(subjects[0], arguments.seed)
+    known = theory_of(subjects[0], arguments.seed)
     if arguments.json:
         results = [_as_json(each) for each in measured]
         head = {"game": subjects[0].name, "depth": subjects[0].depth, "theory": known}
@@ -132,7 +132,7 @@ def _searched(search: Search[Any], at: Subject, horizon: Horizon | None) -> Iter
             return
 
 
-def _theory(at: Subject, seed: int) -> dict[str, float] | None:
+def theory_of(at: Subject, seed: int) -> dict[str, float] | None:
     """Return what theory says of uniform trees like this one; None of games of chance."""
     if at.is_chance:
         return None
