@@ -156,8 +156,8 @@ class BoundsRecorder(Recorder):
             self.set(node, lower=lower, upper=upper, seen=True)
             if abs(each.lower) < inf or abs(each.upper) < inf:
                 said.append(("bounds", (NodeName(node), lower, upper)))
-        if len(said) > 4:
-            said = [("closer", (len(said),))]
+        if not 0 < len(said) <= 4:
+            said = [("closer", (len(self._narrowed),))]
         first = self.node(self._narrowed[0].label)
         self._narrowed = []
         self.add("bounds", first, *said, turns=True)

@@ -181,8 +181,8 @@ class RecursionRecorder(Recorder):
             said.append(("return", (NodeName(node), value)))
             lines = ["evaluate"] if self._evaluated == event.label else ["return"]
         self.set(node, value=value, final=True)
-        self._show_stack()
         better = self._better(event)
+        self._show_stack()
         inner = self._evaluated != event.label
         self._evaluated = None
         lines += ["better"] if better else []
@@ -239,11 +239,11 @@ class RecursionRecorder(Recorder):
 
     def _show_stack(self) -> None:
         rows: list[Row] = []
-        for asked in self._stack:
+        for asked, bounds in zip(self._stack, self._bounds, strict=True):
             node = self.node(asked.label)
             window = ""
-            if asked.window is not None:
-                window = f"({told(asked.window[0])}, {told(asked.window[1])})"
+            if bounds is not None:
+                window = f"({told(bounds[0])}, {told(bounds[1])})"
             elif asked.test is not None:
                 window = f"{asked.test[0]} {told(asked.test[1])}"
             rows.append((node, (NodeName(node), window)))

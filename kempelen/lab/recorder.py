@@ -71,6 +71,7 @@ class Recorder(ABC):
     def take(self, event: Event) -> None:
         """Make of an event what it is."""
 
+    @abstractmethod
     def end(self) -> None:
         """Make the last step, if one is left."""
 

@@ -20,9 +20,10 @@ LISTS = {
     "children": ("move", "N", "W", "UCB"),
 }
 PROMPT = {
-    "en": "Enter forward, b back, c next cut-off, v next change of a value, e end, a number, q quit: ",
-    "es": "Intro adelante, b atrás, c siguiente poda, v siguiente cambio, e final, un número, q salir: ",
-}  # fmt: skip
+    "en": "Enter forward, b back, c next cut-off, v next change, e end, a number, q quit: ",
+    "es": "Intro adelante, b atrás, c siguiente poda, v siguiente cambio, e final, un número, "
+    "q salir: ",
+}
 
 
 class Spoken:
@@ -75,7 +76,7 @@ class Spoken:
 def print_all(recording: Recording, language: str) -> None:
     """Print every step: its number, what it says, and its line of the pseudo-code."""
     spoken = Spoken(recording, language)
-    rows = table("", "", spoken.word("what happens"), spoken.word("pseudo-code"))
+    rows = table("", "", spoken.word("what happens"), spoken.word("pseudo-code"), right=4)
     for number, step in enumerate(recording.steps, 1):
         code = "; ".join(spoken.line(line).strip() for line in step.lines[:1])
         rows.add_row(str(number), spoken.step(step), code)

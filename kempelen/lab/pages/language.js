@@ -17,11 +17,6 @@ Kempelen.Language = class {
     for (const listener of this.listeners) listener();
   }
 
-  heard(listener) {
-    this.listeners.push(listener);
-    listener();
-  }
-
   word(text) {
     const words = this.texts[this.current].words;
     const whole = String(text);

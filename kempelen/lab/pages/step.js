@@ -22,9 +22,9 @@ Kempelen.StepPage = class {
     this.build(root);
     this.view = new Kempelen.TreeView(this.canvas, this.replay, (text) => this.language.word(text), (node) => this.choose(node));
     this.own = new Kempelen.OwnTree(this.ownPlace, this.language, this.recording);
-    this.language.heard(() => this.speak());
+    this.language.listeners.push(() => this.speak());
+    this.language.set(this.language.current);
     document.addEventListener("keydown", (event) => this.key(event));
-    this.show();
   }
 
   button(word, sign, act, place) {
