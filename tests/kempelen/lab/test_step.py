@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.games import catalogue
-from agent.games.tree import read_tree
+from agent.games.tree import Tree, read_tree
 from agent.search import configuration
 from agent.search.catalogue import algorithms
 from kempelen.lab import step, terminal_steps
@@ -22,12 +22,14 @@ from tests.kempelen.lab.test_spanish import assert_spanish
 BACK_AND_FORTH = """
 const page = Kempelen.stepPage, replay = page.replay;
 const states = [replay.state()];
-for (let step = 1; step <= replay.length; step += 1) { page.go(step); states.push(replay.state()); }
+const go = (step) => { if (step % 16) replay.go(step); else { page.go(step); page.view.draw(); } };
+for (let step = 1; step <= replay.length; step += 1) { go(step); states.push(replay.state()); }
+page.show();
 page.view.draw();
 const end = JSON.stringify([...replay.fields].filter(([, known]) => Object.keys(known).length));
 const wrong = [];
 for (let step = replay.length; step >= 0; step -= 1) {
-  page.go(step);
+  go(step);
   if (replay.state() !== states[step]) wrong.push(step);
 }
 const fresh = new Kempelen.Replay(page.recording);
@@ -68,7 +70,8 @@ def check(browser, tmp_path, recording, language="en"):
 
 def test_a_page_goes_forward_and_back_by_keys(browser, tmp_path):
     """The quick one: what a reader does, without a mouse."""
-    recording = recorded("tree", "alpha-beta")
+    at = Subject("tree", Tree([[3, 12], [2, 4], [1, 8, 7]]), lambda game: 0, 9)
+    recording = record(at, configuration.read("alpha-beta"))
     check(browser, tmp_path, recording)
     opened(browser, tmp_path, recording)
     at = "return Kempelen.stepPage.replay.at"
@@ -117,14 +120,17 @@ def test_a_tree_of_ones_own_is_built_by_clicks_and_read(browser, tmp_path, lab):
     opened(browser, tmp_path, recorded("go", "alpha-beta", most=10))
     own = ".own "
     browser.find(own + "li [data-does='add a child']").click()  # a child of 1: 3, 5, 3
-    names = browser.find_all(own + "input[placeholder=name]")
-    names[1].send_keys("N2\t")
-    lower = browser.find_all(own + "input[placeholder='lower bound']")[1]
-    lower.send_keys("1\t")
-    browser.find_all(own + "input[placeholder='upper bound']")[1].send_keys("4\t")
-    values = browser.find_all(own + "input[placeholder=value]")
-    values[-1].clear()
-    values[-1].send_keys("7\t")
+    for field, number, value in (
+        ("name", 1, "N2"), ("lower bound", 1, 1), ("upper bound", 1, 4), ("value", -1, 7),
+    ):  # fmt: skip
+        browser.run(
+            """const wanted = `.own input[placeholder="${arguments[0]}"]`;
+            const found = [...document.querySelectorAll(wanted)];
+            const input = found.at(arguments[1]);
+            input.value = arguments[2];
+            input.dispatchEvent(new Event("change"));""",
+            field, number, value,
+        )  # fmt: skip
     browser.find_all(own + "[data-does=remove]")[1].click()  # the first child of the first
     text = browser.run("return Kempelen.stepPage.own.text.value")
     file = tmp_path / "own.yaml"
@@ -162,7 +168,7 @@ def test_nodes_are_folded_by_clicks_and_boards_come_and_go(browser, tmp_path):
 @pytest.mark.parametrize("game", catalogue.built_in())
 def test_every_algorithm_on_every_game(browser, tmp_path, game):
     for number, name in enumerate(algorithms()):
-        recording = recorded(game, name, most=60)
+        recording = recorded(game, name, most=40)
         if recording is not None:
             check(browser, tmp_path, recording, "en" if number % 2 else "es")
 
