@@ -119,7 +119,7 @@ def test_languages_change_in_the_page(browser, tmp_path):
 def test_a_tree_of_ones_own_is_built_by_clicks_and_read(browser, tmp_path, lab):
     opened(browser, tmp_path, recorded("go", "alpha-beta", most=10))
     own = ".own "
-    browser.find(own + "li [data-does='add a child']").click()  # a child of 1: 3, 5, 3
+    browser.find(own + "li [data-does='add a child']").click()  # of the first: 3, 5, 0
     for field, number, value in (
         ("name", 1, "N2"), ("lower bound", 1, 1), ("upper bound", 1, 4), ("value", -1, 7),
     ):  # fmt: skip
@@ -136,7 +136,7 @@ def test_a_tree_of_ones_own_is_built_by_clicks_and_read(browser, tmp_path, lab):
     file = tmp_path / "own.yaml"
     file.write_text(text)
     tree = read_tree(file)
-    assert tree.root == [[5, 3], [2, 7]]
+    assert tree.root == [[5, 0], [2, 7]]
     assert [(path, note.name, note.bounds) for path, note in tree.notes.items()] == [
         ((1,), "N2", (1, 4))
     ]
