@@ -80,7 +80,8 @@ def chosen(
     OSError with a message for the user.
     """
     if arguments.tree is not None:
-        return catalogue.find("tree"), {"root": read_tree(arguments.tree).root}
+        tree = read_tree(arguments.tree)
+        return catalogue.find("tree"), {"root": tree.root, "notes": tree.notes}
     kind = catalogue.find(arguments.game)
     known = signature(kind.game).parameters
     options = {name: value for name, value in (also or {}).items() if name in known}

@@ -30,7 +30,7 @@ from training import learning_checkpoint
 from training.afterstates import LookSettings, play_looking
 from training.learning_checkpoint import LearningCheckpoint, LearningError
 from training.lessons import LessonStore
-from training.lockstep import TaughtPosition, PlaySettings, play_game, play_together
+from training.lockstep import PlaySettings, TaughtPosition, play_game, play_together
 from training.small_network import AdamLearner, random_layers
 
 # The rate stays as it is for so much of the run, then falls to a share of itself.

@@ -1,9 +1,12 @@
 """A game given by its tree: nested lists of leaf values, MAX (player 0) at the root.
 
-It is the game of the textbooks' examples: [[3, 5], [2, 9]] is a root with two MIN nodes.
+It is the game of the textbooks' examples: [[3, 5], [2, 9]] is a root with two MIN nodes. Nodes may
+have names, and bounds of their values, as B* uses them.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from math import inf
 from os import PathLike
 from typing import Any, TypeAlias
 
@@ -19,14 +22,29 @@ EXAMPLE: Node = [
 ]
 
 
+@dataclass(frozen=True)
+class Note:
+    """What is said of a node beside its children: its name, and bounds of its value for MAX."""
+
+    name: str = ""
+    bounds: tuple[float, float] = (-inf, inf)
+
+
+UNNOTED = Note()
+KEYS = ("name", "bounds", "value", "children")
+
+
 class Tree:
     """A node of a game tree and the path to it. Moves are the children's numbers, from 1.
 
-    The players alternate; a leaf's value is player 0's utility.
+    The players alternate; a leaf's value is player 0's utility. notes: of nodes, by their paths.
     """
 
-    def __init__(self, root: Node = EXAMPLE) -> None:
+    def __init__(
+        self, root: Node = EXAMPLE, notes: Mapping[tuple[int, ...], Note] | None = None
+    ) -> None:
         self._nodes = [root]
+        self._notes = notes or {}
         self._path: list[int] = []
         self._whole: bool | None = None
 
@@ -36,9 +54,24 @@ class Tree:
         return self._nodes[0]
 
     @property
+    def notes(self) -> Mapping[tuple[int, ...], Note]:
+        """What is said of nodes, by their paths."""
+        return self._notes
+
+    @property
     def turn(self) -> int:
         """The player to move: 0 is MAX, 1 is MIN."""
         return len(self._path) % 2
+
+    @property
+    def name(self) -> str:
+        """The node's name, empty if it has none."""
+        return self._notes.get(tuple(self._path), UNNOTED).name
+
+    def bounds(self) -> tuple[float, float]:
+        """Return the bounds of the node's value for its mover; infinite ones if none are noted."""
+        lower, upper = self._notes.get(tuple(self._path), UNNOTED).bounds
+        return (-upper, -lower) if self.turn else (lower, upper)
 
     def moves(self) -> range:
         """Return the numbers of the node's children."""
@@ -104,7 +137,9 @@ def evaluate(game: Tree) -> float:
 def read_tree(path: str | PathLike[str]) -> Tree:
     """Read a tree from a YAML file that holds nested lists of leaf values.
 
-    Raises ValueError, naming the file and the place, if it holds anything else.
+    Instead of a list or value a node may be {name: N16, bounds: [3, 8], children: [...]}, or with
+    a value in place of children. Raises ValueError, naming the file and the place, if it holds
+    anything else.
     """
     try:
         root = yaml_text.read(path)
@@ -113,21 +148,49 @@ def read_tree(path: str | PathLike[str]) -> Tree:
     except yaml_text.YamlError as error:
         raise ValueError(f"{path} is not YAML: {error}") from error
     try:
-        return Tree(_checked(root, ()))
+        notes: dict[tuple[int, ...], Note] = {}
+        return Tree(_checked(root, (), notes), notes)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _checked(node: Any, path: tuple[int, ...]) -> Node:
-    """Return the node if it is a tree, else say where it is not."""
+def _checked(node: Any, path: tuple[int, ...], notes: dict[tuple[int, ...], Note]) -> Node:
+    """Return the node if it is a tree, and note what is said of it; else say where it is not."""
     label = ".".join(map(str, path)) or "the root"
+    if isinstance(node, dict):
+        notes[path] = _noted(node, label)
+        if ("children" in node) == ("value" in node):
+            raise ValueError(f"{label} needs either children or a value")
+        below = node.get("children", node.get("value"))
+        if isinstance(below, list) != ("children" in node):
+            raise ValueError(f"{label}: children are a list, a value is a number")
+        return _checked(below, path, notes)
     if isinstance(node, list):
         if not node:
             raise ValueError(f"{label} is an empty list; write a leaf as a number")
-        return [_checked(child, (*path, number)) for number, child in enumerate(node, 1)]
-    if isinstance(node, (int, float)) and not isinstance(node, bool) and node == node:
-        return node
+        return [_checked(child, (*path, number), notes) for number, child in enumerate(node, 1)]
+    if _is_number(node):
+        found: float = node
+        return found
     raise ValueError(f"{label} is {node!r}, neither a number nor a list")
+
+
+def _noted(node: dict[Any, Any], label: str) -> Note:
+    """Return what is said of a node in its own words."""
+    for key in node:
+        if key not in KEYS:
+            raise ValueError(f"{label} has {key!r}; a node has {', '.join(KEYS)}")
+    bounds = node.get("bounds", [-inf, inf])
+    if not (isinstance(bounds, list) and len(bounds) == 2 and all(map(_is_number, bounds))):
+        raise ValueError(f"{label}: bounds are two numbers, such as [3, 8]")
+    lower, upper = bounds
+    if lower > upper:
+        raise ValueError(f"{label}: the lower bound {lower} is above the upper bound {upper}")
+    return Note(str(node.get("name", "")), (lower, upper))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
 
 
 GAME = Tree

@@ -24,6 +24,7 @@ ACTIONS = {
     "solve": ("solve", "solve a game: its value and how to win"),
     "figures": ("figures", "make the lecture notes' tables and figures anew, as one page"),
     "learn": ("learn", "learn a game by self-play: a network, or weights of features"),
+    "step": ("step", "show the steps of an algorithm, forward and back, on a page"),
 }
 
 

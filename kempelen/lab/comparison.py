@@ -94,7 +94,7 @@ def run(arguments: Namespace) -> int:
     for algorithm in chosen:
         subjects[0].search(algorithm, seed=arguments.seed)  # refused before anything is measured
     # Before any search: a pruned game asks for evaluations, which the last search would count.
-    known = _theory(subjects[0], arguments.seed)
+    known = theory_of(subjects[0], arguments.seed)
     runs = product(enumerate(subjects, 1), chosen)
     measured = list(
         with_progress(
@@ -170,7 +170,7 @@ def _is_last(level: CompletedLevel, at: Subject, search: Search[Any], horizon: H
     return level.depth == levels(at.depth, horizon)[-1] or search.counts.seldepth < level.depth
 
 
-def _theory(at: Subject, seed: int) -> dict[str, float] | None:
+def theory_of(at: Subject, seed: int) -> dict[str, float] | None:
     """Return what theory says of uniform trees like this one; None of games of chance."""
     if at.is_chance:
         return None

@@ -142,6 +142,20 @@ SPANISH = {
         "{} es una lista vacía; escriba una hoja como número"
     ),
     "the root": "la raíz",
+    "{} needs either children or a value": "{} necesita o hijos (children) o un valor (value)",
+    "{}: children are a list, a value is a number": (
+        "{}: los hijos (children) son una lista, un valor (value) es un número"
+    ),
+    "{} has {}; a node has {}": "{} tiene {}; un nodo tiene {}",
+    "{}: bounds are two numbers, such as [3, 8]": (
+        "{}: las cotas (bounds) son dos números, como [3, 8]"
+    ),
+    "{}: the lower bound {} is above the upper bound {}": (
+        "{}: la cota inferior {} está por encima de la superior {}"
+    ),
+    "a share of {} ordered nodes cannot be; use 0 to 1": (
+        "no puede haber una parte de {} nodos ordenados; use de 0 a 1"
+    ),
     "{} is not YAML: {}": "{0} no es YAML",
     "{} is not YAML: {} (line {}, column {})": "{0} no es YAML: véase la línea {2}, columna {3}",
     "{} is no legal move; legal: {}": "{} no es una jugada legal; legales: {}",
@@ -249,6 +263,12 @@ SPANISH = {
         "{} no es una imagen: su nombre debe acabar en {}"
     ),
     "{}: there is no folder {}": "{}: no hay ninguna carpeta {}",
+    "{} is no page: its name must end in .html": (
+        "{} no es una página: su nombre debe acabar en .html"
+    ),
+    "{} says {}, which cannot stand inside a page": (
+        "{} dice {}, que no puede estar dentro de una página"
+    ),
     "{} is not installed: pip install 'kempelen[lab]'": (
         "{} no está instalado: pip install 'kempelen[lab]'"
     ),
@@ -360,6 +380,13 @@ SPANISH = {
         "de cada capa de la red (por defecto: 256,128)"
     ),
     "draw how it learned; the name ends in {}": "dibuja cómo aprendió; el nombre acaba en {}",
+    "show the steps of an algorithm, forward and back, on a page": (
+        "muestra los pasos de un algoritmo, adelante y atrás, en una página"
+    ),
+    "the page; its name ends in .html": "la página; su nombre acaba en .html",
+    "in the terminal: step by step where keys can be read, else all steps": (
+        "en el terminal: paso a paso donde se pueden leer teclas, si no todos los pasos"
+    ),
     "games:": "juegos:",
     "algorithms:": "algoritmos:",
     "an algorithm may have options: alpha-beta+table+killers+history, mcts+playouts=500;": (

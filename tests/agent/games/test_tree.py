@@ -31,7 +31,7 @@ def test_reads_nested_lists(tmp_path):
     [
         ("[1, [2, x]]", "2.2 is 'x', neither a number nor a list"),
         ("[1, []]", "2 is an empty list"),
-        ("{a: 1}", "the root is {'a': 1}"),
+        ("{a: 1}", "the root has 'a'; a node has name, bounds, value, children"),
         ("[1", "is not YAML"),
         ("[1, yes]", "2 is True"),
         ("[.nan]", "1 is nan"),

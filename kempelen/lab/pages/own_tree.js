@@ -1,0 +1,103 @@
+/* A tree of one's own, built by clicks, and written as YAML that `--tree` reads. */
+"use strict";
+
+Kempelen.OwnTree = class {
+  constructor(place, language, recording) {
+    this.place = place;
+    this.language = language;
+    this.tree = this.begin(recording);
+    this.list = Kempelen.element("div", {});
+    this.text = Kempelen.element("textarea", { readOnly: true, spellcheck: false });
+    this.save = Kempelen.element("button", { type: "button" });
+    this.save.dataset.does = "save as YAML";
+    this.save.addEventListener("click", () => this.download());
+    place.append(this.list, this.text, this.save);
+    language.listeners.push(() => this.show());
+  }
+
+  /* The tree of the page if it is small and has values, else a small one. */
+  begin(recording) {
+    const nodes = recording.nodes;
+    const children = Kempelen.childrenOf(nodes);
+    const leaves = nodes.filter((_, number) => !children[number].length);
+    if (nodes.length > 60 || leaves.some((leaf) => leaf.known === undefined)) {
+      return { children: [{ children: [{ value: 3 }, { value: 5 }] }, { children: [{ value: 2 }, { value: 9 }] }] };
+    }
+    const grow = (number) => {
+      const made = nodes[number].name ? { name: nodes[number].name } : {};
+      if (children[number].length) made.children = children[number].map(grow);
+      else made.value = Number(nodes[number].known);
+      return made;
+    };
+    return grow(0);
+  }
+
+  show() {
+    this.list.replaceChildren(this.item(this.tree, null));
+    this.text.value = `${this.yaml(this.tree)}\n`;
+    this.text.setAttribute("aria-label", "YAML");
+    this.save.textContent = this.language.word("save as YAML");
+  }
+
+  button(word, sign, act) {
+    const made = Kempelen.element("button", { type: "button", textContent: sign, title: this.language.word(word) });
+    made.dataset.does = word;
+    made.setAttribute("aria-label", this.language.word(word));
+    made.addEventListener("click", () => {
+      act();
+      this.show();
+    });
+    return made;
+  }
+
+  input(node, field, word, isText) {
+    const made = Kempelen.element("input", { value: node[field] ?? "", placeholder: this.language.word(word) });
+    if (!isText) Object.assign(made, { type: "number", step: "any" });
+    made.setAttribute("aria-label", this.language.word(word));
+    made.addEventListener("change", () => {
+      if (made.value === "") delete node[field];
+      else node[field] = isText ? made.value : Number(made.value);
+      if (field === "value" && node.value === undefined) node.value = 0;
+      this.show();
+    });
+    return made;
+  }
+
+  item(node, parent) {
+    const made = Kempelen.element("div", {}, this.input(node, "name", "name", true));
+    if (node.children) made.append(this.input(node, "lower", "lower bound"), this.input(node, "upper", "upper bound"));
+    else made.append(this.input(node, "value", "value"));
+    made.append(this.button("add a child", "+", () => {
+      (node.children ||= []).push({ value: node.value ?? 0 });
+      delete node.value;
+    }));
+    if (parent) made.append(this.button("remove", "×", () => {
+      parent.children.splice(parent.children.indexOf(node), 1);
+      if (!parent.children.length) {
+        delete parent.children;
+        delete parent.lower;
+        delete parent.upper;
+        parent.value = 0;
+      }
+    }));
+    if (node.children) made.append(Kempelen.element("ul", {}, ...node.children.map((child) => Kempelen.element("li", {}, this.item(child, node)))));
+    return made;
+  }
+
+  yaml(node) {
+    const below = node.children ? `[${node.children.map((child) => this.yaml(child)).join(", ")}]` : String(node.value);
+    const bounded = node.lower !== undefined && node.upper !== undefined;
+    if (!node.name && !bounded) return below;
+    const parts = node.name ? [`name: ${JSON.stringify(node.name)}`] : [];
+    if (bounded) parts.push(`bounds: [${node.lower}, ${node.upper}]`);
+    parts.push(node.children ? `children: ${below}` : `value: ${below}`);
+    return `{${parts.join(", ")}}`;
+  }
+
+  download() {
+    const address = URL.createObjectURL(new Blob([this.text.value], { type: "text/yaml" }));
+    const link = Kempelen.element("a", { href: address, download: "tree.yaml" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  }
+};

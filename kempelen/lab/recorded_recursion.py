@@ -1,0 +1,250 @@
+"""Steps of the algorithms that go down by recursion: minimax, alpha-beta and all like them."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+from agent.game import Written
+from agent.search.configuration import Configuration
+from agent.search.cursor import Label
+from agent.search.observing import (
+    BegunAnew,
+    CutOff,
+    Entered,
+    Evaluated,
+    Event,
+    Returned,
+    Visited,
+)
+from agent.search.observing_closely import Guessed, Stored
+from kempelen.lab.recorder import Recorder, is_null, told
+from kempelen.lab.recording import NodeName, Row, Sentence
+
+
+class RecursionRecorder(Recorder):
+    """Follows the recursion by a stack: what returns betters the value of what is below it."""
+
+    def __init__(self, game: Written[Any], algorithm: Configuration) -> None:
+        super().__init__(game, algorithm)
+        self._visits = 0
+        self._memory: list[Row] = []
+        self._keys: dict[object, Label] = {}
+        # The leaf that was evaluated last, until it returns.
+        self._evaluated: Label | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forget what is on the way."""
+        self._stack: list[Entered] = []
+        self._best: list[float | None] = []
+        self._tried: list[set[int]] = []
+        self._bounds: list[tuple[float, float] | None] = []
+
+    def take(self, event: Event) -> None:
+        """Make a step of most events."""
+        match event:
+            case Visited():
+                self.count("nodes")
+                self._seen(event.label)
+            case Entered():
+                self._enter(event)
+            case Evaluated():
+                self._evaluate(event)
+            case CutOff():
+                self._cut(event)
+            case Stored():
+                self._store(event)
+            case Returned():
+                self._return(event)
+            case Guessed():
+                self._begin()
+                self.put("stack", ())
+                guess = told(event.guess)
+                self.set(self.node(()), seen=True, question=f"≥ {guess}")
+                self.add("guess", 0, ("guess", (guess, event.moves)), turns=True)
+            case BegunAnew():
+                self._begin()
+                self.put("stack", ())
+                self._visits = 0
+                for node in range(len(self.nodes)):
+                    self.set(node, value=None, final=None, order=None, seen=None)
+                self.set(-1, nodes=None, leaves=None, cutoffs=None)
+                self.add("anew", 0, ("anew", (told(event.win),)), turns=True)
+
+    def end(self) -> None:
+        """Say that it is over."""
+        if self.steps or self._changes:
+            self.add("done", 0, ("done", ()), lines=("return", "done"))
+
+    def _seen(self, label: Label) -> None:
+        node = self.node(label)
+        if not self.field(node, "seen"):
+            self._visits += 1
+            self.set(node, seen=True, order=self._visits)
+
+    def _enter(self, event: Entered) -> None:
+        node = self.node(event.label)
+        if self._tried and event.label:
+            self._tried[-1].add(event.label[-1])
+        self._stack.append(event)
+        self._best.append(None)
+        self._tried.append(set())
+        self._bounds.append(event.window)
+        name, mover = NodeName(node), self.mover(event.label)
+        lines = ["enter"]
+        question = None
+        self.set(node, value=None, final=None)
+        if event.test is not None:
+            sign, bound = event.test
+            question = f"{sign} {told(bound)}"
+            said: Sentence = ("test", (mover, name, sign, told(bound)))
+            lines = ["test"]
+        elif event.window is not None:
+            alpha, beta = map(told, event.window)
+            key = "again-window" if event.again else "enter-window"
+            if is_null(event.window):
+                key, lines = "null-window", ["enter", "test"]
+            elif event.again:
+                lines = ["enter", "again"]
+            said = (key, (mover, name, alpha, beta))
+            self.set(node, alpha=alpha, beta=beta)
+        else:
+            said = ("again-plain" if event.again else "enter-plain", (mover, name))
+            lines += ["again"] if event.again else []
+        if event.again:
+            self.count("researches")
+        if event.label and event.label[-1] == 0:
+            lines = ["pass"]
+        self.set(node, seen=True, question=question)
+        self._show_stack()
+        self.add("enter", node, said, lines=lines)
+
+    def _evaluate(self, event: Evaluated) -> None:
+        self._seen(event.label)
+        self.count("leaves")
+        self._evaluated = event.label
+        node = self.node(event.label)
+        value = told(event.value)
+        self.set(node, value=value, leaf=True)
+        self.add("evaluate", node, ("evaluate", (NodeName(node), value)))
+
+    def _cut(self, event: CutOff) -> None:
+        node = self.node(event.label)
+        tried = self._tried[-1] - {0} if self._tried else set()
+        left = max(0, self.moves_at(event.label) - len(tried))
+        self.count("cutoffs")
+        self.set(node, cut=left, by=event.by)
+        said: list[Sentence] = [
+            ("cut", (NodeName(node), self.name((*event.label, event.by)), left))
+        ]
+        bounds = self._bounds[-1] if self._bounds else None
+        if bounds is not None and bounds[0] >= bounds[1] and event.by:
+            said.append(("cut-why", (told(bounds[0]), told(bounds[1]))))
+        self.add("cut", node, *said)
+
+    def _store(self, event: Stored) -> None:
+        node = self.node(event.label)
+        lower, upper = told(event.lower), told(event.upper)
+        known = str(lower) if lower == upper else f"[{lower}, {upper}]"
+        row: Row = (node, (NodeName(node), event.depth, known))
+        while len(self._memory) <= event.row:
+            self._memory.append((-1, ()))
+        before = self._memory[event.row]
+        # A row stands for a position; it is called by the node where that came up first.
+        self._memory[event.row] = (before[0], (before[1][0], *row[1][1:])) if before[1] else row
+        self.put("memory", self._memory)
+        self._keys.setdefault(self.key_at(event.label), event.label)
+        self.add("store", node, ("store", (NodeName(node), known)))
+
+    def _return(self, event: Returned) -> None:
+        node = self.node(event.label)
+        asked = self._stack.pop() if self._stack else None
+        for kept in (self._best, self._tried, self._bounds):
+            if kept:
+                kept.pop()
+        value = self._written(event, asked)
+        said: list[Sentence] = []
+        lines = ["return"]
+        if event.remembered:
+            self.count("hits")
+            self.set(node, remembered=True, seen=True)
+            said.append(("remember", (NodeName(node), value)))
+            first = self._keys.get(self.key_at(event.label))
+            if first is not None and first != event.label:
+                self.set(node, shared=self.node(first))
+                said.append(("shared", (self.name(first),)))
+            lines = ["remember"]
+        elif isinstance(event.value, bool):
+            said.append(("yes" if event.value else "no", (NodeName(node),)))
+        else:
+            said.append(("return", (NodeName(node), value)))
+            lines = ["evaluate"] if self._evaluated == event.label else ["return"]
+        self.set(node, value=value, final=True)
+        better = self._better(event)
+        self._show_stack()
+        inner = self._evaluated != event.label
+        self._evaluated = None
+        lines += ["better"] if better else []
+        self.add("return", node, *said, *better, lines=lines, turns=inner or bool(better))
+
+    def _better(self, event: Returned) -> list[Sentence]:
+        """Let what a node returned better the value of the node that asked."""
+        if not self._stack or not event.label or event.label[-1] == 0:
+            return []
+        asked = self._stack[-1]
+        if asked.test is not None or isinstance(event.value, bool):
+            return []
+        parent = self.node(asked.label)
+        best, value = self._best[-1], float(event.value)
+        exact: float = event.value
+        if self.nodes[parent].kind == "chance":
+            share = self.nodes[self.node(event.label)].chance or 0.0
+            total = (best or 0.0) + share * value
+            self._best[-1] = total
+            self.set(parent, value=told(total))
+            return [("sum", (NodeName(parent), told(total)))]
+        if best is not None and (exact <= best if asked.maximises else exact >= best):
+            return []
+        self._best[-1] = exact
+        self.set(parent, value=told(exact))
+        said: list[Sentence] = [("best", (NodeName(parent), told(exact)))]
+        window = self._bounds[-1]
+        if window is not None:
+            alpha, beta = window
+            if asked.maximises and exact > alpha:
+                self._bounds[-1] = exact, beta
+                self.set(parent, alpha=told(exact))
+                said.append(("alpha", (NodeName(parent), told(exact))))
+            if not asked.maximises and exact < beta:
+                self._bounds[-1] = alpha, exact
+                self.set(parent, beta=told(exact))
+                said.append(("beta", (NodeName(parent), told(exact))))
+        return said
+
+    def _written(self, event: Returned, asked: Entered | None) -> str:
+        """Write a value, as a bound where no more is known."""
+        if asked is not None and asked.test is not None:
+            sign, bound = asked.test
+            opposite = {"≥": "<", ">": "≤"}
+            return f"{sign if event.value else opposite[sign]}{told(bound)}"
+        value = told(float(event.value) if isinstance(event.value, bool) else event.value)
+        if asked is not None and asked.window is not None and self._evaluated != event.label:
+            alpha, beta = asked.window
+            if event.value <= alpha and alpha > -inf:
+                return f"≤{value}"
+            if event.value >= beta and beta < inf:
+                return f"≥{value}"
+        return str(value)
+
+    def _show_stack(self) -> None:
+        rows: list[Row] = []
+        for asked, bounds in zip(self._stack, self._bounds, strict=True):
+            node = self.node(asked.label)
+            window = ""
+            if bounds is not None:
+                window = f"({told(bounds[0])}, {told(bounds[1])})"
+            elif asked.test is not None:
+                window = f"{asked.test[0]} {told(asked.test[1])}"
+            rows.append((node, (NodeName(node), window)))
+        self.put("stack", rows)

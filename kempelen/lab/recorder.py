@@ -1,0 +1,209 @@
+"""Events of a search made into a recording: the nodes as they come up, and the steps between."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from math import inf, nextafter
+from typing import Any
+
+from agent.game import CHANCE, Chance, Written
+from agent.games.tree import Tree
+from agent.search.configuration import Configuration
+from agent.search.cursor import Label
+from agent.search.observing import Event
+from kempelen.lab import words
+from kempelen.lab.boards import board
+from kempelen.lab.listings import listing
+from kempelen.lab.recording import (
+    SEARCH,
+    Change,
+    NodeName,
+    Place,
+    Row,
+    Sentence,
+    Splice,
+    Step,
+    Value,
+    spliced,
+)
+
+# A given tree of up to so many nodes is there from the beginning, what is not visited too.
+WHOLE = 3000
+
+
+def told(value: float, digits: int = 4) -> Value:
+    """Return a value as recordings tell it: a text in the lecture notes' signs."""
+    exact = abs(value) != inf and value == int(value)
+    return words.number(value, 9 if exact and abs(value) < 1e9 else digits)
+
+
+class Recorder(ABC):
+    """Takes the events of one search and makes steps of them."""
+
+    def __init__(self, game: Written[Any], algorithm: Configuration) -> None:
+        self.nodes: list[Place] = []
+        self.steps: list[Step] = []
+        self.listing, self._lit = listing(algorithm)
+        self._game = game
+        self._first = 0 if game.turn == CHANCE else game.turn
+        self._numbers: dict[Label, int] = {}
+        self._path: list[int] = []
+        self._fields: dict[tuple[int, str], Value] = {}
+        self._lists: dict[str, list[Row]] = {}
+        self._changes: list[Change] = []
+        self._splices: dict[str, Splice] = {}
+        self._solves = algorithm.kind.name == "and-or"
+        self.node(())
+        if isinstance(game, Tree):
+            self._lay_out()
+
+    def record(self, events: Iterable[Event]) -> None:
+        """Make steps of the events, and leave the game as it was."""
+        try:
+            for event in events:
+                self.take(event)
+            self.end()
+        finally:
+            self._go(())
+
+    @abstractmethod
+    def take(self, event: Event) -> None:
+        """Make of an event what it is."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Make the last step, if one is left."""
+
+    def node(self, label: Label) -> int:
+        """Return the number of a node, which is made if it is new."""
+        known = self._numbers.get(label)
+        if known is not None:
+            return known
+        parent = self.node(label[:-1]) if label else SEARCH
+        self._go(label[:-1])
+        move, probability = "", None
+        if label and label[-1]:
+            played = self._moves()[label[-1] - 1]
+            move = self._game.text(played)
+            if self._game.turn == CHANCE and isinstance(self._game, Chance):
+                probability = dict(self._game.chances())[played]
+        elif label:
+            move = "pass"
+        self._go(label)
+        number = self._numbers[label] = len(self.nodes)
+        name = getattr(self._game, "name", None)
+        known_value = self._game.outcome() if isinstance(self._game, Tree) else None
+        self.nodes.append(
+            Place(
+                parent,
+                label[-1] if label else 0,
+                "" if isinstance(self._game, Tree) else move,
+                self._kind(),
+                board(self._game),
+                probability,
+                name if isinstance(name, str) else "",
+                None if known_value is None else told(known_value),
+            )
+        )
+        return number
+
+    def set(self, node: int, **fields: Value) -> None:
+        """Let fields of a node have values from this step on."""
+        for name, value in fields.items():
+            if self._fields.get((node, name)) != value:
+                self._fields[node, name] = value
+                self._changes.append((node, name, value))
+
+    def field(self, node: int, name: str) -> Value:
+        """Return what a field of a node has."""
+        return self._fields.get((node, name))
+
+    def count(self, name: str, more: int = 1) -> None:
+        """Count something of the whole search."""
+        known = self.field(SEARCH, name)
+        self.set(SEARCH, **{name: (known if isinstance(known, int) else 0) + more})
+
+    def put(self, name: str, rows: Sequence[Row]) -> None:
+        """Let a list have these rows from this step on; once a step."""
+        before = self._lists.get(name, [])
+        splice = spliced(before, list(rows))
+        if splice is not None:
+            self._lists[name] = list(rows)
+            self._splices[name] = splice
+
+    def add(
+        self, kind: str, node: int, *said: Sentence, lines: Iterable[str] = (), turns: bool = False
+    ) -> None:
+        """Make a step of all that has changed since the last."""
+        lit = {line for each in (lines or (kind,)) for line in self._lit.get(each, ())}
+        self.steps.append(
+            Step(
+                kind, node, said, tuple(sorted(lit)), tuple(self._changes), dict(self._splices),
+                turns,
+            )
+        )  # fmt: skip
+        self._changes, self._splices = [], {}
+
+    def name(self, label: Label) -> NodeName:
+        """Return what stands for a node's name in a sentence."""
+        return NodeName(self.node(label))
+
+    def mover(self, label: Label) -> str:
+        """Return who is to move at a node, as sentences say it."""
+        kind = self.nodes[self.node(label)].kind
+        return kind if kind == "chance" else kind.upper()
+
+    def moves_at(self, label: Label) -> int:
+        """Return how many moves there are at a node."""
+        self._go(label)
+        return len(self._moves())
+
+    def key_at(self, label: Label) -> Any:
+        """Return the key of a node's position."""
+        self._go(label)
+        return self._game.key()
+
+    def _moves(self) -> list[Any]:
+        return list(self._game.moves())
+
+    def _kind(self) -> str:
+        if self._game.turn == CHANCE:
+            return "chance"
+        maximises = self._game.turn == self._first
+        if self._solves:
+            return "or" if maximises else "and"
+        return "max" if maximises else "min"
+
+    def _go(self, label: Label) -> None:
+        """Take the game to a node."""
+        shared = 0
+        while shared < min(len(label), len(self._path)) and label[shared] == self._path[shared]:
+            shared += 1
+        while len(self._path) > shared:
+            self._game.undo()
+            self._path.pop()
+        for place in label[shared:]:
+            if place:
+                self._game.play(self._moves()[place - 1])
+            else:
+                self._game.pass_turn()  # type: ignore[attr-defined]
+            self._path.append(place)
+
+    def _lay_out(self) -> None:
+        """Make the nodes of a whole tree, if these are not too many."""
+        labels: list[Label] = [()]
+        for label in labels:
+            if len(labels) > WHOLE:
+                return
+            labels += [(*label, place) for place in range(1, self.moves_at(label) + 1)]
+        for label in labels:
+            self.node(label)
+
+
+def is_null(window: tuple[float, float]) -> bool:
+    """Tell whether nothing lies between two bounds."""
+    low, high = window
+    if abs(low) == inf or abs(high) == inf:
+        return False
+    return nextafter(low, inf) == high or (isinstance(low, int) and high == low + 1)

@@ -1,0 +1,80 @@
+"""`kempelen lab step`: an algorithm's steps, forward and back, on a page or in the terminal."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+from agent.border.files import replace_atomically
+from kempelen.lab import algorithms, limits, listings, page, recorded, sentences, subject, words
+from kempelen.lab.output import working
+from kempelen.lab.recording import Recording
+from kempelen.lab.terminal_steps import print_all, walk
+
+STYLES = ("kempelen.css",)
+SCRIPTS = (
+    "language.js", "replay.js", "layout.js", "boards.js", "tree_view.js", "own_tree.js", "step.js",
+)  # fmt: skip
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    subject.configure(parser, game="tree")
+    algorithms.configure(parser, several=False)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="the page; its name ends in .html"
+    )
+    where.add_argument(
+        "--text", action="store_true",
+        help="in the terminal: step by step where keys can be read, else all steps",
+    )  # fmt: skip
+    limits.configure(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """Record the search, and write the page or show the steps."""
+    say = words.language(arguments.lang)
+    path = arguments.output
+    if path is not None:
+        _check(path)
+    with working(say("searching")):
+        recording = recorded.from_arguments(arguments)
+    if path is None:
+        (walk if sys.stdin.isatty() and sys.stdout.isatty() else print_all)(
+            recording, arguments.lang
+        )
+        return 0
+    replace_atomically(path, as_page(recording, arguments.lang).encode())
+    print(path)
+    return 0
+
+
+def as_page(recording: Recording, language: str) -> str:
+    """Return a page that shows a recording."""
+    return page.joined(
+        f"{recording.algorithm}: {recording.game}",
+        styles=STYLES,
+        scripts=SCRIPTS,
+        data=page_data(recording, language),
+        language=language,
+    )
+
+
+def page_data(recording: Recording, language: str) -> dict[str, Any]:
+    """Return what the page's scripts read: the recording, and all texts in both languages."""
+    told = recording.as_json()
+    texts = sentences.texts()
+    listing = {"en": told.pop("listing"), "es": []}
+    listing["es"] = [listings.in_spanish(line) for line in listing["en"]]
+    return {"language": language, "recording": told, "listing": listing, "texts": texts}
+
+
+def _check(path: Path) -> None:
+    """Raise ValueError if no page can be written there."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{path} is no page: its name must end in .html")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"{path}: there is no folder {path.parent}")

@@ -1,0 +1,182 @@
+"""A recording in a terminal: all steps one after the other, or forward and back by commands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.tree import Tree as RichTree
+
+from kempelen.lab import listings
+from kempelen.lab.output import show, table
+from kempelen.lab.recording import SEARCH, NodeName, Recording, Replay, Step
+from kempelen.lab.sentences import SENTENCES, WORDS
+
+# The most nodes of a tree, and rows of a list, that a terminal shows at once.
+MOST_NODES, MOST_ROWS = 40, 12
+LISTS = {
+    "stack": ("node", "window"),
+    "open": ("node", "state", "bound"),
+    "memory": ("node", "depth", "value"),
+    "children": ("move", "N", "W", "UCB"),
+}
+PROMPT = {
+    "en": "Enter forward, b back, c next cut-off, v next change, e end, a number, q quit: ",
+    "es": "Intro adelante, b atrás, c siguiente poda, v siguiente cambio, e final, un número, "
+    "q salir: ",
+}
+
+
+class Spoken:
+    """A recording's words in one language."""
+
+    def __init__(self, recording: Recording, language: str) -> None:
+        self._recording = recording
+        self._language = language
+        self._names: dict[int, str] = {}
+
+    def word(self, text: str) -> str:
+        """Return a word or cell; what has no other form stays."""
+        if self._language == "en":
+            return text
+        first, space, rest = text.partition(" ")
+        return WORDS.get(text) or WORDS.get(first, first) + space + rest
+
+    def name(self, node: int) -> str:
+        """Return what a node is called: its own name, else its label, and the move to it."""
+        if node not in self._names:
+            at = self._recording.nodes[node]
+            places: list[str] = []
+            up = node
+            while self._recording.nodes[up].parent >= 0:
+                places.insert(0, str(self._recording.nodes[up].place))
+                up = self._recording.nodes[up].parent
+            label = at.name or ".".join(places) or "ε"
+            self._names[node] = f"{label} ({self.word(at.move)})" if at.move else label
+        return self._names[node]
+
+    def part(self, part: Any) -> str:
+        """Return a word, number or node of a sentence."""
+        return self.name(part.node) if isinstance(part, NodeName) else self.word(str(part))
+
+    def step(self, step: Step) -> str:
+        """Return what a step says."""
+        told = []
+        for key, parts in step.said:
+            english, spanish = SENTENCES[key]
+            sentence = english if self._language == "en" else spanish
+            told.append(sentence.format(*map(self.part, parts)))
+        return " ".join(told)
+
+    def line(self, number: int) -> str:
+        """Return a line of the pseudo-code."""
+        line = self._recording.listing[number]
+        return line if self._language == "en" else listings.in_spanish(line)
+
+
+def print_all(recording: Recording, language: str) -> None:
+    """Print every step: its number, what it says, and its line of the pseudo-code."""
+    spoken = Spoken(recording, language)
+    rows = table("", "", spoken.word("what happens"), spoken.word("pseudo-code"), right=4)
+    for number, step in enumerate(recording.steps, 1):
+        code = "; ".join(spoken.line(line).strip() for line in step.lines[:1])
+        rows.add_row(str(number), spoken.step(step), code)
+    show(rows)
+
+
+def walk(recording: Recording, language: str) -> None:
+    """Show step after step, as the commands that are typed say."""
+    replay, spoken = Replay(recording), Spoken(recording, language)
+    replay.forward()
+    while True:
+        show_state(replay, spoken)
+        try:
+            command = input(PROMPT[language]).strip().lower()
+        except EOFError:
+            return
+        if command == "q":
+            return
+        obey(replay, command)
+
+
+def obey(replay: Replay, command: str) -> None:
+    """Do what a command says; one that nobody knows goes forward."""
+    if command == "b":
+        replay.back()
+    elif command == "c":
+        replay.next_cut()
+    elif command == "v":
+        replay.next_turn()
+    elif command == "e":
+        replay.go(len(replay.recording.steps))
+    elif command.isdigit():
+        replay.go(int(command))
+    else:
+        replay.forward()
+
+
+def show_state(replay: Replay, spoken: Spoken) -> None:
+    """Print the tree, the lists and what the last step says."""
+    recording, step = replay.recording, replay.step
+    lit = step.lines if step else ()
+    code = table("", "", "")
+    for number in range(len(recording.listing)):
+        code.add_row("▶" if number in lit else "", spoken.line(number))
+    show(code)
+    show(_tree(replay, spoken))
+    for name, headings in LISTS.items():
+        rows = replay.lists.get(name)
+        if rows:
+            shown = table(spoken.word(name), *map(spoken.word, headings))
+            for _, cells in rows[-MOST_ROWS:] if name == "stack" else rows[:MOST_ROWS]:
+                shown.add_row(*map(spoken.part, cells))
+            show(shown)
+    counts = replay.fields.get(SEARCH, {})
+    words = {"cutoffs": "cut-offs", "hits": "table hits", "researches": "re-searches"}
+    told = (f"{spoken.word(words.get(name, name))} {count}" for name, count in counts.items())
+    show(", ".join(told))
+    said = spoken.step(step) if step else ""
+    show(f"{replay.at}/{len(recording.steps)}  {said}")
+
+
+def _tree(replay: Replay, spoken: Spoken) -> RichTree:
+    """Return the tree as far as it is seen: the way to the last step's node, and what is near."""
+    nodes = replay.recording.nodes
+    seen = [number for number in range(len(nodes)) if replay.fields.get(number, {}).get("seen")]
+    step = replay.step
+    way: set[int] = set()
+    up = step.node if step else 0
+    while up >= 0:
+        way.add(up)
+        up = nodes[up].parent
+    near = {number for number in seen if nodes[number].parent in way}
+    shown = sorted(way | (set(seen) if len(seen) <= MOST_NODES else near))[: 2 * MOST_NODES]
+    made: dict[int, RichTree] = {}
+    for number in sorted(shown, key=lambda each: (_depth(nodes, each), each)):
+        text = _node(replay, spoken, number, step.node if step else -1)
+        parent = made.get(nodes[number].parent)
+        made[number] = RichTree(text) if parent is None else parent.add(text)
+    return made.get(0, RichTree("ε"))
+
+
+def _depth(nodes: Any, node: int) -> int:
+    depth = 0
+    while nodes[node].parent >= 0:
+        node, depth = nodes[node].parent, depth + 1
+    return depth
+
+
+def _node(replay: Replay, spoken: Spoken, number: int, current: int) -> str:
+    fields = replay.fields.get(number, {})
+    kind = replay.recording.nodes[number].kind
+    parts = [spoken.name(number), spoken.word(kind) if kind == "chance" else kind.upper()]
+    if "value" in fields:
+        parts.append(spoken.word(str(fields["value"])))
+    if "alpha" in fields:
+        parts.append(f"α {fields['alpha']} β {fields['beta']}")
+    if "lower" in fields:
+        parts.append(f"[{fields['lower']}, {fields['upper']}]")
+    if "visits" in fields:
+        parts.append(f"N {fields['visits']} W {fields.get('total', '')}")
+    if "cut" in fields:
+        parts.append(f"✂ {fields['cut']}")
+    return ("▶ " if number == current else "") + "  ".join(parts)

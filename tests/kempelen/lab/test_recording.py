@@ -1,0 +1,247 @@
+"""Recordings of searches: what they tell is what the algorithms did, and goes back as it came."""
+
+import json
+import string
+from itertools import pairwise
+
+import pytest
+
+from agent.games import catalogue
+from agent.games.tree import Tree, read_tree
+from agent.search import configuration
+from agent.search.catalogue import algorithms
+from agent.search.observing import CutOff, Evaluated, observed
+from kempelen.lab import listings
+from kempelen.lab.recorded import record
+from kempelen.lab.recording import SEARCH, NodeName, Replay, spliced
+from kempelen.lab.sentences import SENTENCES, WORDS
+from kempelen.lab.subject import TO_THE_END, Subject
+from kempelen.lab.words import SPANISH_MOVES
+
+NODES = 120  # of a recording of a game
+SAMPLE = ("nim", "pig", "tree")
+
+
+def subject_of(game):
+    kind = catalogue.find(game)
+    depth = TO_THE_END if game == "tree" else 2
+    return Subject(game, kind.new(), kind.evaluation(), depth, 16 if game == "tree" else 1)
+
+
+def recorded(game, name, most=NODES):
+    """The recording of a small search, None where the algorithm does not play the game."""
+    algorithm = configuration.read(f"{name}+playouts=12" if name in ("uct", "ucb1") else name)
+    at = subject_of(game)
+    return record(at, algorithm, most=most) if algorithm.plays(at.game) else None
+
+
+def every_part(recording):
+    for step in recording.steps:
+        yield from step.said
+
+
+def check(recording):
+    """What holds of every recording."""
+    assert json.loads(json.dumps(recording.as_json(), allow_nan=False))["nodes"]
+    for number, node in enumerate(recording.nodes):
+        assert -1 <= node.parent < number or not number
+    for step in recording.steps:
+        assert set(step.lines) <= set(range(len(recording.listing)))
+        assert step.lines, step
+        assert all(SEARCH <= node < len(recording.nodes) for node, _, _ in step.changes)
+    for key, parts in every_part(recording):
+        for sentence in SENTENCES[key]:
+            used = {int(field) for _, field, _, _ in string.Formatter().parse(sentence) if field}
+            assert used <= set(range(len(parts))), (key, parts)
+    replay = Replay(recording)
+    states = [replay.state()]
+    while replay.forward():
+        states.append(replay.state())
+    assert all(one != other or not step.changes for (one, other), step in
+               zip(pairwise(states), recording.steps, strict=True))  # fmt: skip
+    for at in range(len(states) - 1, -1, -1):
+        assert replay.state() == states[at]
+        assert replay.at == at
+        assert replay.back() == (at > 0)
+    end = len(recording.steps)
+    for forward, back in ((end, end // 2), (end // 3, 5), (end // 2, 1)):
+        replay.go(0)
+        replay.go(forward)
+        replay.go(max(0, forward - back))
+        assert replay.state() == states[max(0, forward - back)]
+
+
+@pytest.mark.parametrize("name", algorithms())
+def test_every_algorithm_goes_forward_and_back(name):
+    for game in SAMPLE:
+        recording = recorded(game, name)
+        if recording is not None:
+            check(recording)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("game", [each for each in catalogue.built_in() if each not in SAMPLE])
+def test_every_algorithm_goes_forward_and_back_on_every_game(game):
+    for name in algorithms():
+        recording = recorded(game, name)
+        if recording is not None:
+            check(recording)
+
+
+def at_end(recording):
+    replay = Replay(recording)
+    replay.go(len(recording.steps))
+    return replay
+
+
+@pytest.mark.parametrize("name", algorithms())
+def test_the_end_tells_what_the_search_found_and_counted(name):
+    at = subject_of("tree")
+    algorithm = configuration.read(f"{name}+playouts=40" if name in ("uct", "ucb1") else name)
+    events = []
+    search = at.search(algorithm, kind=observed(algorithm.kind, events.append))
+    found = search.search(at.game, at.depth)
+    replay = at_end(record(at, algorithm))
+    counts = replay.fields[SEARCH]
+    assert counts["nodes"] == search.counts.nodes
+    assert counts["leaves"] == search.counts.leaves
+    assert counts.get("cutoffs", 0) == search.counts.cutoffs
+    assert not replay.lists.get("stack")
+    if name in ("uct", "ucb1"):
+        nodes = replay.recording.nodes
+        visits = [replay.fields[number].get("visits", 0) for number in replay.fields if number >= 0]
+        below = [
+            replay.fields.get(number, {}).get("visits", 0)
+            for number, node in enumerate(nodes)
+            if node.parent == 0
+        ]
+        assert max(visits) == replay.fields[0]["visits"] == sum(below) == 40
+        assert counts["playouts"] == 40
+    elif search.exact:
+        assert replay.fields[0]["value"].lstrip("≤≥") == f"{found.value:g}"
+        assert len(replay.recording.principal) == len(found.pv) + 1
+
+
+def test_alpha_and_beta_rise_and_fall_and_cuts_name_their_reason():
+    at = Subject("tree", Tree([[3, 12], [2, 4]]), lambda game: 0, TO_THE_END)
+    recording = record(at, configuration.read("alpha-beta"))
+    replay = Replay(recording)
+    assert replay.next_turn()
+    assert [key for key, _ in replay.step.said] == ["return", "best", "beta"]
+    assert replay.fields[1]["beta"] == "3"
+    assert replay.next_cut()
+    assert replay.step.said == (
+        ("cut", (NodeName(2), NodeName(5), 1)),
+        ("cut-why", ("3", "2")),
+    )
+    assert recording.listing[replay.step.lines[0]].strip().startswith("if α ≥ β")
+    assert [row[0] for row in replay.lists["stack"]] == [0, 2]
+    replay.go(10**6)
+    assert "value" not in replay.fields.get(6, {})  # it was cut off
+    assert recording.nodes[6].known == "4"
+
+
+def test_the_open_list_is_that_of_the_notes():
+    events = []
+    at = subject_of("tree")
+    algorithm = configuration.read("sss-star")
+    kind = observed(algorithm.kind, events.append)
+    at.search(algorithm, kind=kind).search(at.game, at.depth)
+    wanted = [event.states for event in events if hasattr(event, "states")]
+    replay = Replay(record(at, algorithm))
+    seen = []
+    while replay.forward():
+        if rows := replay.lists.get("open"):
+            seen.append([(cells[1] == "solved", str(cells[2])) for _, cells in rows])
+    assert len(wanted) > 20
+    for rows, states in zip(seen, wanted, strict=True):
+        solved = [(state.solved, "∞" if state.bound > 99 else f"{state.bound:g}")
+                  for state in states]  # fmt: skip
+        assert rows == solved
+
+
+def test_what_memory_answers_is_drawn_as_shared():
+    kind = catalogue.find("nim")
+    at = Subject("nim", kind.new(heaps=[1, 2]), kind.evaluation(), TO_THE_END)
+    replay = at_end(record(at, configuration.read("and-or")))
+    shared = {
+        number: fields["shared"] for number, fields in replay.fields.items() if "shared" in fields
+    }
+    nodes = replay.recording.nodes
+    assert shared
+    for node, first in shared.items():
+        assert nodes[node].board == nodes[first].board
+    assert {node.kind for node in nodes} == {"or", "and"}
+
+
+def test_events_of_chance_have_probabilities():
+    recording = recorded("pig", "expectiminimax")
+    faces = [node for node in recording.nodes if node.chance is not None]
+    assert {node.move for node in faces} == set("123456")
+    assert all(abs(node.chance - 1 / 6) < 1e-9 for node in faces)
+    assert any(key == "sum" for key, _ in every_part(recording))
+
+
+def test_a_tree_with_names_and_bounds(tmp_path):
+    file = tmp_path / "tree.yaml"
+    file.write_text(
+        "name: N1\nchildren:\n- {name: N2, bounds: [3, 6], children: [{name: N4, value: 5}, 6]}\n"
+        "- {name: N3, bounds: [1, 3], children: [2, 4]}\n"
+    )
+    tree = read_tree(file)
+    assert tree.root == [[5, 6], [2, 4]]
+    recording = record(Subject("t", tree, lambda game: 0, TO_THE_END), configuration.read("b-star"))
+    assert [node.name for node in recording.nodes] == ["N1", "N2", "N3", "N4", "", "", ""]
+    replay = Replay(recording)
+    while replay.forward() and not replay.fields.get(2, {}).get("seen"):
+        pass
+    assert (replay.fields[2]["lower"], replay.fields[2]["upper"]) == ("1", "3")
+    # N2 is at least 3, N3 at most 3: the bounds alone prove which is better.
+    assert not any("expanded" in replay.fields.get(node, {}) for node in (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("", ""), ("", "ab"), ("abc", "c"), ("aa", "aaa"), ("abcd", "axd")]
+)
+def test_the_smallest_splice(before, after):
+    one, other = ([(0, (sign,)) for sign in text] for text in (before, after))
+    splice = spliced(one, other)
+    if splice is None:
+        assert one == other
+        return
+    start, removed, rows = splice
+    assert one[:start] + rows + one[start + removed :] == other
+    assert removed + len(rows) <= abs(len(one) - len(other)) + 2
+
+
+@pytest.mark.parametrize("name", algorithms())
+def test_pseudo_code_is_in_both_languages(name):
+    lines, lit = listings.listing(configuration.read(name))
+    assert {"enter", "list", "expand", "select"} & lit.keys()
+    english = {"if", "else", "return", "for", "each", "child", "best", "node", "the", "of", "while"}
+    for line in lines:
+        spanish = listings.in_spanish(line)
+        assert not english & set(spanish.replace("(", " ").replace(")", " ").split()), spanish
+
+
+def test_every_sentence_has_its_spanish():
+    same = {key for key, (english, spanish) in SENTENCES.items() if english == spanish}
+    assert same == {"no", "cut-why"}
+    for english, spanish in SENTENCES.values():
+        assert english.count("{") == spanish.count("{")
+    assert SPANISH_MOVES.items() <= WORDS.items()
+
+
+def test_events_of_the_closer_watch_change_nothing():
+    for name in ("alpha-beta+table", "mtd-f", "bns", "and-or"):
+        at = subject_of("tree")
+        algorithm = configuration.read(name)
+        events = []
+        kind = observed(algorithm.kind, events.append)
+        at.search(algorithm, kind=kind).search(at.game, at.depth)
+        replay = at_end(record(at, algorithm))
+        leaves = sum(isinstance(event, Evaluated) for event in events)
+        cuts = sum(isinstance(event, CutOff) for event in events)
+        assert replay.fields[SEARCH]["leaves"] == leaves
+        assert replay.fields[SEARCH].get("cutoffs", 0) == cuts
+        assert replay.lists.get("memory") or name == "bns"

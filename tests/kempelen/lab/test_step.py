@@ -1,0 +1,243 @@
+"""`kempelen lab step`: the page in a browser, and the terminal."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from agent.games import catalogue
+from agent.games.tree import Tree, read_tree
+from agent.search import configuration
+from agent.search.catalogue import algorithms
+from kempelen.lab import step, terminal_steps
+from kempelen.lab.recorded import record
+from kempelen.lab.recording import Replay
+from kempelen.lab.subject import Subject
+from tests.browser import Browser, started
+from tests.kempelen.lab.test_recording import recorded
+from tests.kempelen.lab.test_spanish import assert_spanish
+
+# The state after n steps forward and m back is that after n - m forward, and as Python replays it.
+BACK_AND_FORTH = """
+const page = Kempelen.stepPage, replay = page.replay;
+const states = [replay.state()];
+const go = (step) => { if (step % 16) replay.go(step); else { page.go(step); page.view.draw(); } };
+for (let step = 1; step <= replay.length; step += 1) { go(step); states.push(replay.state()); }
+page.show();
+page.view.draw();
+const end = JSON.stringify([...replay.fields].filter(([, known]) => Object.keys(known).length));
+const wrong = [];
+for (let step = replay.length; step >= 0; step -= 1) {
+  go(step);
+  if (replay.state() !== states[step]) wrong.push(step);
+}
+const fresh = new Kempelen.Replay(page.recording);
+for (const [n, m] of [[replay.length, 3], [replay.length >> 1, 1], [7, 5]]) {
+  const forward = Math.min(n, replay.length), back = Math.min(m, forward);
+  fresh.go(0); fresh.go(forward);
+  for (let step = 0; step < back; step += 1) fresh.back();
+  if (fresh.state() !== states[forward - back]) wrong.push([n, m]);
+}
+return {wrong, length: replay.length, end, drawn: page.view.drawn, said: page.said.textContent};
+"""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with started(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
+
+
+def opened(browser: Browser, folder: Path, recording, language="en") -> None:
+    page = folder / "page.html"
+    page.write_text(step.as_page(recording, language), encoding="utf-8")
+    browser.open(page)
+
+
+def check(browser, tmp_path, recording, language="en"):
+    opened(browser, tmp_path, recording, language)
+    told = browser.run(BACK_AND_FORTH)
+    assert told["wrong"] == []
+    assert told["length"] == len(recording.steps)
+    assert told["drawn"] > 0
+    replay = Replay(recording)
+    replay.go(len(recording.steps))
+    fields = {node: known for node, known in replay.fields.items() if known}
+    assert dict(json.loads(told["end"])) == fields
+    assert browser.complaints() == []
+
+
+def test_a_page_goes_forward_and_back_by_keys(browser, tmp_path):
+    """The quick one: what a reader does, without a mouse."""
+    at = Subject("tree", Tree([[3, 12], [2, 4], [1, 8, 7]]), lambda game: 0, 9)
+    recording = record(at, configuration.read("alpha-beta"))
+    check(browser, tmp_path, recording)
+    opened(browser, tmp_path, recording)
+    at = "return Kempelen.stepPage.replay.at"
+    right, left, home, end = "\ue014", "\ue012", "\ue011", "\ue010"
+    browser.press(right, right, right, left)
+    assert browser.run(at) == 2
+    browser.press("c")
+    assert browser.run("return Kempelen.stepPage.replay.step.kind") == "cut"
+    assert "Cut-off at" in browser.find(".said").text
+    assert "α ≥ β" in browser.find(".code .lit").text
+    browser.press("v")
+    assert browser.run("return Kempelen.stepPage.replay.step.turns") is True
+    browser.press(end)
+    assert browser.run(at) == len(recording.steps)
+    browser.press(home)
+    assert browser.run(at) == 0
+    browser.find("[data-does=end]").click()
+    assert browser.run(at) == len(recording.steps)
+    browser.find("[data-does=start]").click()
+    assert browser.run(at) == 0
+    browser.press("\ue004", "\ue004")  # to the next control, by the keyboard alone
+    assert browser.run("return document.activeElement.tagName") in ("BUTTON", "INPUT", "SELECT")
+    browser.run("document.activeElement.blur(); Kempelen.stepPage.speed.value = 10")
+    browser.press(" ")
+    browser.wait(f"return Kempelen.stepPage.replay.at === {len(recording.steps)}")
+    browser.wait("return Kempelen.stepPage.timer === null")
+    assert browser.complaints() == []
+
+
+@pytest.mark.thorough
+def test_languages_change_in_the_page(browser, tmp_path):
+    opened(browser, tmp_path, recorded("pig", "expectiminimax"), "es")
+    browser.run("Kempelen.stepPage.go(20)")
+    assert browser.run("return document.documentElement.lang") == "es"
+    text = "return document.body.innerText"
+    assert_spanish(re.sub("expectiminimax|English|pig|YAML", "", browser.run(text)))
+    browser.run("""const pick = Kempelen.stepPage.pick; pick.value = "en";
+                pick.dispatchEvent(new Event("change"));""")
+    assert "pseudo-code" in browser.run(text)
+    assert "return best" in browser.run(text)
+    assert browser.complaints() == []
+
+
+@pytest.mark.thorough
+def test_a_tree_of_ones_own_is_built_by_clicks_and_read(browser, tmp_path, lab):
+    opened(browser, tmp_path, recorded("go", "alpha-beta", most=10))
+    own = ".own "
+    browser.find(own + "li [data-does='add a child']").click()  # of the first: 3, 5, 0
+    for field, number, value in (
+        ("name", 1, "N2"), ("lower bound", 1, 1), ("upper bound", 1, 4), ("value", -1, 7),
+    ):  # fmt: skip
+        browser.run(
+            """const wanted = `.own input[placeholder="${arguments[0]}"]`;
+            const found = [...document.querySelectorAll(wanted)];
+            const input = found.at(arguments[1]);
+            input.value = arguments[2];
+            input.dispatchEvent(new Event("change"));""",
+            field, number, value,
+        )  # fmt: skip
+    browser.find_all(own + "[data-does=remove]")[1].click()  # the first child of the first
+    text = browser.run("return Kempelen.stepPage.own.text.value")
+    file = tmp_path / "own.yaml"
+    file.write_text(text)
+    tree = read_tree(file)
+    assert tree.root == [[5, 0], [2, 7]]
+    assert [(path, note.name, note.bounds) for path, note in tree.notes.items()] == [
+        ((1,), "N2", (1, 4))
+    ]
+    assert lab("step", "--tree", file, "--algorithm", "b-star", "--text")[0] == 0
+    assert browser.complaints() == []
+
+
+@pytest.mark.thorough
+def test_nodes_are_folded_by_clicks_and_boards_come_and_go(browser, tmp_path):
+    recording = recorded("tic-tac-toe", "minimax", most=400)
+    opened(browser, tmp_path, recording)
+    browser.run("Kempelen.stepPage.go(1e6); Kempelen.stepPage.view.fit()")
+    width = browser.run("return Kempelen.stepPage.view.width")
+    browser.run("""const view = Kempelen.stepPage.view, box = view.canvas.getBoundingClientRect();
+        const [x, y] = view.at(1), at = {clientX: box.left + x, clientY: box.top + y, pointerId: 1};
+        view.canvas.setPointerCapture = () => {};
+        view.canvas.dispatchEvent(new PointerEvent("pointerdown", at));
+        view.canvas.dispatchEvent(new PointerEvent("pointerup", at));""")
+    assert browser.run("return [...Kempelen.stepPage.view.folded]") == [1]
+    assert browser.run("return Kempelen.stepPage.view.width") < width
+    browser.find("[data-does='unfold all']").click()
+    assert browser.run("return Kempelen.stepPage.view.width") == width
+    browser.find("[data-does=boards]").click()
+    assert browser.run("return Kempelen.stepPage.view.boards") is False
+    assert browser.complaints() == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("game", catalogue.built_in())
+def test_every_algorithm_on_every_game(browser, tmp_path, game):
+    for number, name in enumerate(algorithms()):
+        recording = recorded(game, name, most=40)
+        if recording is not None:
+            check(browser, tmp_path, recording, "en" if number % 2 else "es")
+
+
+@pytest.mark.thorough
+def test_twenty_thousand_nodes_are_drawn_by_what_is_in_view(browser, tmp_path):
+    """However the view lies, a frame draws what a screen can hold, not what the tree has."""
+    kind = catalogue.find("random-tree")
+    at = Subject("t", kind.new(branching=12, depth=4), kind.evaluation(), 4, 1)
+    recording = record(at, configuration.read("minimax"), most=20_000)
+    assert len(recording.nodes) >= 20_000
+    opened(browser, tmp_path, recording)
+    drawn = browser.run("""
+        const page = Kempelen.stepPage, view = page.view, drawn = [];
+        const draw = () => { view.draw(); drawn.push(view.drawn); };
+        page.go(page.replay.length); view.fit(); draw();
+        for (let zoom = 0; zoom < 40; zoom += 1) { view.zoom(1.3, 400, 200); draw(); }
+        view.scale = 0.6;
+        for (const node of [0, 100, 15000, 20000]) { view.centre(node); draw(); }
+        for (let step = 0; step < 50; step += 1) { page.go(page.replay.at - 1); draw(); }
+        return drawn;""")
+    assert max(drawn) < 12_000
+    assert min(drawn[-50:]) > 0
+    assert browser.complaints() == []
+
+
+def test_the_terminal_tells_every_step(lab, tmp_path):
+    tree = tmp_path / "small.yaml"
+    tree.write_text("[[3, {name: N16, value: 12}], [2, 4]]")
+    status, out, err = lab("step", "--tree", tree, "--text")
+    assert (status, err) == (0, "")
+    assert "N16 is a leaf, worth 12." in out
+    assert "Cut-off at 2, because of 2.1: 1 more moves" in out
+    assert len(out.splitlines()) == len(record(
+        Subject("t", read_tree(tree), lambda game: 0, 1000), configuration.read("alpha-beta")
+    ).steps) + 1  # fmt: skip
+
+
+@pytest.mark.parametrize("name", algorithms())
+def test_the_terminal_goes_back_and_speaks_spanish(name, capsys, monkeypatch):
+    recording = recorded("tree", name)
+    commands = iter(["", "", "c", "v", "b", "12", "e", "b", "q"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(commands))
+    terminal_steps.walk(recording, "es")
+    out = capsys.readouterr().out
+    assert f"{len(recording.steps) - 1}/{len(recording.steps)}" in out
+    assert_spanish(re.sub(r"TEST|EVAL|\w*scout\(|\w+\(nodo", "", out))
+
+
+def test_what_cannot_be_written_is_refused_before_the_search(lab, tmp_path):
+    status, _, err = lab("step", "-o", tmp_path / "page.txt")
+    assert (status, "its name must end in .html" in err) == (2, True)
+    status, _, err = lab("step", "-o", tmp_path / "none" / "page.html", "--lang", "es")
+    assert (status, "no hay ninguna carpeta" in err) == (2, True)
+    assert lab("step")[0] == 2
+    page = tmp_path / "page.html"
+    assert lab("step", "-o", page)[:2] == (0, f"{page}\n")
+    assert "Content-Security-Policy" in page.read_text(encoding="utf-8")
+
+
+def test_every_word_of_the_page_has_its_spanish():
+    """Words that scripts ask for by themselves, in quotes or in tables."""
+    from kempelen.lab import page
+    from kempelen.lab.sentences import WORDS
+
+    asked = set()
+    for name in step.SCRIPTS:
+        text = (page.PAGES / name).read_text(encoding="utf-8")
+        asked |= set(re.findall(r'\.word\("([^"]+)"\)', text))
+        asked |= set(re.findall(r'this\.button\("([^"]+)"', text))
+    assert len(asked) > 20
+    assert asked <= WORDS.keys()
