@@ -1,7 +1,8 @@
 """`kempelen lab`: search algorithms at work, for those who teach and learn them.
 
 `run` compares algorithms on the same positions, `trace` prints an algorithm's steps, `draw`
-draws its tree, `plot` its leaves against depth and branching, and `solve` solves a game.
+draws its tree, `plot` its leaves against depth and branching, `solve` solves a game, and
+`exercise` asks and checks.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ ACTIONS = {
     "draw": ("draw", "draw the tree that an algorithm searches"),
     "plot": ("plot", "plot leaves against depth and branching, with the theory"),
     "solve": ("solve", "solve a game: its value and how to win"),
+    "exercise": ("exercise", "ask about trees, check the answers, and collect them"),
 }
 
 
