@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -88,7 +87,13 @@ def run(arguments: Namespace) -> int:
     if arguments.collect:
         return _collect(arguments, say)
     if arguments.sheet or arguments.key:
-        return _write_sheets(arguments, say)
+        _write_sheets(arguments, say)
+        if arguments.output is None:
+            return 0
+    if arguments.results and (arguments.solve or arguments.output):
+        raise ValueError(
+            "--results is for answers: give some with --answer, or answer in the terminal"
+        )
     made = exercises(arguments, arguments.student)
     if arguments.output is not None:
         from kempelen.lab import exercise_page
@@ -294,23 +299,17 @@ def _told(path: Path, name: str, marks: list[Marked]) -> dict[str, Any]:
     }
 
 
-def _write_sheets(arguments: Namespace, say: Say) -> int:
+def _write_sheets(arguments: Namespace, say: Say) -> None:
     """Write the sheets of all students, the keys to them, or both."""
     from kempelen.lab import exercise_sheets
 
     paths = [path for path in (arguments.sheet, arguments.key) if path is not None]
     for path in paths:
         exercise_sheets.check_sheets(path)
-    students = range(arguments.student, arguments.student + arguments.students)
-    if arguments.sheet:
-        exercise_sheets.write(arguments.sheet, _sheets(arguments, students), say, keys=False)
-    if arguments.key:
-        exercise_sheets.write(arguments.key, _sheets(arguments, students), say, keys=True)
+    if len(paths) > 1 and paths[0].absolute() == paths[1].absolute():
+        raise ValueError(f"{paths[0]} is the file of the sheets too: name another for the keys")
+    first = arguments.student
+    made = [exercises(arguments, student) for student in range(first, first + arguments.students)]
     for path in paths:
+        exercise_sheets.write(path, made, say, keys=path is arguments.key)
         print(path)
-    return 0
-
-
-def _sheets(arguments: Namespace, students: range) -> Iterator[list[Exercise]]:
-    for student in students:
-        yield exercises(arguments, student)

@@ -16,8 +16,9 @@ LONGEST = 4000
 LABEL = r"(ε|root|ra[ií]z|e|[0-9]{1,3}(?:[.][0-9]{1,3}){0,30})"
 MINUS = "\u2212"
 NUMBER = rf"([-+{MINUS}]?(?:∞|inf|oo|[0-9]{{1,5}}(?:[.][0-9]{{1,5}})?))"
-SEPARATORS = r"[\s,;]*"
-AFTER = r"(?=[\s,;]|$)"
+SPACE = r"[ \t\r\n\f\v\u00a0]*"
+SEPARATORS = r"[ \t\r\n\f\v\u00a0,;]*"
+AFTER = r"(?=[ \t\r\n\f\v\u00a0,;]|$)"
 SIGNS = {"<=": "≤", "=<": "≤", ">=": "≥", "=>": "≥"}
 
 
@@ -35,14 +36,14 @@ class Form:
 
 FORMS = {
     "labels": Form(LABEL + AFTER, ("label",), "{0}"),
-    "values": Form(LABEL + r"\s*[=:]\s*" + NUMBER + AFTER, ("label", "number"), "{0}={1}"),
+    "values": Form(LABEL + SPACE + "[=:]" + SPACE + NUMBER + AFTER, ("label", "number"), "{0}={1}"),
     "bounds": Form(
-        LABEL + r"\s*(<=|=<|≤|>=|=>|≥)\s*" + NUMBER + AFTER,
+        LABEL + SPACE + "(<=|=<|≤|>=|=>|≥)" + SPACE + NUMBER + AFTER,
         ("label", "sign", "number"),
         "{0}{1}{2}",
     ),
     "states": Form(
-        r"[(]\s*" + LABEL + r"\s*,\s*([vs])\s*,\s*" + NUMBER + r"\s*[)]",
+        f"[(]{SPACE}{LABEL}{SPACE},{SPACE}([vs]){SPACE},{SPACE}{NUMBER}{SPACE}[)]",
         ("label", "word", "number"),
         "({0}, {1}, {2})",
     ),
@@ -69,19 +70,18 @@ def parts(form: str, text: str) -> tuple[str, ...]:
     """
     if len(text) > LONGEST:
         raise ValueError(f"the answer is too long: write {LONGEST} characters at most")
-    text = text.strip().lower()
+    text = text.lower()
     shape = FORMS[form]
     pattern, separators = re.compile(shape.pattern), re.compile(SEPARATORS)
     found: list[str] = []
-    place = 0
+    place = _end(separators, text, 0)
     while place < len(text):
         match = pattern.match(text, place)
         if match is None:
             raise ValueError(f"{text[place : place + 20]!r} cannot be read")
         fields = zip(shape.fields, match.groups(), strict=True)
         found.append(shape.normal.format(*(_normal(kind, each) for kind, each in fields)))
-        after = separators.match(text, match.end())
-        place = after.end() if after else match.end()
+        place = _end(separators, text, match.end())
     return tuple(found)
 
 
@@ -109,6 +109,12 @@ def mark(key: tuple[str, ...], answer: tuple[str, ...], *, ordered: bool) -> Mar
     wrong = tuple(each for each in given if each not in key)
     points = max(0, len(given) - 2 * len(wrong))
     return Mark(set(given) == set(key), points, len(key), wrong)
+
+
+def _end(separators: re.Pattern[str], text: str, place: int) -> int:
+    """Return where the separators that begin at a place end."""
+    match = separators.match(text, place)
+    return match.end() if match else place
 
 
 def _normal(field: str, text: str) -> str:

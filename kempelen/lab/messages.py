@@ -246,6 +246,9 @@ SPANISH = {
     "--algorithm is of the order of visits: ask for it with --kind order": (
         "--algorithm es del orden de visita: pídalo con --kind order"
     ),
+    "--results is for answers: give some with --answer, or answer in the terminal": (
+        "--results es para respuestas: dé alguna con --answer, o responda en el terminal"
+    ),
     "the answer is too long: write {} characters at most": (
         "la respuesta es demasiado larga: escriba {} caracteres como mucho"
     ),

@@ -27,11 +27,16 @@ const exerciseMarks = (() => {
     const pattern = new RegExp(shape.pattern, "y");
     const separators = new RegExp(reading.separators, "y");
     const found = [];
-    text = text.trim().toLowerCase();
+    const after = (place) => {
+      separators.lastIndex = place;
+      separators.exec(text);
+      return separators.lastIndex;
+    };
+    text = text.toLowerCase();
     if (text.length > reading.longest) {
       throw new Error(text.slice(0, 20) + "…");
     }
-    for (let place = 0; place < text.length; ) {
+    for (let place = after(0); place < text.length; place = after(pattern.lastIndex)) {
       pattern.lastIndex = place;
       const match = pattern.exec(text);
       if (match === null) {
@@ -39,9 +44,6 @@ const exerciseMarks = (() => {
       }
       const fields = shape.fields.map((kind, index) => NORMAL[kind](match[index + 1]));
       found.push(shape.normal.replace(/[{]([0-9])[}]/g, (_, index) => fields[Number(index)]));
-      separators.lastIndex = pattern.lastIndex;
-      separators.exec(text);
-      place = separators.lastIndex;
     }
     return found;
   }
@@ -71,7 +73,7 @@ const exerciseMarks = (() => {
 (() => {
   const { data, parts, mark } = exerciseMarks;
   const { words, exercises } = data;
-  const GAP = 54, LEVEL = 84, MARGIN = 40;
+  const GAP = 50, LEVEL = 84, MARGIN = 40;
   const tried = exercises.map(() => ({ answers: [], first: null, right: false, solved: false }));
   let current = 0;
   let isSaved = true;
