@@ -209,7 +209,8 @@ def _typed(prompt: str) -> str | None:
         except (EOFError, KeyboardInterrupt):
             print()
             return None
-    return sys.stdin.readline() or None
+    line = sys.stdin.readline()
+    return line.rstrip("\n") if line else None
 
 
 def _pose(made: Exercise, say: Say) -> None:
@@ -252,8 +253,7 @@ def _collect(arguments: Namespace, say: Say) -> int:
     rows, failed = [], 0
     for path in arguments.collect:
         try:
-            name, attempts = exercise_results.read(path)
-            rows.append((path, name, exercise_results.marked(attempts)))
+            rows.append((path, *exercise_results.collected(path)))
         except ValueError as error:
             failed += 1
             print(f"kempelen lab: {explained(error, arguments.lang)}", file=sys.stderr)

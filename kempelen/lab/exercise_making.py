@@ -31,7 +31,7 @@ KINDS: dict[str, Made] = {
 # Seeds and numbers of students and exercises that an origin may have.
 MOST_NUMBER = 10**9
 # The mean leaves of a tree that a person can still work through.
-MOST_LEAVES = 100
+MOST_LEAVES = 45
 
 
 def exercise(origin: Origin) -> Exercise:

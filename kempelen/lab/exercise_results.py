@@ -72,6 +72,15 @@ def write(path: Path, name: str, attempts: Sequence[Attempts]) -> None:
     files.replace_atomically(path, f"{text}\n".encode())
 
 
+def collected(path: Path) -> tuple[str, list[Marked]]:
+    """Read a student's results and mark them anew. Raises ValueError as `read` does."""
+    name, attempts = read(path)
+    try:
+        return name, marked(attempts)
+    except ValueError as error:
+        raise ValueError(f"{path} is no file of results: {error}") from None
+
+
 def read(path: Path) -> tuple[str, list[Attempts]]:
     """Read a student's name and answers.
 

@@ -112,8 +112,8 @@ def _put(
     why = _lines(made.explanation(say))
     if place - LINE * (len(answer) + len(why)) < least:
         why = []  # the steps of a whole run, which --solve tells
-    for line in (*answer, *why):
-        _write(figure, place, line, color=ANSWERED if line in answer else INK)
+    for row, line in enumerate((*answer, *why)):
+        _write(figure, place, line, color=ANSWERED if row < len(answer) else INK)
         place -= LINE
 
 
