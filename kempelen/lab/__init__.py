@@ -25,6 +25,7 @@ ACTIONS = {
     "figures": ("figures", "make the lecture notes' tables and figures anew, as one page"),
     "learn": ("learn", "learn a game by self-play: a network, or weights of features"),
     "step": ("step", "show the steps of an algorithm, forward and back, on a page"),
+    "exercise": ("exercise", "ask about trees, check the answers, and collect them"),
 }
 
 

@@ -263,9 +263,6 @@ SPANISH = {
         "{} no es una imagen: su nombre debe acabar en {}"
     ),
     "{}: there is no folder {}": "{}: no hay ninguna carpeta {}",
-    "{} is no page: its name must end in .html": (
-        "{} no es una página: su nombre debe acabar en .html"
-    ),
     "{} says {}, which cannot stand inside a page": (
         "{} dice {}, que no puede estar dentro de una página"
     ),
@@ -298,6 +295,61 @@ SPANISH = {
     "position (--moves)": (
         "la búsqueda ha ido demasiado hondo: use una --depth menor, un juego menor (--size) o una "
         "posición posterior (--moves)"
+    ),
+    # Of exercises.
+    "there is no kind {} of exercises; there are {}": (
+        "no hay ejercicios de la clase {}; los hay de {}"
+    ),
+    "exercises have a {} from {} to {}, not {}": "los ejercicios tienen una {} de {} a {}, no {}",
+    "depth": "profundidad",
+    "branching": "ramificación",
+    "seed": "semilla",
+    "student": "cifra de estudiante",
+    "number": "cifra",
+    "trees of depth {} and branching {} have too many leaves for an exercise: use smaller ones": (
+        "los árboles de profundidad {} y ramificación {} tienen demasiadas hojas para un "
+        "ejercicio: use menores"
+    ),
+    "no exercise of the kind {} was found on trees of depth {} and branching {}: "
+    "use greater ones": (
+        "no se ha hallado ningún ejercicio de la clase {} en árboles de profundidad {} y "
+        "ramificación {}: use mayores"
+    ),
+    "{} does not find the minimax value, or keeps a file: for the order of visits use another "
+    "algorithm, such as alpha-beta, scout or sss-star": (
+        "{} no halla el valor minimax, o guarda un fichero: para el orden de visita use otro "
+        "algoritmo, como alpha-beta, scout o sss-star"
+    ),
+    "there are {} exercises and {} answers: ask for more with --kind or --count": (
+        "hay {} ejercicios y {} respuestas: pida más con --kind o --count"
+    ),
+    "--algorithm is of the order of visits: ask for it with --kind order": (
+        "--algorithm es del orden de visita: pídalo con --kind order"
+    ),
+    "--results is for answers: give some with --answer, or answer in the terminal": (
+        "--results es para respuestas: dé alguna con --answer, o responda en el terminal"
+    ),
+    "the answer is too long: write {} characters at most": (
+        "la respuesta es demasiado larga: escriba {} caracteres como mucho"
+    ),
+    "{} cannot be read": "{} no se entiende",
+    "{}; write it like this: {}": "{}; escríbala así: {}",
+    "{} is no page: its name must end in {}": "{} no es una página: su nombre debe acabar en {}",
+    "{} is no sheet: its name must end in {}": "{} no es una hoja: su nombre debe acabar en {}",
+    "{} is no file of results: {}": "{} no es un fichero de resultados: {}",
+    "{} is the file of the sheets too: name another for the keys": (
+        "{} es también el fichero de las hojas: nombre otro para las claves"
+    ),
+    "it is not JSON": "no es JSON",
+    "it was not written by lab exercise": "no lo ha escrito lab exercise",
+    "it is of another version": "es de otra versión",
+    "it has no name, or no exercises": "no tiene nombre, o no tiene ejercicios",
+    "it has more than {} exercises": "tiene más de {} ejercicios",
+    "it has an exercise twice": "tiene un ejercicio dos veces",
+    "an exercise lacks something": "a un ejercicio le falta algo",
+    "an exercise is not told as it should be": "un ejercicio no está escrito como debe",
+    "an exercise has too many answers, or too long ones": (
+        "un ejercicio tiene demasiadas respuestas, o demasiado largas"
     ),
     "expected NAME=VALUE, not {}": "se esperaba NOMBRE=VALOR, no {}",
     "expected a whole number above 0, not {}": "se esperaba un número entero mayor que 0, no {}",
@@ -387,6 +439,39 @@ SPANISH = {
     "in the terminal: step by step where keys can be read, else all steps": (
         "en el terminal: paso a paso donde se pueden leer teclas, si no todos los pasos"
     ),
+    "ask about trees, check the answers, and collect them": (
+        "pregunta sobre árboles, comprueba las respuestas y las recoge"
+    ),
+    "values, order of visits, cut-offs, the list of SSS*, the path of UCT; may be repeated "
+    "(default: all)": (
+        "valores, orden de visita, podas, la lista de SSS*, el camino de UCT; se puede repetir "
+        "(por defecto: todas)"
+    ),
+    "of the order of visits (default: alpha-beta)": (
+        "del orden de visita (por defecto: alpha-beta)"
+    ),
+    "the most children of a node (default: {})": (
+        "el máximo de hijos de un nodo (por defecto: {})"
+    ),
+    "a number that gives other trees (default: {})": (
+        "un número que da otros árboles (por defecto: {})"
+    ),
+    "exercises of each kind (default: {})": "ejercicios de cada clase (por defecto: {})",
+    "the answer to the next exercise, instead of asking; may be repeated": (
+        "la respuesta al ejercicio siguiente, en vez de preguntar; se puede repetir"
+    ),
+    "tell the keys and why, instead of asking": "dice las claves y el porqué, en vez de preguntar",
+    "write a page that asks and checks": "escribe una página que pregunta y comprueba",
+    "mark the results in these files, a line a student": (
+        "califica los resultados de estos ficheros, una línea por estudiante"
+    ),
+    "write sheets with exercises, to be printed": "escribe hojas con ejercicios, para imprimirlas",
+    "write the keys to the sheets": "escribe las claves de las hojas",
+    "sheets for so many students, each with other trees (default: {})": (
+        "hojas para tantos estudiantes, cada uno con otros árboles (por defecto: {})"
+    ),
+    "write down the answers": "apunta las respuestas",
+    "whose the results are": "de quién son los resultados",
     "games:": "juegos:",
     "algorithms:": "algoritmos:",
     "an algorithm may have options: alpha-beta+table+killers+history, mcts+playouts=500;": (
@@ -455,6 +540,10 @@ SPANISH = {
     "ACTION": "ACCIÓN",
     "FILE": "FICHERO",
     "FILE.yaml": "FICHERO.yaml",
+    "FILE.html": "FICHERO.html",
+    "FILE.pdf": "FICHERO.pdf",
+    "TEXT": "TEXTO",
+    "NAME": "NOMBRE",
     "FILE.py:function": "FICHERO.py:función",
     "NAME=VALUE": "NOMBRE=VALOR",
     "VALUE": "VALOR",

@@ -8,11 +8,12 @@ from math import inf, nextafter
 from typing import Any
 
 from agent.search.ending import utility
+from kempelen.lab import exercise_words
 from kempelen.lab.parser import LANGUAGES, OPTION
 
 Say = Callable[[str], str]
 
-SPANISH = {
+SPANISH = exercise_words.SPANISH | {
     "LOSS": "PIERDE",
     "WIN": "GANA",
     "a clock that stops later plays": "un reloj que pare después juega",

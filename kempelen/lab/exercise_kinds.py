@@ -1,0 +1,380 @@
+"""Exercises on search: what is asked, the key to it, and why it is so.
+
+An exercise follows from its origin alone: a kind, a seed, a student's number. The algorithm runs on
+a random tree, watched by agent.search.observing, and the key is read from what it told; nothing is
+computed a second time.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any, ClassVar
+
+from agent.games.tree import Node, Tree, evaluate
+from agent.search import configuration
+from agent.search.cursor import Label
+from agent.search.observing import CutOff, Entered, Evaluated, Event, Listed, Returned, observed
+from agent.search.search import Search
+from agent.search.sss_star import State, write_state
+from kempelen.lab import trace
+from kempelen.lab.exercise_marks import Mark, mark, parts, write_number
+from kempelen.lab.subject import TO_THE_END, Subject
+from kempelen.lab.words import Say, label, number
+
+# Values of leaves are whole numbers up to here.
+MOST_VALUE = 20
+# Trees that are drawn before it is said that there is no exercise of that size.
+TRIES = 500
+# Rows of a list that an exercise shows.
+ROWS = 3
+DEPTHS, BRANCHINGS = (2, 5), (2, 5)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What an exercise follows from.
+
+    number: of the exercise among those of its kind. algorithm: whose order of visits is asked.
+    """
+
+    kind: str
+    seed: int = 0
+    student: int = 1
+    number: int = 1
+    depth: int = 3
+    branching: int = 3
+    algorithm: str = "alpha-beta"
+
+    def random(self) -> Random:
+        """Return what all that is random in the exercise is drawn from."""
+        return Random(
+            f"{self.kind} {self.seed} {self.student} {self.number} {self.depth} {self.branching}"
+        )
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A node as the student sees it. text: what stands in it, "" where that is asked."""
+
+    label: Label
+    maximises: bool
+    text: str
+    is_leaf: bool
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One question about a tree, with its key.
+
+    key: the parts of the right answer, as exercise_marks writes them.
+    """
+
+    origin: Origin
+    root: Node
+    events: tuple[Event, ...]
+    key: tuple[str, ...]
+
+    # The form of the answer's parts, whether their order counts, and an answer as an example.
+    form: ClassVar[str] = "labels"
+    ordered: ClassVar[bool] = False
+    example: ClassVar[str] = ""
+
+    @abstractmethod
+    def title(self, say: Say) -> str:
+        """Name what the exercise is about."""
+
+    @abstractmethod
+    def question(self, say: Say) -> list[str]:
+        """Return what is asked, a paragraph a line."""
+
+    @abstractmethod
+    def explanation(self, say: Say) -> list[str]:
+        """Return why the key is right, a step a line."""
+
+    def shown(self) -> list[Shown]:
+        """Return the tree's nodes, each before its children, from left to right."""
+        return [
+            Shown(
+                path,
+                len(path) % 2 == 0,
+                "" if isinstance(node, list) else write_number(node),
+                not isinstance(node, list),
+            )
+            for path, node in nodes(self.root)
+        ]
+
+    def parts(self, text: str) -> tuple[str, ...]:
+        """Return the parts of an answer; ValueError, with an example, for what is none."""
+        try:
+            return parts(self.form, text)
+        except ValueError as error:
+            raise ValueError(f"{error}; write it like this: {self.example}") from None
+
+    def marked(self, text: str) -> Mark:
+        """Mark an answer; ValueError, with an example, for what is none."""
+        return mark(self.key, self.parts(text), ordered=self.ordered)
+
+    def written_key(self) -> str:
+        """Write the key as an answer."""
+        return (" " if self.form == "labels" else ", ").join(self.key)
+
+
+class Values(Exercise):
+    """The minimax values of all inner nodes."""
+
+    form, example = "values", "1=3, 2=5, e=5"
+
+    def title(self, say: Say) -> str:
+        """Name it."""
+        return say("Values")
+
+    def question(self, say: Say) -> list[str]:
+        """Ask."""
+        return [say("What are the minimax values of the inner nodes? Write each as NODE=VALUE.")]
+
+    def explanation(self, say: Say) -> list[str]:
+        """Say node by node of what its value is the greatest or the least."""
+        values = {event.label: event.value for event in self.events if isinstance(event, Returned)}
+        values |= {
+            event.label: event.value for event in self.events if isinstance(event, Evaluated)
+        }
+        lines = []
+        for event in self.events:
+            children = [(*event.label, place) for place in _places(self.root, event.label)]
+            if isinstance(event, Returned) and children:
+                word = say("the greatest of") if event.maximises else say("the least of")
+                among = ", ".join(number(values[child]) for child in children)
+                lines.append(
+                    f"{label(event.label)}: {_mover(event)}, {word} {among}: {number(event.value)}"
+                )
+        return lines
+
+    @staticmethod
+    def made(origin: Origin, random: Random) -> Exercise | None:
+        """Return an exercise on the next random tree."""
+        root = random_tree(random, origin)
+        events = run(root, "minimax")
+        returned = {event.label: event.value for event in events if isinstance(event, Returned)}
+        key = tuple(
+            f"{label(path)}={write_number(returned[path])}"
+            for path, node in nodes(root)
+            if isinstance(node, list)
+        )
+        return Values(origin, root, events, key)
+
+
+class Order(Exercise):
+    """The leaves that an algorithm evaluates, in their order."""
+
+    ordered, example = True, "1.1.1 1.1.2 1.2.1"
+
+    def title(self, say: Say) -> str:
+        """Name it."""
+        return f"{say('Order of visits')}: {self.origin.algorithm}"
+
+    def question(self, say: Say) -> list[str]:
+        """Ask."""
+        text = say("Which leaves does {} evaluate, and in which order?")
+        again = say("A leaf that is evaluated again is written again.")
+        return [f"{text.format(self.origin.algorithm)} {again}"]
+
+    def explanation(self, say: Say) -> list[str]:
+        """Tell the algorithm's steps; of SSS* and DUAL* that is the open list."""
+        if any(isinstance(event, Listed) for event in self.events):
+            return list(trace.listed(self.events, say))
+        return [f"{label(event.label)}: {text}" for event, text in trace.steps(self.events, say)]
+
+    @staticmethod
+    def made(origin: Origin, random: Random) -> Exercise | None:
+        """Return an exercise on the next random tree."""
+        root = random_tree(random, origin)
+        events = run(root, origin.algorithm)
+        key = tuple(label(event.label) for event in events if isinstance(event, Evaluated))
+        return Order(origin, root, events, key)
+
+
+class Cuts(Exercise):
+    """The branches that alpha-beta cuts off, and by which bound."""
+
+    form, example = "bounds", "2.2<=3, 1.2.2>=8"
+
+    def title(self, say: Say) -> str:
+        """Name it."""
+        return say("Cut-offs")
+
+    def question(self, say: Say) -> list[str]:
+        """Ask."""
+        why = say(
+            "Write each as BRANCH<=ALPHA where MIN's value is not above alpha, and as BRANCH>=BETA "
+            "where MAX's is not below beta."
+        )
+        return [say("Which branches does alpha-beta cut off, and why?"), why]
+
+    def explanation(self, say: Say) -> list[str]:
+        """Say at each cut-off what the node has and what bound it has come to."""
+        lines = []
+        for cut, alpha, beta in _cuts(self.events):
+            without = ", ".join(label(each) for each in _after(self.root, cut))
+            if not without:
+                continue
+            by = label((*cut.label, cut.by))
+            value = number(next(
+                event.value for event in self.events
+                if isinstance(event, Returned) and event.label == cut.label
+            ))  # fmt: skip
+            bound = f"{value} ≥ β = {number(beta)}" if cut.maximises else (
+                f"{value} ≤ α = {number(alpha)}"
+            )  # fmt: skip
+            text = say("{} ({}) has {} after {}: the other player will not let it come to this")
+            lines.append(f"{text.format(label(cut.label), _mover(cut), bound, by)}: {without}")
+        return lines
+
+    @staticmethod
+    def made(origin: Origin, random: Random) -> Exercise | None:
+        """Return an exercise on the next random tree; None if nothing is cut off in it."""
+        root = random_tree(random, origin)
+        events = run(root, "alpha-beta")
+        key = []
+        for cut, alpha, beta in _cuts(events):
+            why = f"≥{write_number(beta)}" if cut.maximises else f"≤{write_number(alpha)}"
+            key += [f"{label(branch)}{why}" for branch in _after(root, cut)]
+        return Cuts(origin, root, events, tuple(key)) if key else None
+
+
+class NextRow(Exercise):
+    """The next row of SSS*'s open list."""
+
+    form, ordered, example = "states", True, "(2.1, V, 15), (1, S, 7)"
+
+    @property
+    def row(self) -> int:
+        """The number of the row that is asked for, from 1."""
+        return sum(isinstance(event, Listed) for event in self.events)
+
+    def title(self, say: Say) -> str:
+        """Name it."""
+        return say("The list of SSS*")
+
+    def question(self, say: Say) -> list[str]:
+        """Ask, with the rows before."""
+        given = list(trace.listed(self.events, say))[:-1]
+        text = say("What is row {} of SSS*'s open list? V is a live state, S a solved one.")
+        order = say("Of equal bounds the one further left in the tree comes first.")
+        return [*given[-ROWS:], f"{text.format(self.row)} {order}"]
+
+    def explanation(self, say: Say) -> list[str]:
+        """Say what becomes of the state that is first."""
+        before, after = [event for event in self.events if isinstance(event, Listed)][-2:]
+        first = before.states[0]
+        new = [state for state in after.states if state not in before.states]
+        gone = [state for state in before.states[1:] if state not in after.states]
+        text = _rule(self.root, first, say).format(_written(first), ", ".join(map(_written, new)))
+        lines = [text]
+        if gone:
+            lines.append(f"{say('Taken off the list')}: {', '.join(map(_written, gone))}")
+        return [*lines, *list(trace.listed(self.events, say))[-1:]]
+
+    @staticmethod
+    def made(origin: Origin, random: Random) -> Exercise | None:
+        """Return an exercise on the next random tree, at a row in the middle of the run."""
+        root = random_tree(random, origin)
+        events = run(root, "sss-star")
+        lists = [event for event in events if isinstance(event, Listed)]
+        asked = random.randint(3, len(lists))
+        states = lists[asked - 1].states
+        key = tuple(
+            f"({label(state.label)}, {'S' if state.solved else 'V'}, {write_number(state.bound)})"
+            for state in states
+        )
+        return NextRow(origin, root, tuple(lists[:asked]), key)
+
+
+def random_tree(random: Random, origin: Origin) -> Node:
+    """Return a tree with leaves all at one depth; inner nodes have 2 children or more."""
+
+    def grow(left: int) -> Node:
+        if not left:
+            return random.randint(1, MOST_VALUE)
+        return [grow(left - 1) for _ in range(random.randint(2, origin.branching))]
+
+    return grow(origin.depth)
+
+
+def run(root: Node, algorithm: str) -> tuple[Event, ...]:
+    """Return all that an algorithm tells of its search of a tree."""
+    read = configuration.read(algorithm)
+    events: list[Event] = []
+    searching(root, read.kind, observed(read.kind, events.append), algorithm)
+    return tuple(events)
+
+
+def searching(
+    root: Node, kind: type[Search[Any]], watched: type[Search[Any]], algorithm: str
+) -> Search[Any]:
+    """Search a tree to its end by a watched sub-class of an algorithm; return the search."""
+    game = Tree(root)
+    at = Subject("tree", game, evaluate, TO_THE_END)
+    search = at.search(configuration.read(algorithm), kind=watched)
+    search.search(game, TO_THE_END)
+    return search
+
+
+def nodes(root: Node, path: Label = ()) -> Iterator[tuple[Label, Node]]:
+    """Generate a tree's nodes with their labels, each before its children."""
+    yield path, root
+    if isinstance(root, list):
+        for place, child in enumerate(root, 1):
+            yield from nodes(child, (*path, place))
+
+
+def _places(root: Node, path: Label) -> range:
+    """Return the numbers of a node's children."""
+    node = root
+    for place in path:
+        assert isinstance(node, list)
+        node = node[place - 1]
+    return range(1, len(node) + 1) if isinstance(node, list) else range(0)
+
+
+def _cuts(events: Iterable[Event]) -> Iterator[tuple[CutOff, float, float]]:
+    """Generate the cut-offs with the window that their nodes were entered with."""
+    windows: dict[Label, tuple[float, float]] = {}
+    for event in events:
+        if isinstance(event, Entered) and event.window is not None:
+            windows[event.label] = event.window
+        elif isinstance(event, CutOff):
+            yield event, *windows[event.label]
+
+
+def _after(root: Node, cut: CutOff) -> list[Label]:
+    """Return the branches that a cut-off leaves out."""
+    return [(*cut.label, place) for place in _places(root, cut.label) if place > cut.by]
+
+
+def _mover(event: Event) -> str:
+    return "MAX" if event.maximises else "MIN"
+
+
+def _written(state: State) -> str:
+    return write_state(state, number)
+
+
+def _rule(root: Node, first: State, say: Say) -> str:
+    """Say what SSS* does with a state, and what it puts on the list for it."""
+    path = first.label
+    below = _places(root, path)
+    if not first.solved:
+        if not below:
+            return say("{} is a live leaf: solved, with the lesser of bound and value: {}")
+        if len(path) % 2 == 0:
+            return say("{} is live and MAX's: all its children come: {}")
+        return say("{} is live and MIN's: its first child comes: {}")
+    parent = path[:-1]
+    if len(parent) % 2 == 0:
+        return say("{} is solved and its parent MAX's: the parent is solved: {}")
+    if path[-1] < _places(root, parent)[-1]:
+        return say("{} is solved and its parent MIN's: the next child comes: {}")
+    return say("{} is solved, and the last child of MIN's: the parent is solved: {}")

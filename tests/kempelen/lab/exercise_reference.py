@@ -1,0 +1,96 @@
+"""What exercises ask for, reckoned plainly by other means than the algorithms and their events.
+
+Trees are nested lists of leaf values; labels are tuples of places from 1.
+"""
+
+from math import inf, log, sqrt
+
+
+def minimax(node, path=()):
+    """The values of all nodes by label."""
+    if not isinstance(node, list):
+        return {path: node}
+    found = {}
+    for place, child in enumerate(node, 1):
+        found |= minimax(child, (*path, place))
+    best = min if len(path) % 2 else max
+    found[path] = best(found[(*path, place)] for place in range(1, len(node) + 1))
+    return found
+
+
+def alpha_beta(root):
+    """The leaves in the order in which alpha-beta sees them, and each cut branch with its bound."""
+    leaves, cuts = [], {}
+
+    def value(node, path, alpha, beta):
+        if not isinstance(node, list):
+            leaves.append(path)
+            return node
+        is_min = len(path) % 2
+        best = inf if is_min else -inf
+        for place, child in enumerate(node, 1):
+            found = value(
+                child,
+                (*path, place),
+                *((alpha, min(beta, best)) if is_min else (max(alpha, best), beta)),
+            )
+            best = min(best, found) if is_min else max(best, found)
+            if best <= alpha if is_min else best >= beta:
+                bound = f"≤{alpha}" if is_min else f"≥{beta}"
+                cuts.update({(*path, each): bound for each in range(place + 1, len(node) + 1)})
+                break
+        return best
+
+    value(root, (), -inf, inf)
+    return leaves, cuts
+
+
+def sss_star(root):
+    """The rows of the open list, of (label, sign, bound); and the leaves in their order."""
+
+    def at(path):
+        node = root
+        for place in path:
+            node = node[place - 1]
+        return node
+
+    opened, rows, leaves = [((), "V", inf)], [], []
+    while True:
+        opened.sort(key=lambda state: (-state[2], state[0]))
+        rows.append(list(opened))
+        path, sign, bound = opened.pop(0)
+        if sign == "S":
+            if not path:
+                return rows, leaves
+            above, place = path[:-1], path[-1]
+            if len(above) % 2 == 0:
+                opened = [state for state in opened if state[0][: len(above)] != above]
+                opened.append((above, "S", bound))
+            elif place < len(at(above)):
+                opened.append(((*above, place + 1), "V", bound))
+            else:
+                opened.append((above, "S", bound))
+        elif not isinstance(at(path), list):
+            leaves.append(path)
+            opened.append((path, "S", min(bound, at(path))))
+        else:
+            last = 1 if len(path) % 2 else len(at(path))
+            opened += [((*path, place), "V", bound) for place in range(1, last + 1)]
+
+
+def uct_path(shown):
+    """Where a selection by UCB1 ends, from what the student sees: sums for MAX and visits."""
+    tally = {node.label: tuple(map(int, node.text.split("/"))) for node in shown}
+    path = ()
+    while below := [each for each in tally if each and each[:-1] == path]:
+        sign = -1 if len(path) % 2 else 1
+
+        def bound(child, sign=sign, path=path):
+            total, visits = tally[child]
+            if not visits:
+                return inf
+            return sign * total / visits + sqrt(2) * sqrt(log(tally[path][1]) / visits)
+
+        best = max(map(bound, below))
+        (path,) = [each for each in below if bound(each) == best]
+    return path

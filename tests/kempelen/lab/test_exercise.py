@@ -1,0 +1,219 @@
+"""`kempelen lab exercise`: asking in the terminal, answers of scripts, sheets, and results."""
+
+import io
+import json
+import re
+
+import pytest
+
+from kempelen.lab import exercise_sheets
+from kempelen.lab.exercise_kinds import Origin
+from kempelen.lab.exercise_making import KINDS, exercise
+from tests.kempelen.lab.test_spanish import assert_spanish
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """Have lines typed at the command, whose input is no terminal."""
+    return lambda *lines: monkeypatch.setattr("sys.stdin", io.StringIO("\n".join([*lines, ""])))
+
+
+def key(kind, **other):
+    return exercise(Origin(kind, **other)).written_key()
+
+
+def test_it_asks_until_all_is_solved_or_given_up(lab, typed, tmp_path):
+    results = tmp_path / "ana.json"
+    typed("1=3", "what?", key("values"), "", "2.2")
+    arguments = ["--kind", "values", "--kind", "cuts", "--kind", "order", "--name", "Ana"]
+    status, out, err = lab("exercise", *arguments, "--results", results)
+    assert (status, err) == (0, "")
+    assert "wrong: 0 points of 7; not right: 1=3" in out
+    assert "'what?' cannot be read; write it like this: 1=3, 2=5, e=5" in out
+    assert out.count(f"key: {key('values')}") == 1
+    assert f"key: {key('cuts')}" in out
+    assert f"key: {key('order')}" not in out
+    assert "1 of 3 right, 0 at once" in out.splitlines()[-1]
+    told = json.loads(results.read_text(encoding="utf-8"))
+    assert [each["answers"] for each in told["exercises"]] == [["1=3", key("values")], [], ["2.2"]]
+    assert [each["solved"] for each in told["exercises"]] == [False, True, False]
+
+
+def test_nothing_of_the_key_is_shown_before(lab, typed):
+    typed()
+    for kind in KINDS:
+        status, out, _ = lab("exercise", "--kind", kind, "--seed", "3")
+        assert status == 0
+        assert "key:" not in out
+        if kind != "uct":
+            assert key(kind, seed=3) not in out
+
+
+def test_scripts_give_answers(lab):
+    right = [word for kind in KINDS for word in ("--answer", key(kind))]
+    status, out, err = lab("exercise", *right)
+    assert (status, err) == (0, "")
+    assert [line.rpartition(": ")[2] for line in out.splitlines()] == ["right"] * len(KINDS)
+    status, out, _ = lab("exercise", "--kind", "uct", "--answer", "1")
+    assert (status, out) == (1, "The path of UCT: wrong: 0 points of 1; not right: 1\n")
+    status, out, _ = lab("exercise", "--kind", "order", "--answer", "1.1.1 3", "--json")
+    told = json.loads(out)
+    assert (status, told["points"], told["wrong"], told["right"]) == (1, 1, ["3"], False)
+    status, out, err = lab("exercise", "--kind", "uct", "--answer", "1=1")
+    assert (status, out) == (2, "")
+    assert "'1=1' cannot be read; write it like this: 2.1" in err
+
+
+def test_keys_are_told_to_scripts_too(lab):
+    status, out, _ = lab("exercise", "--json", "--count", "2", "--student", "7")
+    told = [json.loads(line) for line in out.splitlines()]
+    assert status == 0
+    assert [(each["kind"], each["number"]) for each in told] == [
+        (kind, number) for kind in KINDS for number in (1, 2)
+    ]
+    assert {each["student"] for each in told} == {7}
+    assert [each["key"] for each in told[:2]] == [
+        list(exercise(Origin("values", student=7, number=number)).key) for number in (1, 2)
+    ]
+
+
+def test_every_kind_in_spanish(lab, typed):
+    for arguments in (["--solve"], []):
+        typed("?", "1.1 1.1", "", "", "", "", "")
+        status, out, err = lab("exercise", *arguments, "--lang", "es")
+        assert (status, err) == (0, "")
+        assert_spanish(re.sub(r"\bv\b|alpha", "", out))
+    assert "0 de 5 correctos, 0 a la primera" in out
+
+
+def test_a_teacher_collects(lab, tmp_path):
+    for name, answer in (("Ana", key("cuts", seed=6)), ("Beto", "1<=1")):
+        given = ["--kind", "cuts", "--seed", "6", "--answer", answer, "--name", name]
+        lab("exercise", *given, "--results", tmp_path / f"{name}.json")
+    files = [tmp_path / "Ana.json", tmp_path / "Beto.json"]
+    status, out, err = lab("exercise", "--collect", *files)
+    parts = len(exercise(Origin("cuts", 6)).key)
+    assert (status, err) == (0, "")
+    assert [line.split() for line in out.splitlines()[1:]] == [
+        ["Ana", "6", "1", "1", "1", "1", "1", f"{parts}/{parts}"],
+        ["Beto", "6", "1", "1", "0", "0", "1", f"0/{parts}"],
+    ]
+    _, out, _ = lab("exercise", "--collect", *files, "--json")
+    told = [json.loads(line) for line in out.splitlines()]
+    assert [each["exercises"][0]["right"] for each in told] == [True, False]
+    assert_spanish(lab("exercise", "--collect", *files, "--lang", "es")[1].replace("Ana", ""))
+
+
+def results(tmp_path, **changes):
+    """A file of results with other things in it."""
+    one = {"kind": "cuts", "seed": 0, "student": 1, "number": 1, "depth": 3, "branching": 3,
+           "algorithm": "alpha-beta", "answers": ["1<=1"], "solved": False}  # fmt: skip
+    told = {"format": "kempelen lab exercise", "version": 1, "name": "Ana",
+            "exercises": [one | changes.pop("one", {})]}  # fmt: skip
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(told | changes), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"format": "x"}, "it was not written by lab exercise"),
+        ({"version": 2}, "it is of another version"),
+        ({"name": 3}, "it has no name"),
+        ({"exercises": [{}]}, "an exercise lacks something"),
+        ({"exercises": [3]}, "an exercise lacks something"),
+        ({"exercises": [{}] * 300}, "it has more than 200 exercises"),
+        ({"one": {"seed": "6"}}, "an exercise is not told as it should be"),
+        ({"one": {"seed": True}}, "an exercise is not told as it should be"),
+        ({"one": {"answers": ["1"] * 101}}, "an exercise has too many answers"),
+        ({"one": {"answers": ["1" * 5000]}}, "an exercise has too many answers"),
+        ({"one": {"depth": 50}}, "exercises have a depth from 2 to 5, not 50"),
+        ({"one": {"kind": "order", "algorithm": "alpha-beta+killer_memory=x"}}, "keeps a file"),
+    ],
+)
+def test_files_that_hold_no_results_are_named_and_the_others_collected(
+    lab, tmp_path, changes, said
+):
+    good = results(tmp_path).rename(tmp_path / "good.json")
+    bad = results(tmp_path, **changes)
+    status, out, err = lab("exercise", "--collect", bad, good)
+    assert status == 1
+    assert len(out.splitlines()) == 2
+    assert f"{bad} is no file of results: " in err
+    assert said in err
+    assert not (tmp_path / "x").exists()
+
+
+def test_results_are_marked_anew_and_names_shown_plainly(lab, tmp_path):
+    file = results(tmp_path, name="A\x1b[31mna", right=True, one={"right": True})
+    _, out, _ = lab("exercise", "--collect", file, "--json")
+    told = json.loads(out)
+    assert "\x1b" not in told["name"]
+    assert told["exercises"][0]["right"] is False
+    status, out, err = lab("exercise", "--collect", tmp_path / "none.json")
+    assert (status, out) == (1, "")
+    assert "none.json cannot be read" in err
+
+
+def test_an_exercise_twice_is_refused(lab, tmp_path):
+    file = results(tmp_path)
+    told = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps(told | {"exercises": told["exercises"] * 2}), encoding="utf-8")
+    status, _, err = lab("exercise", "--collect", file)
+    assert (status, "it has an exercise twice" in err) == (1, True)
+
+
+def test_sheets_and_keys(lab, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arguments = ["exercise", "--kind", "cuts", "--students", "2", "--branching", "2"]
+    status, out, err = lab(*arguments, "--sheet", "one.pdf", "--key", "key.pdf")
+    assert (status, out, err) == (0, "one.pdf\nkey.pdf\n", "")
+    assert lab(*arguments, "--sheet", "again.pdf")[0] == 0
+    one, again, keys = ((tmp_path / f"{name}.pdf").read_bytes() for name in ("one", "again", "key"))
+    assert one == again != keys
+    for pdf in (one, keys):
+        assert pdf.startswith(b"%PDF-")
+        assert len(re.findall(rb"/Type /Page\b", pdf)) == 2
+
+
+@pytest.mark.parametrize("keys", [True, False])
+def test_what_sheets_say(keys):
+    made = [exercise(Origin(kind, seed=2, student=5)) for kind in KINDS]
+    found = []
+    for figure in exercise_sheets._pages(made, str, keys=keys):
+        found += [text.get_text() for text in figure.texts]
+        found += [text.get_text() for axes in figure.axes for text in axes.texts]
+        assert all(-0.01 < text.get_position()[1] < 1 for text in figure.texts)
+    said = " ".join(found)
+    assert "student 5   seed 2" in said
+    for number, each in enumerate(made, 1):
+        assert f"{number}. {each.title(str)}" in said
+        assert " ".join(each.question(str)).replace("  ", " ")[:60] in said.replace("  ", " ")
+        assert (f"key: {each.written_key()}"[:60] in said) is keys
+    leaves = {node.text for each in made for node in each.shown() if node.text}
+    assert leaves <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "spanish"),
+    [
+        (["-o", "page.pdf"], "page.pdf is no page: its name must end in .html", "no es una página"),
+        (["-o", "no/page.html"], "there is no folder no", "no hay ninguna carpeta"),
+        (["--sheet", "s.svg"], "s.svg is no sheet: its name must end in .pdf", "no es una hoja"),
+        (["--sheet", "s.pdf", "--key", "s.pdf"], "name another for the keys", "nombre otro"),
+        (["--depth", "9"], "a depth from 2 to 5, not 9", "una profundidad de 2 a 5, no 9"),
+        (["--kind", "cuts", "--algorithm", "scout"], "with --kind order", "con --kind order"),
+        (["--algorithm", "uct"], "uct does not find", "uct no halla el valor minimax"),
+        (["--kind", "uct", "--answer", "1", "--answer", "1"], "1 exercises and 2", "pida más"),
+        (["--solve", "--results", "x"], "--results is for answers", "es para respuestas"),
+        (["--kind", "uct", "--answer", "?"], "'?' cannot be read", "'?' no se entiende"),
+    ],
+)
+def test_what_cannot_be_done_is_said(lab, tmp_path, monkeypatch, arguments, said, spanish):
+    monkeypatch.chdir(tmp_path)
+    for language, text in (("en", said), ("es", spanish)):
+        status, out, err = lab("exercise", *arguments, "--lang", language)
+        assert (status, out) == (2, "")
+        assert text in err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,215 @@
+"""The keys of exercises are what the algorithms do; answers are marked by them."""
+
+import re
+from random import Random
+
+import pytest
+
+from agent.search.observing import Evaluated
+from kempelen.lab import words
+from kempelen.lab.exercise_kinds import Origin, run
+from kempelen.lab.exercise_making import KINDS, exercise, several
+from kempelen.lab.words import label
+from tests.kempelen.lab import exercise_reference as reference
+
+FEW, MANY = 30, 1000
+SHAPES = [(3, 3), (2, 4), (4, 2), (3, 2)]
+NUMBERS = [
+    pytest.param(range(FEW), id="few"),
+    pytest.param(range(FEW, MANY), id="many", marks=pytest.mark.thorough),
+]
+
+
+def made(kind, seed, **other):
+    depth, branching = SHAPES[seed % len(SHAPES)]
+    return exercise(Origin(kind, seed, depth=depth, branching=branching, **other))
+
+
+def written(value):
+    return str(value).replace("inf", "∞")
+
+
+def expected(each):
+    """The key by other means; as a set where order does not count."""
+    if each.origin.kind == "values":
+        values = reference.minimax(each.root)
+        inner = [node.label for node in each.shown() if not node.is_leaf]
+        return {f"{label(path)}={values[path]}" for path in inner}
+    if each.origin.kind == "order":
+        return tuple(map(label, reference.alpha_beta(each.root)[0]))
+    if each.origin.kind == "cuts":
+        return {f"{label(path)}{why}" for path, why in reference.alpha_beta(each.root)[1].items()}
+    if each.origin.kind == "list":
+        states = reference.sss_star(each.root)[0][each.row - 1]
+        return tuple(f"({label(path)}, {sign}, {written(bound)})" for path, sign, bound in states)
+    return (label(reference.uct_path(each.shown())),)
+
+
+@pytest.mark.parametrize("seeds", NUMBERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_keys_are_right_and_answers_marked_by_them(kind, seeds):
+    for seed in seeds:
+        each = made(kind, seed)
+        key = expected(each)
+        assert (each.key if each.ordered or kind == "uct" else set(each.key)) == key
+        assert each.key
+        assert len(set(each.key)) == len(each.key)
+        check_marks(each, Random(seed))
+
+
+def check_marks(each, random):
+    """The key is right, in another order if order does not count; whatever differs is not."""
+    separator = random.choice([" ", ", ", ";  ", "\n"])
+    right = each.marked(separator.join(each.key))
+    assert (right.right, right.points, right.wrong) == (True, len(each.key), ())
+    shuffled = random.sample(each.key, len(each.key))
+    if shuffled != list(each.key):
+        assert each.marked(separator.join(shuffled)).right is not each.ordered
+    place = random.randrange(len(each.key))
+    without = [*each.key[:place], *each.key[place + 1 :]]
+    other = another(each, place)
+    for parts in (without, [*without, other], [*each.key, other]):
+        mark = each.marked(" ".join(parts))
+        assert not mark.right
+        assert mark.points <= mark.parts
+        assert mark.wrong == () or mark.wrong[0] in parts
+
+
+def another(each, place):
+    """A part that is of the form, and not in the key."""
+    part = each.key[place]
+    if each.form == "labels":
+        return f"{part}.9"
+    digit = part.rstrip(")∞")[-1]
+    if not digit.isdigit():
+        return part.replace("∞", "7")
+    cut = part.rindex(digit)
+    return f"{part[:cut]}{(int(digit) + 1) % 10}{part[cut + 1 :]}"
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "seeds"),
+    [
+        ("sss-star", range(10)),
+        ("scout", range(5)),
+        pytest.param("sss-star", range(10, 200), marks=pytest.mark.thorough),
+        *(
+            pytest.param(name, range(30), marks=pytest.mark.thorough)
+            for name in ("minimax", "pvs", "mtd-f", "dual-star", "negascout-2", "alpha-beta+table")
+        ),
+    ],
+)
+def test_the_order_of_other_algorithms(algorithm, seeds):
+    for seed in seeds:
+        each = made("order", seed, algorithm=algorithm)
+        leaves = [
+            event.label for event in run(each.root, algorithm) if isinstance(event, Evaluated)
+        ]
+        assert each.key == tuple(map(label, leaves))
+        if algorithm == "sss-star":
+            assert leaves == reference.sss_star(each.root)[1]
+        check = each.marked(" ".join(each.key))
+        assert check.right
+
+
+def test_every_student_has_other_trees_and_the_same_again():
+    def trees(student):
+        made = several(
+            KINDS, seed=4, student=student, count=1, depth=3, branching=3, algorithm="alpha-beta"
+        )
+        return [(each.root, each.key) for each in made]
+
+    sheets = [trees(student) for student in range(1, 6)]
+    assert sheets == [trees(student) for student in range(1, 6)]
+    for kind in range(len(KINDS)):
+        assert len({str(sheet[kind][0]) for sheet in sheets}) == len(sheets)
+
+
+def test_what_an_exercise_follows_from_stays():
+    """Results that were written down earlier are marked on the same trees."""
+    each = exercise(Origin("cuts", 0))
+    assert each.root == [
+        [[12, 3, 4], [3, 10, 5]],
+        [[12, 9], [6, 6, 7], [4, 15]],
+        [[5, 8], [8, 17, 10]],
+    ]
+    assert each.key == ("2.3≤10", "3.2≤10")
+    assert exercise(Origin("uct", 0)).key == ("2.2.1",)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "parts"),
+    [
+        ("values", "E=5, 1 : -3; 2.1=+7 root=1.0 RAÍZ=2", ("ε=5", "1=-3", "2.1=7", "ε=1", "ε=2")),
+        ("values", "1=-0 1=1.5 1=inf 2=-OO", ("1=0", "1=1.5", "1=∞", "2=-∞")),
+        ("cuts", "2.2<=3 1.2>= 8,1=<2;1=>2", ("2.2≤3", "1.2≥8", "1≤2", "1≥2")),
+        ("list", "(2.1,v,15) ( e , S , inf )(1,V,∞)", ("(2.1, V, 15)", "(ε, S, ∞)", "(1, V, ∞)")),
+        ("order", "  1.1.1, 1.1.2\n2 ", ("1.1.1", "1.1.2", "2")),
+        ("uct", "", ()),
+    ],
+)
+def test_answers_may_be_written_in_many_ways(kind, text, parts):
+    assert exercise(Origin(kind)).parts(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "said"),
+    [
+        ("values", "1=3 2", "'2' cannot be read; write it like this: 1=3, 2=5, e=5"),
+        ("values", "1=3x", "'1=3x' cannot be read"),
+        ("cuts", "2.2=3", "'2.2=3' cannot be read"),
+        ("list", "(1, X, 3)", "'(1, x, 3)' cannot be read"),
+        ("order", "1.1 one", "'one' cannot be read"),
+        ("order", "1." * 3000, "too long"),
+    ],
+)
+def test_what_is_no_answer_is_said_with_an_example(kind, text, said):
+    with pytest.raises(ValueError, match=r"cannot be read|too long") as caught:
+        exercise(Origin(kind)).parts(text)
+    assert said in str(caught.value)
+
+
+def test_two_answers_about_one_node_are_not_both_right():
+    each = exercise(Origin("values"))
+    mark = each.marked(" ".join([*each.key, "1=99"]))
+    assert (mark.right, mark.points, mark.wrong) == (False, len(each.key) - 1, ("1=99",))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_explanations_say_why_in_both_languages(kind):
+    english, spanish = words.language("en"), words.language("es")
+    for seed in range(5):
+        each = made(kind, seed)
+        for say in (english, spanish):
+            assert each.title(say)
+            assert each.question(say)
+        ours, theirs = each.explanation(english), each.explanation(spanish)
+        assert len(ours) == len(theirs) > 0
+        assert "\n".join(ours) != "\n".join(theirs)
+        if kind == "values":
+            found = {line.partition(":")[0]: line.rpartition(" ")[2] for line in ours}
+            assert {f"{node}={value}" for node, value in found.items()} == set(each.key)
+        elif kind == "cuts":
+            told = {path for line in ours for path in line.rpartition(": ")[2].split(", ")}
+            assert told == {part.partition("≤")[0].partition("≥")[0] for part in each.key}
+        elif kind == "list":
+            assert ours[-1].partition("  ")[2] == each.written_key()
+        elif kind == "uct":
+            assert ours[-1].endswith(f" {each.key[0]}")
+
+
+@pytest.mark.parametrize(
+    ("origin", "said"),
+    [
+        (Origin("sums"), "there is no kind 'sums' of exercises; there are values, order"),
+        (Origin("values", depth=9), "exercises have a depth from 2 to 5, not 9"),
+        (Origin("values", branching=1), "exercises have a branching from 2 to 5, not 1"),
+        (Origin("values", student=0), "exercises have a student from 1"),
+        (Origin("values", depth=5, branching=5), "too many leaves for an exercise"),
+        (Origin("order", algorithm="uct"), "uct does not find the minimax value"),
+        (Origin("order", algorithm="abc"), "there is no algorithm 'abc'"),
+    ],
+)
+def test_exercises_that_cannot_be(origin, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        exercise(origin)

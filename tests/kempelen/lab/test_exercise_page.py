@@ -1,0 +1,154 @@
+"""The page of exercises in a browser: it marks as the command does, and its file is collected."""
+
+import json
+from random import Random
+
+import pytest
+
+from kempelen.lab.exercise_kinds import Origin
+from kempelen.lab.exercise_making import KINDS, exercise
+from kempelen.lab.exercise_page import html
+from kempelen.lab.exercise_results import marked, read
+
+MARK = """
+return arguments[0].map(([index, text]) => {
+  const each = exerciseMarks.data.exercises[index];
+  let parts;
+  try {
+    parts = exerciseMarks.parts(each.form, text);
+  } catch (error) {
+    return null;
+  }
+  const mark = exerciseMarks.mark(each.key, parts, each.ordered);
+  return [parts, mark.right, mark.points, mark.parts, mark.wrong];
+});
+"""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    from tests.browser import started
+
+    with started(tmp_path_factory.mktemp("browser")) as found:
+        yield found
+
+
+def opened(browser, tmp_path, made, say=str, language="en"):
+    page = tmp_path / "page.html"
+    page.write_text(html(made, say, language), encoding="utf-8")
+    browser.open(page)
+    return made
+
+
+def test_a_student_answers_by_keyboard_and_the_teacher_collects(browser, tmp_path):
+    from selenium.webdriver.common.keys import Keys
+
+    made = opened(browser, tmp_path, [exercise(Origin(kind, seed=8)) for kind in KINDS])
+    browser.find("#answer").click()
+    browser.press("?", Keys.ENTER)
+    assert "cannot be read; write it like this" in browser.find("#feedback").text
+    browser.find("#answer").clear()
+    browser.find("#answer").send_keys("1=99", Keys.ENTER)
+    assert browser.find("#feedback").text.startswith("wrong: 0 points of")
+    assert browser.find_all("#key") == []
+    for each in made[:4]:
+        browser.find("#answer").clear()
+        browser.find("#answer").send_keys(each.written_key())
+        browser.press(Keys.ENTER)
+        assert browser.find("#feedback").text == "right"
+        assert browser.find("#key").text == f"key: {each.written_key()}"
+        assert len(browser.find_all("#solution li")) == len(each.explanation(str))
+        browser.press(Keys.ENTER)  # the next one
+    assert browser.find("#title").text == "5. The path of UCT"
+    browser.run("document.querySelector('[data-label=\"1\"]').focus()")
+    browser.press(Keys.ENTER)
+    assert browser.find("#answer").get_attribute("value") == "1"
+    browser.find("#show").click()
+    assert browser.find("#key").text == f"key: {made[4].written_key()}"
+    assert browser.find("#count").text == "4 of 5 right, 3 at once"
+    browser.find("#name").send_keys("Ana")
+    file = tmp_path / "ana.json"
+    file.write_text(browser.run("return exerciseMarks.results()"), encoding="utf-8")
+    name, attempts = read(file)
+    assert name == "Ana"
+    assert [(each.right, each.at_once) for each in marked(attempts)] == [
+        (True, False), *[(True, True)] * 3, (False, False),
+    ]  # fmt: skip
+    assert [each.solved for each in attempts] == [False] * 4 + [True]
+    assert browser.complaints() == []
+    browser.find("#save").click()
+
+
+@pytest.mark.thorough
+def test_the_page_marks_as_the_command_does(browser, tmp_path):
+    made = [exercise(Origin(kind, seed)) for kind in KINDS for seed in range(40)]
+    opened(browser, tmp_path, made)
+    random = Random(1)
+    strange = [
+        "",
+        "1",
+        "1=2",
+        "e=-0",
+        "1>=3.50",
+        "(1, V, oo)",
+        "root RAÍZ",
+        "1.",
+        "(1,V)",
+        "\u00a01",
+    ]
+    given = []
+    for index, each in enumerate(made):
+        parts = list(each.key)
+        place = random.randrange(len(parts))
+        answers = [
+            ", ".join(parts),
+            " ".join(random.sample(parts, len(parts))).lower(),
+            ";".join(parts[:place] + parts[place + 1 :]),
+            " ".join([*parts, parts[place]]),
+            " ".join([*parts[:place], parts[place].replace("1", "3"), *parts[place + 1 :]]),
+            random.choice(strange),
+        ]
+        given += [(index, text) for text in answers]
+    unread = 0
+    for (index, text), told in zip(given, browser.run(MARK, given), strict=True):
+        each = made[index]
+        try:
+            mark = each.marked(text)
+        except ValueError:
+            assert told is None, text
+            unread += 1
+            continue
+        assert told == [
+            list(each.parts(text)), mark.right, mark.points, mark.parts, list(mark.wrong),
+        ], text  # fmt: skip
+    assert 20 < unread < 200 < len(given)
+
+
+@pytest.mark.thorough
+def test_every_exercise_is_drawn_as_it_is_in_the_terminal(browser, tmp_path):
+    from kempelen.lab import words
+
+    made = [
+        exercise(Origin(kind, seed, depth=depth, branching=branching))
+        for kind in KINDS
+        for seed, (depth, branching) in enumerate([(2, 2), (3, 5), (4, 3), (5, 2)])
+    ]
+    say = words.language("es")
+    opened(browser, tmp_path, made, say, "es")
+    for each in made:
+        nodes = browser.run(
+            "return [...document.querySelectorAll('#tree .node')].map((node) => "
+            "[node.dataset.label, node.querySelector('text').textContent])"
+        )
+        expected = [
+            [words.label(node.label), node.text or ("MAX" if node.maximises else "MIN")]
+            for node in each.shown()
+        ]
+        assert nodes == expected
+        shown = browser.find("#question").text.split()
+        assert shown == " ".join(each.question(say)).split()
+        if browser.find("#next").is_enabled():
+            browser.find("#next").click()
+    told = json.loads(browser.run("return exerciseMarks.results()"))
+    assert told["exercises"] == []
+    assert browser.complaints() == []
