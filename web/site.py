@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from agent.machine import usable_cores
 from agent.memory_budget import MemoryBudget
@@ -25,12 +26,13 @@ class Offers:
 
     games: more games than the catalogue's, as it finds them. evaluations and engines: by a name,
     evaluations FILE.py:function, engines a command line with its protocol before it, such as
-    `uci stockfish`.
+    `uci stockfish`. lessons: a folder with pages of the lab.
     """
 
     games: tuple[str, ...] = ()
     evaluations: Mapping[str, str] = field(default_factory=dict)
     engines: Mapping[str, str] = field(default_factory=dict)
+    lessons: Path | None = None
 
 
 class Site:
