@@ -10,7 +10,16 @@ import pytest
 import agent
 
 ROOT = Path(agent.__file__).parents[1]
-PACKAGES = ("agent", "openings", "opponents", "protocols", "training", "tournament", "kempelen")
+PACKAGES = (
+    "agent",
+    "openings",
+    "opponents",
+    "protocols",
+    "training",
+    "tournament",
+    "web",
+    "kempelen",
+)
 
 
 def imports(path: Path) -> Iterator[str]:
