@@ -21,6 +21,7 @@ AGAIN := $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
 
 setup: $(INSTALLED_DEV)  ## virtual environment with the project installed editable, kernels compiled
 	$(BIN)/kempelen warmup
+	$(BIN)/python -c 'import agent.chess.retrograde, training.gradients'  # on first use otherwise
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

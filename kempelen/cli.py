@@ -40,6 +40,7 @@ COMMANDS = {
     "connect": "be the engine of any program here, and play from a server's machine",
     "provide": "be an engine of the analysis board of lichess.org, on this machine",
     "listen": "serve the protocols over the network, to many at once",
+    "web": "open a page in the browser to play, analyse, watch and learn",
     "doctor": "tell what is here and what is wrong with it, for a report of a fault",
 }
 

@@ -50,6 +50,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     told.add_argument("--log", metavar="FILE", help="who did what (default: standard error)")
     told.add_argument("--log-format", choices=FORMATS, help="text, or a JSON object a line")
+    configure_limits(parser)
+
+
+def configure_limits(parser: argparse.ArgumentParser) -> None:
+    """Declare a flag for each limit of a server."""
     limits = parser.add_argument_group("limits")
     for each in dataclasses.fields(ServerLimits):
         kind = int if isinstance(each.default, int) else float
@@ -84,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         settings = settings_from(arguments)
         if arguments.new_token is not None:
-            return _make_token(settings, arguments.new_token)
+            return make_token(settings, arguments.new_token)
         settings.check_safety()
         _try(settings)
         asyncio.run(_serve(settings, interruption))
@@ -96,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if interruption.number == signal.SIGTERM else interruption.status
 
 
-def _make_token(settings: ListenSettings, name: str) -> int:
+def make_token(settings: ListenSettings, name: str, command: str = COMMAND) -> int:
     """Print a new token; nothing else goes to standard output."""
     if settings.tokens is None:
         raise SettingsError("--new-token: say with --tokens FILE where tokens are kept")
@@ -106,7 +111,7 @@ def _make_token(settings: ListenSettings, name: str) -> int:
         raise SettingsError(str(error)) from None
     except OSError as error:
         raise SettingsError(f"{settings.tokens}: {error.strerror}") from None
-    complain(f"{name}'s token, which is shown this once and kept as a hash alone:", COMMAND)
+    complain(f"{name}'s token, which is shown this once and kept as a hash alone:", command)
     print(token)
     return 0
 
@@ -115,7 +120,7 @@ async def _serve(settings: ListenSettings, interruption: Interruption) -> None:
     interruption.listen()
     sys.setswitchinterval(SWITCH_INTERVAL)
     with contextlib.ExitStack() as stack:
-        log = EventLog(_writer(settings, stack), as_json=settings.log_format == "json")
+        log = EventLog(log_writer(settings, stack), as_json=settings.log_format == "json")
         makers = Makers(settings, lambda text: log.note("told", text=text))
         server = Server(
             makers.table(),
@@ -156,7 +161,7 @@ async def _open(server: Server, settings: ListenSettings, log: EventLog) -> None
         log.note("status", address=str(told).removeprefix("tcp://"))
 
 
-def _writer(settings: ListenSettings, stack: contextlib.ExitStack) -> Callable[[str], None]:
+def log_writer(settings: ListenSettings, stack: contextlib.ExitStack) -> Callable[[str], None]:
     """Return what writes a line of the log, which goes on where it cannot be written."""
     if settings.log is None:
         return _to_standard_error

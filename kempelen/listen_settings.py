@@ -148,19 +148,27 @@ def settings_from(arguments: argparse.Namespace) -> ListenSettings:
     """Return what the file and the flags say. Raises SettingsError that names the entry."""
     settings = ListenSettings() if arguments.config is None else read(arguments.config)
     given = {name: value for name in FLAGS if (value := getattr(arguments, name)) is not None}
+    given = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+    limits = limits_from(arguments, settings.limits)
+    settings = dataclasses.replace(settings, **given, limits=limits)
+    settings.check_values()
+    return settings
+
+
+def limits_from(
+    arguments: argparse.Namespace,
+    usual: ServerLimits = ServerLimits(),  # noqa: B008 - it is frozen
+) -> ServerLimits:
+    """Return the limits with those changed that have flags. Raises SettingsError."""
     limits = {
         each.name: value
         for each in dataclasses.fields(ServerLimits)
         if (value := getattr(arguments, each.name)) is not None
     }
-    given = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
     try:
-        limited = dataclasses.replace(settings.limits, **limits)
+        return dataclasses.replace(usual, **limits)
     except ValueError as error:
         raise SettingsError(f"--{error}") from None
-    settings = dataclasses.replace(settings, **given, limits=limited)
-    settings.check_values()
-    return settings
 
 
 def read(file: str) -> ListenSettings:

@@ -10,7 +10,7 @@ import agent
 from agent.compiled.sources import kernel_sources
 
 ROOT = Path(agent.__file__).parents[1]
-PACKAGES = ("agent", "openings", "protocols", "training", "tournament", "kempelen")
+PACKAGES = ("agent", "openings", "protocols", "training", "tournament", "web", "kempelen")
 SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
 

@@ -10,7 +10,7 @@ import pytest
 import agent
 
 ROOT = Path(agent.__file__).parents[1]
-PACKAGES = ("agent", "openings", "protocols", "training", "tournament", "kempelen")
+PACKAGES = ("agent", "openings", "protocols", "training", "tournament", "web", "kempelen")
 
 
 def imports(path: Path) -> Iterator[str]:

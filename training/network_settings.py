@@ -48,15 +48,18 @@ class Target:
 class TrainingSettings:
     """A whole training run.
 
-    data: files of positions; output: the network's file; checkpoint: where the run is kept between
-    epochs, beside the output if it is not said. positions: of an epoch; as many as there are, if
-    that is not said. rate: of the first step, final_rate: the last one's share of it, the others
-    along a cosine; decay: of the weights, by AdamW. result_share: of the game's result in what is
-    learned, and scale: see Target. threads: as many as there are cores, if that is not said.
+    data: files of positions; output: the network's file; initial: that of a network which training
+    goes on from, with as many outputs and at most as many neurons; checkpoint: where the run is
+    kept between epochs, beside the output if it is not said. positions: of an epoch; as many as
+    there are, if that is not said. rate: of the first step, final_rate: the last one's share of it,
+    the others along a cosine; decay: of the weights, by AdamW. result_share: of the game's result
+    in what is learned, and scale: see Target. threads: as many as there are cores, if that is not
+    said.
     """
 
     data: tuple[str, ...]
     output: str
+    initial: str | None = None
     checkpoint: str | None = None
     neurons: int = 128
     buckets: int = 8
@@ -112,7 +115,7 @@ class TrainingSettings:
     def decisive(self) -> dict[str, Any]:
         """Return the entries that the network follows from, beside the data, by their names."""
         entries = asdict(self)
-        for name in ("data", "output", "checkpoint", "threads"):
+        for name in ("data", "output", "initial", "checkpoint", "threads"):
             del entries[name]
         inner = {f"filter.{name}": value for name, value in entries.pop("filter").items()}
         return entries | inner

@@ -29,9 +29,11 @@ from agent.border.locking import lock
 from agent.chess.network_format import (
     INPUTS,
     LARGEST_WEIGHT,
+    NEURON_ONE,
     SCORE_ONE,
     WEIGHT_ONE,
     Network,
+    read,
 )
 from training import checkpoint
 from training.checkpoint import Checkpoint
@@ -63,6 +65,30 @@ def initial_parameters(shape: NetworkShape, seed: int) -> Floats:
     weights[:] = generator.normal(0, (2 * shape.neurons) ** -0.5, len(weights))
     started: Floats = parameters
     return started
+
+
+def parameters_of(network: Network, shape: NetworkShape, seed: int) -> Floats:
+    """Return the numbers of a trained network, with neurons added that do not yet change it.
+
+    Those begin as random weights that no output listens to. Raises TrainingError if the network
+    has more neurons than the shape, or other outputs.
+    """
+    if network.neurons > shape.neurons or network.buckets != shape.buckets:
+        raise TrainingError(
+            f"initial: a network {network.shape} goes on with `neurons: {network.neurons}` or more "
+            f"and `buckets: {network.buckets}`, not with {shape.neurons} and {shape.buckets}"
+        )
+    parameters = initial_parameters(shape, seed)
+    (weights,), old = network.weights, network.neurons
+    parameters[: shape.biases].reshape(INPUTS, -1)[:, :old] = weights["inputs"] / NEURON_ONE
+    parameters[shape.biases : shape.outputs][:old] = weights["biases"] / NEURON_ONE
+    outputs = parameters[shape.outputs : shape.output_biases].reshape(shape.buckets, 2, -1)
+    outputs[:] = 0
+    outputs[:, :, :old] = weights["outputs"] / WEIGHT_ONE
+    parameters[shape.output_biases : shape.size] = weights["output_biases"] / (
+        NEURON_ONE * WEIGHT_ONE
+    )
+    return parameters
 
 
 class Stream:
@@ -101,6 +127,7 @@ class NetworkTrainer:
         self._settings = settings
         self._data = data
         self._shape = shape_of(settings)
+        self._initial = None if settings.initial is None else read(settings.initial)
         self._threads = min(threads, SLICES)
         self._learners = [Learner(self._shape) for _ in range(SLICES)]
         self._gradients = aligned_rows(SLICES, self._shape.padded)
@@ -116,7 +143,13 @@ class NetworkTrainer:
         files = {
             f"data[{number}]": file.identity for number, file in enumerate(self._data.files, 1)
         }
-        return self._settings.decisive() | files
+        began = {} if self._initial is None else {"initial": self._initial.checksum}
+        return self._settings.decisive() | files | began
+
+    def _first_parameters(self) -> Floats:
+        if self._initial is None:
+            return initial_parameters(self._shape, self._settings.seed)
+        return parameters_of(self._initial, self._shape, self._settings.seed)
 
     def run(
         self, report: Callable[[int], None] = lambda step: None
@@ -134,7 +167,7 @@ class NetworkTrainer:
                 raise TrainingError(f"{path} is in use: another process trains with it") from None
             made = checkpoint.read(path, self.made_with, self._shape)
             if not made.losses:
-                made.parameters[:] = initial_parameters(self._shape, self._settings.seed)
+                made.parameters[:] = self._first_parameters()
             pool = stack.enter_context(ThreadPoolExecutor(self._threads))
             yield made
             while len(made.losses) < self._settings.epochs:
@@ -208,10 +241,10 @@ class NetworkTrainer:
 
         Raises NetworkError if it cannot be evaluated.
         """
-        manifest = {
+        manifest: dict[str, Any] = {
             "made by": engine,
             "licence": LICENCE,
-            "source": source(self._data, self._settings.result_share),
+            "source": source(self._data, self._settings.result_share, self._initial),
             "data": [_summary(file) for file in self._data.files],
             "settings": self._settings.decisive(),
             "training positions": len(self._data.training),
@@ -219,6 +252,9 @@ class NetworkTrainer:
             "epoch": made.best_epoch,
             "losses": made.losses,
         }
+        if self._initial is not None:
+            began = {"checksum": self._initial.checksum, "manifest": self._initial.manifest}
+            manifest["initial"] = began
         shape = self._shape
         inputs, biases, outputs, output_biases, _ = np.split(
             made.best, [shape.biases, shape.outputs, shape.output_biases, shape.size]
@@ -243,8 +279,8 @@ def squared_error(outputs: Floats, positions: Packed, target: Target) -> float:
     return float(np.mean((expected - targets) ** 2))
 
 
-def source(data: NetworkData, result_share: float) -> str:
-    """Say in a sentence where positions and scores come from."""
+def source(data: NetworkData, result_share: float, initial: Network | None = None) -> str:
+    """Say where positions and scores come from, and those of the network that it went on from."""
     players, scorers = (
         " and ".join(dict.fromkeys(describe(file.manifest) for file in data.files))
         for describe in (_players, _scorers)
@@ -252,6 +288,7 @@ def source(data: NetworkData, result_share: float) -> str:
     return (
         f"Positions from games of {players}; scores by {scorers}; "
         f"{result_share:.0%} of what was learned is how the games ended."
+        + (f" Before that: {initial.manifest.get('source', 'unknown.')}" if initial else "")
     )
 
 

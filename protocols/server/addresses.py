@@ -55,3 +55,11 @@ class Address:
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}"
+
+
+def names_machine(host: str | None) -> bool:
+    """Tell whether a host is an address, or this machine, and no name that leads somewhere."""
+    try:
+        return host == "localhost" or bool(host and ipaddress.ip_address(host))
+    except ValueError:
+        return False

@@ -54,6 +54,11 @@ class TokenFile:
                 found = name
         return found
 
+    def names(self) -> set[str]:
+        """Return all who have a token now."""
+        self._look()
+        return {name for name, _, _ in self._entries}
+
     def _look(self) -> None:
         try:
             now = os.stat(self.path)

@@ -7,7 +7,6 @@ frames; here is who may open a WebSocket.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 import ssl
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
 from protocols.lines import LineSplitter
-from protocols.server.addresses import Address
+from protocols.server.addresses import Address, names_machine
 from protocols.server.door import Guest, RefusedError
 from protocols.server.host import Host
 from protocols.server.metrics import CONTENT_TYPE
@@ -219,19 +218,11 @@ class WebDoor:
         own = {
             host.lower()
             for host in request.headers.get_all("Host")
-            if server.door.tokens is not None or _is_plain(urlsplit(f"//{host}").hostname)
+            if server.door.tokens is not None or names_machine(urlsplit(f"//{host}").hostname)
         }
         for origin in request.headers.get_all("Origin"):
             if urlsplit(origin).netloc.lower() not in own and origin.lower() not in server.origins:
                 raise RefusedError("origin", "pages of your origin may not use this server")
-
-
-def _is_plain(host: str | None) -> bool:
-    """Tell whether a host is an address, or this machine, and no name that leads somewhere."""
-    try:
-        return host == "localhost" or bool(host and ipaddress.ip_address(host))
-    except ValueError:
-        return False
 
 
 def _named(request: Request) -> str:

@@ -11,7 +11,7 @@ import pytest
 from tests.pages import ROOT, Page
 
 PAGE = Page("docs/architecture.md")
-PACKAGES = ("agent", "openings", "protocols", "training", "tournament", "kempelen")
+PACKAGES = ("agent", "openings", "protocols", "training", "tournament", "web", "kempelen")
 DRAW = str(ROOT / "scripts" / "draw-house")
 # Values local to a module, whose classes may share a name; what does something has its own.
 SHARED = {"Command", "Entry", "Node", "Option", "Settings", "State"}

@@ -49,6 +49,7 @@ from training.network_trainer import (
     NetworkTrainer,
     Stream,
     initial_parameters,
+    parameters_of,
     squared_error,
 )
 from training.positions import ALL, TRAINING, VALIDATION, Dataset, Packed, Writer
@@ -239,6 +240,50 @@ def test_what_is_exported_plays_as_it_was_judged(
     lost = outputs.astype(np.float64) * SCORE_ONE - scores
     assert -0.01 < lost.min() < lost.max() < 1 + SCORE_ONE / 64 / 255 + 0.01
     assert len(np.unique(scores)) > 50
+
+
+@pytest.mark.parametrize("neurons", [32, 96])
+def test_training_goes_on_from_another_network(
+    played: Path, positions: Packed, tmp_path: Path, neurons: int
+) -> None:
+    assert main(["train", str(config(tmp_path, data=[str(played)], rate=0.003))]) == 0
+    first = network_format.read(tmp_path / "made.nnue")
+    began = parameters_of(first, NetworkShape(neurons, 8), 5)
+    scores = outputs_of(NetworkShape(neurons, 8), began, positions[::23]) * SCORE_ONE
+    expected = [network_model.evaluate(first, board_of(each)) for each in positions[::23]]
+    assert np.abs(scores - expected).max() <= 1 + SCORE_ONE / 64 / 255 + 0.01
+
+    (tmp_path / "next").mkdir()
+    entries: dict[str, Any] = {"data": [str(played)], "neurons": neurons}
+    entries["initial"] = str(tmp_path / "made.nnue")
+    assert main(["train", str(config(tmp_path / "next", **entries))]) == 0
+    second = network_format.read(tmp_path / "next" / "made.nnue")
+    assert second.manifest["losses"][0][0] < first.manifest["losses"][0][0]
+    assert second.manifest["initial"]["checksum"] == first.checksum
+    assert second.manifest["source"].endswith(f" Before that: {first.manifest['source']}")
+    if neurons > 32:  # those that were added have begun to count
+        assert np.abs(second.weights["outputs"][0, :, :, 32:]).max() > 0
+
+
+def test_a_network_that_training_cannot_go_on_from(
+    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entries: dict[str, Any] = {"data": [str(played)], "epochs": 1, "positions": 256}
+    wide = tmp_path / "wide.nnue"
+    file = config(tmp_path, **{**entries, "neurons": 64, "output": str(wide)})
+    assert main(["train", str(file)]) == 0
+    capsys.readouterr()
+    file = config(tmp_path, **entries, initial=str(wide))
+    assert main(["train", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert "initial: a network (768 -> 64)x2 -> 1x8 goes on with `neurons: 64` or more" in said
+    assert main(["train", str(config(tmp_path, **entries, initial="none.nnue"))]) == 2
+    assert "none.nnue: No such file" in capsys.readouterr().err
+    # Another network to begin from makes another run.
+    begun = {**entries, "neurons": 64}
+    assert main(["train", str(config(tmp_path, **begun))]) == 0
+    assert main(["train", str(config(tmp_path, **begun, initial=str(wide)))]) == 2
+    assert "(initial was None, is " in capsys.readouterr().err
 
 
 def test_the_best_epoch_is_exported(played: Path, positions: Packed, tmp_path: Path) -> None:

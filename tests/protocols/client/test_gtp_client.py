@@ -99,7 +99,12 @@ async def test_times_that_change_are_told(start, tmp_path):
 async def test_limits_of_our_own(start, tmp_path):
     arguments = ("-m", "kempelen.cli", "gtp", "--game", "othello", "--algorithm", "alpha-beta")
     engine = await start(GtpEngine(sys.executable, arguments, game_id="othello"))
-    for limits in ({"depth": 1}, {"depth": 1}, {"nodes": 50, "movetime": 1}, {"playouts": 3}):
+    for limits in (
+        {"depth": 1},
+        {"depth": 1},
+        {"nodes": 50, "movetime": 1},
+        {"playouts": 3, "movetime": 1},
+    ):
         await engine.search(SearchRequest(None, **limits, **BLACK), 30)
     assert [line for line in said(tmp_path) if "kata-set-param" in line] == [
         *("kata-set-param maxDepth 1", "kata-set-param maxTime 15"),

@@ -1,0 +1,223 @@
+"""`kempelen web`: pages to play, analyse, watch and learn, in a browser."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import shlex
+import signal
+import sys
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kempelen.console import complain
+from kempelen.interruption import Interruption
+from kempelen.listen import configure_limits, log_writer, make_token
+from kempelen.listen_settings import FORMATS, OPEN_TO_ALL, ListenSettings, limits_from
+from kempelen.mqtt_arguments import needs_packages
+from protocols.pipes import SWITCH_INTERVAL
+from protocols.server.addresses import Address
+from protocols.server.event_log import EventLog
+from tournament.values import SettingsError
+
+if TYPE_CHECKING:
+    from web.site import Offers
+
+COMMAND = "kempelen web"
+MISSING = "the pages need more packages: pip install 'kempelen[web]'"
+DEFAULT_ADDRESS = "127.0.0.1:7118"
+PROTOCOLS = ("uci", "gtp", "xboard")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "--address", default=DEFAULT_ADDRESS, metavar="HOST:PORT",
+        help="where to listen (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--no-browser", dest="browser", action="store_false", help="do not open a browser"
+    )
+    parser.add_argument(
+        "--games", type=Path, metavar="FILE",
+        help="where games are kept, in SQLite (default: in your data folder)",
+    )  # fmt: skip
+    offers = parser.add_argument_group("what is played with, beside what is shipped")
+    offers.add_argument(
+        "--game", action="append", default=[], metavar="FILE.py:Class",
+        help="one more game; may be repeated",
+    )  # fmt: skip
+    offers.add_argument(
+        "--evaluation", action="append", default=[], metavar="NAME=FILE.py:function",
+        help="one more evaluation, of chess or another game; may be repeated",
+    )  # fmt: skip
+    offers.add_argument(
+        "--engine", action="append", default=[], metavar="NAME=PROTOCOL COMMAND",
+        help="one more opponent: uci, gtp or xboard and a command line; may be repeated",
+    )  # fmt: skip
+    safety = parser.add_argument_group("who may use it")
+    safety.add_argument("--tokens", metavar="FILE", help="of hashed tokens, of which one is needed")
+    safety.add_argument(
+        "--new-token", metavar="NAME", help="add a token to that file, print it, and do no more"
+    )
+    safety.add_argument("--certificate", metavar="FILE", help="PEM, for TLS")
+    safety.add_argument("--key", metavar="FILE", help="of the certificate, PEM without a password")
+    safety.add_argument(
+        "--origins", action="append", default=[], metavar="https://HOST",
+        help="web pages from elsewhere that may use it; may be repeated",
+    )  # fmt: skip
+    safety.add_argument(
+        "--insecure", action="store_true",
+        help="listen to other machines without tokens or TLS: whoever reaches the address uses "
+        "this machine, and whoever is on the way reads and changes what is said",
+    )  # fmt: skip
+    told = parser.add_argument_group("what is told")
+    told.add_argument("--log", metavar="FILE", help="who did what (default: standard error)")
+    told.add_argument("--log-format", choices=FORMATS, default="text", help="of the log")
+    configure_limits(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until told to stop. 0: by SIGTERM; 2: nothing could begin."""
+    interruption = Interruption()
+    try:
+        settings = _settings(arguments)
+        if arguments.new_token is not None:
+            return make_token(settings, arguments.new_token, COMMAND)
+        _check_safety(settings)
+        needs_packages(MISSING, lambda: __import__("uvicorn") and __import__("starlette"))
+        needs_packages(MISSING, lambda: __import__("websockets"))
+        asyncio.run(_serve(settings, arguments, interruption))
+    except SettingsError as error:
+        complain(error, COMMAND)
+        return 2
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        pass
+    return 0 if interruption.number == signal.SIGTERM else interruption.status
+
+
+def _settings(arguments: argparse.Namespace) -> ListenSettings:
+    """Return the settings that are those of `listen` too. Raises SettingsError."""
+    scheme = "ws" if arguments.certificate is None else "wss"
+    if "://" in arguments.address:
+        raise SettingsError(f"--address {arguments.address}: write HOST:PORT")
+    return ListenSettings(
+        address=(f"{scheme}://{arguments.address}",),
+        certificate=arguments.certificate,
+        key=arguments.key,
+        tokens=arguments.tokens,
+        insecure=arguments.insecure,
+        origins=tuple(arguments.origins),
+        log=arguments.log,
+        log_format=arguments.log_format,
+        limits=limits_from(arguments),
+    )
+
+
+def _check_safety(settings: ListenSettings) -> None:
+    """Raise SettingsError for what would be open to all without saying so."""
+    address = settings.addresses[0]
+    if address.secure and not settings.key:
+        raise SettingsError("--certificate needs --key FILE")
+    lacking = []
+    if not address.secure:
+        lacking.append("TLS (--certificate FILE and --key FILE)")
+    if settings.tokens is None:
+        lacking.append("tokens (--tokens FILE)")
+    if lacking and not (settings.insecure or address.loopback):
+        raise SettingsError(
+            f"{_shown(address)}: others than this machine reach it, so it needs "
+            f"{' and '.join(lacking)}; {OPEN_TO_ALL}"
+        )
+    settings.tls()
+
+
+async def _serve(
+    settings: ListenSettings, arguments: argparse.Namespace, interruption: Interruption
+) -> None:
+    from web.server import PageServer
+    from web.site import Site
+    from web.store import Store, StoreError
+
+    interruption.listen()
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    address = settings.addresses[0]
+    with contextlib.ExitStack() as stack:
+        log = EventLog(log_writer(settings, stack), as_json=settings.log_format == "json")
+        try:
+            store = Store(arguments.games or _usual_file())
+        except StoreError as error:
+            raise SettingsError(str(error)) from None
+        stack.callback(store.close)
+        site = Site(
+            settings.limits,
+            log,
+            store,
+            settings.token_file(),
+            frozenset(origin.lower() for origin in settings.origins),
+            _offers(arguments),
+            secure=address.secure,
+        )
+        server = PageServer(site)
+        try:
+            try:
+                opened = await server.open(address, settings.certificate, settings.key)
+            except OSError as error:
+                reason = error.strerror or error
+                raise SettingsError(f"{_shown(address)}: {reason}") from None
+            log.note("listening", address=_shown(opened))
+            if arguments.browser:
+                await asyncio.to_thread(webbrowser.open, f"{_shown(opened)}/")
+            await asyncio.Event().wait()
+        finally:
+            await server.close()
+            log.note("stopped")
+    if not site.threads_ended:
+        sys.stderr.flush()
+        os._exit(0 if interruption.number == signal.SIGTERM else interruption.status)
+
+
+def _shown(address: Address) -> str:
+    """Write an address as a browser takes it."""
+    return str(address).replace("ws", "http", 1)
+
+
+def _usual_file() -> Path:
+    from platformdirs import user_data_path
+
+    return user_data_path("kempelen") / "web.sqlite"
+
+
+def _offers(arguments: argparse.Namespace) -> Offers:
+    """Return what may be played with. Raises SettingsError for what cannot be found."""
+    from agent.games import catalogue
+    from web.site import Offers
+
+    for game in arguments.game:
+        try:
+            catalogue.find(game).new()
+        except catalogue.GameError as error:
+            raise SettingsError(f"--game: {error}") from None
+    evaluations = dict(_named("--evaluation", text) for text in arguments.evaluation)
+    engines = dict(_named("--engine", text) for text in arguments.engine)
+    for name, text in engines.items():
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise SettingsError(f"--engine {name}: {error}") from None
+        if len(words) < 2 or words[0] not in PROTOCOLS:
+            raise SettingsError(
+                f"--engine {name}: write NAME=PROTOCOL COMMAND, with a protocol of "
+                f"{', '.join(PROTOCOLS)}"
+            )
+    return Offers(tuple(arguments.game), evaluations, engines)
+
+
+def _named(flag: str, text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip() or not value.strip() or not name.isprintable():
+        raise SettingsError(f"{flag} {text}: write NAME=...")
+    return name.strip(), value.strip()

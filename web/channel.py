@@ -1,0 +1,163 @@
+"""Messages between a page and the server: a WebSocket that carries objects of JSON.
+
+A `Channel` is one visitor's, an `Audience` all who look at one thing. Nobody waits for a visitor:
+what one does not read is bounded, and who leaves too much is cut off; his page comes again by
+itself, and is told all as it then stands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from protocols.server.door import NOBODY, Guest, RefusedError
+from protocols.server.limits import Bucket
+from protocols.server.outbox import Outbox
+from web.site import Site
+
+# So many bytes may wait for one page.
+MOST_UNREAD = 1 << 20
+# Why a channel is closed, for the page: what makes no sense to try again, and what does.
+REFUSED, AGAIN = 4403, 4408
+
+Heard = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class Channel:
+    """What one page is told, and what it says."""
+
+    def __init__(self, socket: WebSocket, site: Site, owner: str) -> None:
+        self.owner = owner
+        self._socket = socket
+        self._site = site
+        self._outbox = Outbox(self._cut_off, MOST_UNREAD)
+        self._task: asyncio.Task[None] | None = None
+
+    def tell(self, message: Mapping[str, Any]) -> None:
+        """Send an object, after those before it. From any thread; never waits."""
+        self._outbox.send(json.dumps(message))
+
+    def pass_on(self, text: str) -> None:
+        """Send an object that is written already, as `tell`."""
+        self._outbox.send(text)
+
+    async def run(self, heard: Heard) -> None:
+        """Hand what comes to `heard`, object by object, until the page is gone."""
+        self._task = asyncio.current_task()
+        writing = asyncio.create_task(self._write())
+        bucket = Bucket(self._site.limits.lines_a_second, time.monotonic())
+        try:
+            while True:
+                text = await self._socket.receive_text()
+                await asyncio.sleep(bucket.wait(time.monotonic()))
+                self._site.metrics.count("lines", "web")
+                message = _read(text)
+                if message is None:
+                    self.tell({"kind": "error", "text": "an object of JSON is expected"})
+                else:
+                    await heard(message)
+        except (WebSocketDisconnect, RuntimeError, OSError):
+            pass
+        except asyncio.CancelledError:
+            if not self._outbox.overflown:
+                raise
+        finally:
+            self._outbox.close()
+            writing.cancel()
+
+    async def _write(self) -> None:
+        while lines := await self._outbox.take():
+            try:
+                for line in lines:
+                    await self._socket.send_text(line.decode())
+            except (WebSocketDisconnect, RuntimeError, OSError):
+                return
+            self._outbox.written(lines)
+
+    def _cut_off(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+
+class Audience:
+    """All channels on which one thing is told, each object encoded once."""
+
+    def __init__(self) -> None:
+        self.channels: set[Channel] = set()
+
+    def tell(self, message: Mapping[str, Any]) -> None:
+        """Tell all."""
+        if self.channels:
+            text = json.dumps(message)
+            for channel in self.channels:
+                channel.pass_on(text)
+
+    async def attend(
+        self, channel: Channel, state: Callable[[], Mapping[str, Any]], heard: Heard
+    ) -> None:
+        """Let a channel hear all from now on, after how things stand now, until its end."""
+        channel.tell(state())
+        self.channels.add(channel)
+        try:
+            await channel.run(heard)
+        finally:
+            self.channels.discard(channel)
+
+
+async def nothing_heard(message: dict[str, Any]) -> None:
+    """Take what a page says that is only to listen."""
+
+
+async def open_channel(
+    socket: WebSocket, site: Site, serve: Callable[[Channel], Awaitable[None]]
+) -> None:
+    """Let a page in, count it as a session, and serve it by `serve` until it is gone."""
+    host, port = socket.client or ("?", 0)
+    guest = site.door.knock(host)
+    number = next(site.numbers)
+    site.metrics.count("connections", socket.scope["scheme"])
+    try:
+        owner = _admitted(socket, site, guest)
+        await socket.accept()
+    except RefusedError as error:
+        guest.leave()
+        site.note_refusal(f"{host}:{port}", socket.scope["scheme"], error)
+        await socket.accept()
+        await socket.close(REFUSED if error.kind in ("token", "end") else AGAIN, str(error))
+        return
+    site.metrics.count("sessions_begun", "web")
+    site.log.note("began", session=number, name=owner, peer=f"{host}:{port}")
+    try:
+        await serve(Channel(socket, site, owner))
+    finally:
+        guest.leave()
+        site.metrics.count("sessions_ended", "closed")
+        site.log.note("ended", session=number, name=owner)
+
+
+def _admitted(socket: WebSocket, site: Site, guest: Guest) -> str:
+    """Return whose a channel is. Raises RefusedError."""
+    if site.ending:
+        raise RefusedError("end", "the server ends")
+    guest.check()
+    owner = site.owner(socket.cookies)
+    if not owner:
+        raise RefusedError("token", "sign in with your token")
+    if owner == NOBODY:
+        guest.admit()
+    else:
+        guest.admit_as(owner)
+    return owner
+
+
+def _read(text: str) -> dict[str, Any] | None:
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return message if isinstance(message, dict) else None

@@ -1,0 +1,110 @@
+"""The guard before all pages: who may ask, how much, from which page, and what answers may do.
+
+Sources: W3C 'Content Security Policy Level 3'; OWASP 'Cross-Site Request Forgery Prevention'.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from protocols.server.addresses import names_machine
+from protocols.server.door import RefusedError
+from web.site import Site
+
+MOST_BODY = 4 << 20  # bytes of an upload
+SAFE = ("GET", "HEAD")
+# All is from our own address, and scripts and styles are files; a picture may be in a style sheet.
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "manifest-src 'self'",
+        "form-action 'self'",
+        "frame-src 'self'",
+        "frame-ancestors 'self'",
+        "base-uri 'none'",
+    )
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+_STATUS = {"origin": 403, "host": 421, "size": 413}
+
+
+class Guard:
+    """Passes requests and WebSockets on that may come, and puts the headers on every answer."""
+
+    def __init__(self, app: ASGIApp, site: Site) -> None:
+        self._app = app
+        self._site = site
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request or one WebSocket."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        try:
+            self._check(scope, headers)
+        except RefusedError as error:
+            host, port = scope.get("client") or ("?", 0)
+            self._site.note_refusal(f"{host}:{port}", scope["scheme"], error)
+            response = PlainTextResponse(f"refused {error}\n", _STATUS[error.kind], HEADERS)
+            await response(scope, receive, send)
+            return
+
+        async def headed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                given = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    given.setdefault(name, value)
+            await send(message)
+
+        limited = receive if scope["type"] == "websocket" else _Limited(receive)
+        await self._app(scope, limited, headed)
+
+    def _check(self, scope: Scope, headers: Headers) -> None:
+        """Raise RefusedError for what a page of strangers could have a browser send, and too much.
+
+        Where no tokens are asked for a host with a name is refused: a stranger's name may lead
+        here, and his pages would be of our own origin.
+        """
+        host = headers.get("host", "").lower()
+        if self._site.tokens is None and not names_machine(urlsplit(f"//{host}").hostname):
+            raise RefusedError("host", "use the address of this server, not a name that leads here")
+        if scope["type"] == "websocket" or scope["method"] not in SAFE:
+            for origin in headers.getlist("origin"):
+                own = urlsplit(origin).netloc.lower() == host
+                if not own and origin.lower() not in self._site.origins:
+                    raise RefusedError("origin", "pages of your origin may not use this server")
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > MOST_BODY:
+            raise RefusedError("size", f"at most {MOST_BODY} bytes are read")
+
+
+class _Limited:
+    """Reads a body of which nobody has said how long it is, and no more than is allowed."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._read = 0
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._read += len(message.get("body", b""))
+        if self._read > MOST_BODY:
+            return {"type": "http.disconnect"}
+        return message

@@ -1,0 +1,44 @@
+"""Which pages there are: each is a package here with a module `page`, whose `make` gives it.
+
+A page NAME has its script in static/NAME.js, which the shell starts, its style in static/NAME.css,
+and its words in static/words/NAME.LANGUAGE.json; the word "title" is shown in the navigation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
+
+from starlette.routing import BaseRoute
+
+if TYPE_CHECKING:
+    from web.site import Site
+
+# The pages in the order of the navigation; the first is shown at /.
+PAGES = ("play",)
+
+
+class SitePage(Protocol):
+    """One page with what it serves.
+
+    name: of its package, its script and its words. shells: the paths, as Starlette writes them, at
+    which the shell with the page's script is shown; the first stands in the navigation.
+    """
+
+    name: str
+    shells: Sequence[str]
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return what else it answers: data, uploads, and channels."""
+
+    async def start(self) -> None:
+        """Begin what goes on as long as the server does."""
+
+    async def stop(self) -> None:
+        """End all that goes on, and keep what is to be kept."""
+
+
+def all_pages(site: Site) -> list[SitePage]:
+    """Return all pages, made for a site."""
+    return [import_module(f"web.{name}.page").make(site) for name in PAGES]

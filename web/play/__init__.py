@@ -1,0 +1,1 @@
+"""The page to play on, against any opponent that the server lists."""

@@ -1,0 +1,177 @@
+"""The server of pages: all routes behind the guard, and uvicorn that carries them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from protocols.server.addresses import Address
+from protocols.server.door import Door, RefusedError
+from protocols.server.metrics import CONTENT_TYPE
+from protocols.server.wire import VANISHED
+from web.guard import Guard
+from web.pages import SitePage, all_pages
+from web.shell import STATIC, shell
+from web.site import Site
+from web.visitors import COOKIE, LASTS
+
+SIGN_IN = "signin"
+
+
+class PageServer:
+    """Serves the pages of a site at one address."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.pages = all_pages(site)
+        self.app = Starlette(
+            routes=[*self._routes()],
+            middleware=[Middleware(Guard, site=site)],
+            lifespan=self._life,
+        )
+        self._server: _Uvicorn | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def open(self, address: Address, certificate: str | None, key: str | None) -> Address:
+        """Listen, and return the address with the port that it got. Raises OSError."""
+        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+        listening = socket.create_server((address.host, address.port), family=family, backlog=1024)
+        self._server = _Uvicorn(
+            uvicorn.Config(
+                self.app,
+                ssl_certfile=certificate,
+                ssl_keyfile=key,
+                ws="websockets-sansio",
+                ws_max_size=self.site.limits.line_bytes,
+                ws_per_message_deflate=False,
+                ws_ping_interval=VANISHED / 4,
+                ws_ping_timeout=VANISHED / 2,
+                log_config=None,
+                log_level="critical",
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                lifespan="on",
+                timeout_graceful_shutdown=2,
+            )
+        )
+        self._task = asyncio.create_task(self._server.serve([listening]))
+        while not self._server.started:
+            if self._task.done():
+                self._task.result()
+                raise OSError("the server could not begin")
+            await asyncio.sleep(0.01)
+        return address.at(listening.getsockname()[1])
+
+    async def close(self) -> None:
+        """End all in order."""
+        self.site.ending = True
+        if self._server is not None and self._task is not None:
+            self._server.should_exit = True
+            await self._task
+
+    @contextlib.asynccontextmanager
+    async def _life(self, app: Starlette) -> AsyncIterator[None]:
+        for page in self.pages:
+            await page.start()
+        yield
+        for page in self.pages:
+            await page.stop()
+
+    def _routes(self) -> Iterator[BaseRoute]:
+        yield Route("/health", self._health)
+        yield Route("/metrics", self._metrics)
+        yield Route("/signin", self._sign_in, methods=["POST"])
+        yield Route("/signout", self._sign_out, methods=["POST"])
+        yield Route("/", self._shell_of(self.pages[0]))
+        for page in self.pages:
+            for path in page.shells:
+                yield Route(path, self._shell_of(page))
+            yield from page.routes()
+        yield Mount("/static", StaticFiles(directory=STATIC))
+
+    def _shell_of(self, page: SitePage) -> Any:
+        async def answer(request: Request) -> Response:
+            if not self.site.owner(request.cookies):
+                return shell(request, SIGN_IN, (), 401)
+            return shell(request, page.name, [(each.name, each.shells[0]) for each in self.pages])
+
+        return answer
+
+    async def _health(self, request: Request) -> Response:
+        if self.site.ending:
+            return PlainTextResponse("ending\n", 503)
+        return PlainTextResponse("ok\n")
+
+    async def _metrics(self, request: Request) -> Response:
+        if self.site.tokens is not None and not self.site.owner(request.cookies):
+            kind, _, token = request.headers.get("authorization", "").partition(" ")
+            try:
+                self._name_of(request, token.strip() if kind.lower() == "bearer" else "")
+            except RefusedError as error:
+                return PlainTextResponse(f"refused {error}\n", 401)
+        return PlainTextResponse(self.site.status(), media_type=CONTENT_TYPE)
+
+    async def _sign_in(self, request: Request) -> Response:
+        """Take a token, in the body alone, and give the cookie that stands for it."""
+        try:
+            token = (await request.json()).get("token")
+        except (ValueError, AttributeError, RecursionError):
+            token = None
+        if self.site.tokens is None or not isinstance(token, str):
+            return JSONResponse({"error": "a token is expected"}, 400)
+        try:
+            name = self._name_of(request, token.strip())
+        except RefusedError as error:
+            return JSONResponse({"error": str(error)}, 401)
+        response = JSONResponse({"name": name})
+        response.set_cookie(
+            COOKIE,
+            self.site.visitors.welcome(name),
+            max_age=LASTS,
+            httponly=True,
+            samesite="strict",
+            secure=self.site.secure,
+        )
+        return response
+
+    async def _sign_out(self, request: Request) -> Response:
+        self.site.visitors.farewell(request.cookies)
+        response = JSONResponse({})
+        response.delete_cookie(COOKIE)
+        return response
+
+    def _name_of(self, request: Request, token: str) -> str:
+        """Return whose token it is. Raises RefusedError."""
+        host, port = request.client or ("?", 0)
+        door: Door = self.site.door
+        guest = door.knock(host)
+        try:
+            guest.check()
+            guest.authorise(token)
+            return guest.name or ""
+        except RefusedError as error:
+            self.site.note_refusal(f"{host}:{port}", request.url.scheme, error)
+            raise
+        finally:
+            guest.leave()
+
+
+class _Uvicorn(uvicorn.Server):
+    """Uvicorn without signals of its own: the command ends it."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals as they are."""
+        yield

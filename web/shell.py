@@ -1,0 +1,83 @@
+"""The shell around every page: navigation, language, appearance, in HTML without a script."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from html import escape
+from pathlib import Path
+from string import Template
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+STATIC = Path(__file__).parent / "static"
+LANGUAGES = {"en": "English", "es": "Español"}
+THEMES = ("auto", "light", "dark")
+
+
+@cache
+def words(page: str, language: str) -> Mapping[str, str]:
+    """Return the words of a page in a language."""
+    found: dict[str, str] = json.loads(
+        (STATIC / "words" / f"{page}.{language}.json").read_text(encoding="utf-8")
+    )
+    return found
+
+
+def language_of(request: Request) -> str:
+    """Return the language that a visitor has chosen, or else that his browser prefers."""
+    chosen = request.cookies.get("language", "")
+    if chosen in LANGUAGES:
+        return chosen
+    for part in request.headers.get("accept-language", "").split(","):
+        code = part.partition(";")[0].strip().lower().partition("-")[0]
+        if code in LANGUAGES:
+            return code
+    return "en"
+
+
+def shell(
+    request: Request, page: str, navigation: Sequence[tuple[str, str]], status: int = 200
+) -> HTMLResponse:
+    """Return a page's shell. navigation: the names of pages, and where they are."""
+    language = language_of(request)
+    theme = request.cookies.get("theme", "")
+    theme = theme if theme in THEMES else THEMES[0]
+    general, own = words("site", language), words(page, language)
+    links = []
+    for name, path in navigation:
+        current = ' aria-current="page"' if name == page else ""
+        links.append(f'<a href="{path}"{current}>{escape(words(name, language)["title"])}</a>')
+    switches = [
+        _switch("theme", general["theme"], {each: general[each] for each in THEMES}, theme),
+        _switch("language", general["language"], LANGUAGES, language),
+    ]
+    style = STATIC / f"{page}.css"
+    text = _template().substitute(
+        language=language,
+        theme=theme,
+        page=page,
+        title=escape(own["title"]),
+        skip=escape(general["skip"]),
+        pages=escape(general["pages"]),
+        needs=escape(general["needs script"]),
+        links="".join(links),
+        switches="".join(switches),
+        style=f'<link rel="stylesheet" href="/static/{page}.css">' if style.is_file() else "",
+    )
+    return HTMLResponse(text, status, {"Cache-Control": "no-store"})
+
+
+@cache
+def _template() -> Template:
+    return Template((Path(__file__).parent / "shell.html").read_text(encoding="utf-8"))
+
+
+def _switch(name: str, label: str, values: Mapping[str, str], chosen: str) -> str:
+    options = "".join(
+        f'<option value="{value}"{" selected" if value == chosen else ""}>{escape(text)}</option>'
+        for value, text in values.items()
+    )
+    return f'<select id="{name}" aria-label="{escape(label)}">{options}</select>'

@@ -1,0 +1,94 @@
+"""What all pages of a server share: who is let in, what is kept, whose turn it is to think."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agent.machine import usable_cores
+from agent.memory_budget import MemoryBudget
+from agent.threads.turns import Turns
+from protocols.permissions import Permissions
+from protocols.server.door import NOBODY, Door, RefusedError
+from protocols.server.event_log import EventLog
+from protocols.server.limits import ServerLimits
+from protocols.server.metrics import Metrics
+from protocols.server.tokens import TokenFile
+from web.store import Store
+from web.visitors import Visitors
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """What whoever runs the server lets visitors play with, beside what is shipped.
+
+    games: more games than the catalogue's, as it finds them. evaluations and engines: by a name,
+    evaluations FILE.py:function, engines a command line with its protocol before it, such as
+    `uci stockfish`.
+    """
+
+    games: tuple[str, ...] = ()
+    evaluations: Mapping[str, str] = field(default_factory=dict)
+    engines: Mapping[str, str] = field(default_factory=dict)
+
+
+class Site:
+    """One server of pages, without its addresses.
+
+    tokens: None lets everybody in, and everybody is the same visitor. origins: the pages from
+    elsewhere that may use it. secure: it is reached by TLS alone.
+    """
+
+    def __init__(
+        self,
+        limits: ServerLimits,
+        log: EventLog,
+        store: Store,
+        tokens: TokenFile | None = None,
+        origins: frozenset[str] = frozenset(),
+        offers: Offers = Offers(),
+        *,
+        secure: bool = False,
+    ) -> None:
+        self.limits = limits
+        self.log = log
+        self.store = store
+        self.tokens = tokens
+        self.origins = origins
+        self.offers = offers
+        self.secure = secure
+        self.door = Door(limits, tokens)
+        self.metrics = Metrics()
+        self.visitors = Visitors(store, tokens)
+        self.permissions = Permissions(
+            offers={"Evaluation": offers.evaluations},
+            megabytes=limits.hash,
+            threads=limits.threads,
+        )
+        self.turns = Turns(usable_cores())
+        self.budget = MemoryBudget(limits.hash_in_all)
+        self.ending = False
+        self.threads_ended = True
+        self.numbers = itertools.count(1)
+
+    def owner(self, cookies: Mapping[str, str]) -> str:
+        """Return whose a visitor's things are, "" if he is nobody that is let in."""
+        return NOBODY if self.tokens is None else self.visitors.name_of(cookies)
+
+    def note_refusal(self, peer: str, over: str, error: RefusedError) -> None:
+        """Take note of somebody who was refused."""
+        self.metrics.count("refused", error.kind)
+        self.log.note("refused", peer=peer, over=over, reason=str(error))
+
+    def status(self) -> str:
+        """Return what `/metrics` answers."""
+        searching, waiting = self.turns.standing()
+        return self.metrics.text(
+            {
+                "sessions": ("Sessions that are served now.", self.door.sessions),
+                "searches": ("Searches that go on now.", searching),
+                "waiting_searches": ("Searches that wait for their turn.", waiting),
+                "free_hash_megabytes": ("Megabytes of hash that no session has.", self.budget.free),
+            }
+        )

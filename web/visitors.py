@@ -1,0 +1,60 @@
+"""Who a visitor is, where tokens are asked for: a token is shown once, and a cookie stands for it.
+
+The cookie is as random as the token, lives in the browser alone and is hidden from scripts; of it
+too a hash is kept. Neither is ever in an address.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Mapping
+
+from protocols.server.tokens import TokenFile
+from web.store import Store
+
+COOKIE = "kempelen_visitor"
+LASTS = 30 * 86400  # seconds
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS visitors (digest TEXT PRIMARY KEY, name TEXT, until REAL) STRICT
+"""
+
+
+class Visitors:
+    """Those who have shown a token, by their cookies; kept, so that a restart throws nobody out."""
+
+    def __init__(self, store: Store, tokens: TokenFile | None) -> None:
+        self._store = store
+        self._tokens = tokens
+        store.change(_SCHEMA)
+
+    def welcome(self, name: str) -> str:
+        """Return the cookie of a visitor who has shown his token."""
+        cookie = secrets.token_urlsafe(32)
+        self._store.change("DELETE FROM visitors WHERE until < ?", time.time())
+        self._store.change(
+            "INSERT INTO visitors VALUES (?, ?, ?)", _digest(cookie), name, time.time() + LASTS
+        )
+        return cookie
+
+    def farewell(self, cookies: Mapping[str, str]) -> None:
+        """Forget a cookie."""
+        self._store.change(
+            "DELETE FROM visitors WHERE digest = ?", _digest(cookies.get(COOKIE, ""))
+        )
+
+    def name_of(self, cookies: Mapping[str, str]) -> str:
+        """Return the name on the token that a cookie stands for, "" if none is valid any more."""
+        rows = self._store.rows(
+            "SELECT name FROM visitors WHERE digest = ? AND until > ?",
+            _digest(cookies.get(COOKIE, "")),
+            time.time(),
+        )
+        name = str(rows[0][0]) if rows else ""
+        known = self._tokens is not None and name in self._tokens.names()
+        return name if known else ""
+
+
+def _digest(cookie: str) -> str:
+    return hashlib.sha256(cookie.encode(errors="backslashreplace")).hexdigest()
