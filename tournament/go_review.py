@@ -96,7 +96,7 @@ def _scores(trees: Sequence[Any], where: str) -> list[GoScore]:
 
 def _score(tree: Any, number: int) -> GoScore:
     record = record_of(tree)
-    said = _property(tree, "RU").lower()
+    said = game_property(tree, "RU").lower()
     moves = tuple((player, _vertex(point)) for player, point in record.moves)
     query: dict[str, Any] = {
         "boardXSize": record.size,
@@ -119,8 +119,13 @@ def _vertex(point: tuple[int, int] | None) -> str:
     return "pass" if point is None else f"{COLUMNS[point[0]]}{point[1] + 1}"
 
 
-def _property(tree: Any, name: str) -> str:
-    """Return a property of the game's, or nothing where it has none that can be read."""
+def game_property(tree: Any, name: str) -> str:
+    """Return a property of the game's, or nothing where it has none that can be read.
+
+    tree: sgfmill's, None of a game that is from no file.
+    """
+    if tree is None:
+        return ""
     root = tree.get_root()
     with suppress(ValueError, LookupError):
         if root.has_property(name):
@@ -237,10 +242,10 @@ def review_go(score: GoScore, known: AssessmentFile) -> GameReview:
     return GameReview(
         game="go",
         number=score.number,
-        event=plain(_property(score.tree, "EV")),
-        first=plain_name(_property(score.tree, "PB")) or "?",
-        second=plain_name(_property(score.tree, "PW")) or "?",
-        result=plain_name(_property(score.tree, "RE")) or "?",
+        event=plain(game_property(score.tree, "EV")),
+        first=plain_name(game_property(score.tree, "PB")) or "?",
+        second=plain_name(game_property(score.tree, "PW")) or "?",
+        result=plain_name(game_property(score.tree, "RE")) or "?",
         start=view_of(said[0], score.mover(0)).get("expected"),
         moves=tuple(moves),
         tallies=tallies_of(moves),
