@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.machine import usable_cores
@@ -15,6 +15,7 @@ from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
 from protocols.server.metrics import Metrics
 from protocols.server.tokens import TokenFile
+from tournament.spectators import Spectator
 from web.store import Store
 from web.visitors import Visitors
 
@@ -25,12 +26,13 @@ class Offers:
 
     games: more games than the catalogue's, as it finds them. evaluations and engines: by a name,
     evaluations FILE.py:function, engines a command line with its protocol before it, such as
-    `uci stockfish`.
+    `uci stockfish`. spectators: gives the tournaments that are watched, which may grow.
     """
 
     games: tuple[str, ...] = ()
     evaluations: Mapping[str, str] = field(default_factory=dict)
     engines: Mapping[str, str] = field(default_factory=dict)
+    spectators: Callable[[], Sequence[Spectator]] = tuple
 
 
 class Site:
