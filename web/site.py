@@ -63,7 +63,9 @@ class Site:
         self.door = Door(limits, tokens)
         self.metrics = Metrics()
         self.visitors = Visitors(store, tokens)
+        # Of our own agents, which are told only what was checked, and no visitor's words.
         self.permissions = Permissions(
+            trusted=True,
             offers={"Evaluation": offers.evaluations},
             megabytes=limits.hash,
             threads=limits.threads,

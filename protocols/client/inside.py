@@ -3,28 +3,39 @@
 import asyncio
 import time
 from collections import deque
+from collections.abc import Callable
 
 from agent.border.plain_text import plain
 from protocols.client.process import LINE_LIMIT, EngineDiedError, IoLog
+from protocols.pipes import Served
 from protocols.uci.protocol import Uci
 
 CLOSE_LIMIT = 2.0
+AUTHORS = "The Kempelen authors"
 
 
 class InsideEngine:
-    """A conversation with a UCI protocol object; the client takes it for a process.
+    """A conversation with a protocol object, of UCI if none is made; taken for a process.
 
-    The protocol answers from threads of its own; its lines come to the loop that made this.
+    The protocol answers from threads of its own; its lines come to the loop that made this. make:
+    makes another protocol, of what takes its lines.
     """
 
-    def __init__(self, name: str, log: IoLog | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        log: IoLog | None = None,
+        make: Callable[[Callable[[str], None]], Served] | None = None,
+    ) -> None:
         self.arrived = 0.0
         self._loop = asyncio.get_running_loop()
         self._log = log
         self._lines: deque[tuple[str, float]] = deque()
         self._arrived = asyncio.Event()
         self._closed = False
-        self._uci = Uci(name, "The Kempelen authors", self._tell, _no_log)
+        self._protocol: Served = (
+            Uci(name, AUTHORS, self._tell, no_log) if make is None else make(self._tell)
+        )
 
     @property
     def pid(self) -> int:
@@ -37,7 +48,7 @@ class InsideEngine:
             if self._log:
                 self._log.write(self.pid, ">", line)
             if not self._closed:
-                for reply in self._uci.handle_line(line):
+                for reply in self._protocol.handle_line(line):
                     self._receive(reply, time.perf_counter())
 
     async def read_line(self) -> str:
@@ -59,20 +70,21 @@ class InsideEngine:
     async def kill(self) -> None:
         """End its threads."""
         self._closed = True
-        await asyncio.to_thread(self._uci.close, CLOSE_LIMIT)
+        await asyncio.to_thread(self._protocol.close, CLOSE_LIMIT)
 
     async def describe_end(self) -> str:
         """Return how it ended."""
         return "the agent was closed"
 
-    def _tell(self, line: str) -> None:
+    def _tell(self, text: str) -> None:
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._receive, line, time.perf_counter())
+            for line in text.split("\n"):  # an answer of GTP has several
+                self._loop.call_soon_threadsafe(self._receive, line, time.perf_counter())
 
     def _receive(self, line: str, arrived: float) -> None:
         self._lines.append((plain(line, LINE_LIMIT), arrived))
         self._arrived.set()
 
 
-def _no_log(path: str) -> None:
+def no_log(path: str) -> None:
     """Leave logging to the runner."""

@@ -1,6 +1,16 @@
-// The page to play on.
+// The page to play on: without a game in its address it shows the form and the games that are kept.
 
 import { element, words } from "./site.js";
 
 const say = await words("play");
-document.getElementById("main").append(element("h1", {}, say("title")));
+const main = document.getElementById("main");
+const game = location.pathname.split("/")[2];
+
+if (game) {
+  const { showGame } = await import("./game.js");
+  showGame(main, game, say);
+} else {
+  const { showStart } = await import("./start.js");
+  main.append(element("h1", {}, say("title")));
+  showStart(main, say);
+}

@@ -1,0 +1,264 @@
+"""What is played: a form of a page, checked, so that nothing else of it need be doubted.
+
+A Setup is kept with its game as JSON, and read again when the server begins anew.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from inspect import signature
+from typing import Any
+
+import chess
+
+from agent.chess.levels import LEAST_ELO, MOST_ELO
+from agent.chess.settings import SEARCHES
+from agent.evaluation import HANDCRAFTED, NETWORK
+from agent.games import catalogue
+from agent.games.catalogue import GameError, Kind
+from agent.games.go import Go
+from agent.search.catalogue import algorithms
+from web.site import Offers
+
+CHESS = "chess"
+GO = "go"
+# Trees are for the lab, where they are drawn.
+_NOT_PLAYED = ("tree", "random-tree", "plain-chess")
+# The options of games that a visitor may choose, and between what; a board without bounds would
+# fill the memory.
+BOUNDS: dict[str, tuple[int, int]] = {
+    "size": (2, 19),
+    "width": (4, 12),
+    "height": (4, 12),
+    "counters": (3, 40),
+    "target": (10, 200),
+}
+# Levels of chess by name, weakest first, and their Elo; the last plays as well as it can.
+LEVELS: dict[str, int | None] = {
+    "beginner": LEAST_ELO,
+    "casual": 1600,
+    "club": 1850,
+    "strong": 2100,
+    "expert": 2350,
+    "full": None,
+}
+RULES = ("chinese", "japanese", "tromp-taylor", "aga", "new-zealand")
+LONGEST_CLOCK = 6 * 3600.0
+MOST_SECONDS = 60.0  # of one move
+MOST_HANDICAP = 9
+
+
+class SetupError(ValueError):
+    """What was asked for cannot be played; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """One game before its first move.
+
+    game: as the catalogue finds it; options: of its class. side: the visitor's number as a player,
+    0 for who moves first. opponent: "" for our own, or an engine's name. level: of chess, Elo, None
+    for full strength. algorithm: "" for what suits the game best. evaluation: by the name it is
+    offered under. seconds: of each of the opponent's moves, where no clock runs. base, increment:
+    of the clock, in seconds; no base, no clock. fen, chess960: of chess. handicap, rules: of Go.
+    """
+
+    game: str = CHESS
+    options: Mapping[str, Any] = field(default_factory=dict)
+    side: int = 0
+    opponent: str = ""
+    level: int | None = None
+    algorithm: str = ""
+    evaluation: str = HANDCRAFTED.name
+    seconds: float = 1.0
+    base: float | None = None
+    increment: float = 0.0
+    fen: str = ""
+    chess960: bool = False
+    handicap: int = 0
+    rules: str = "chinese"
+    seed: int = 0
+
+    @property
+    def opponent_name(self) -> str:
+        """Return what the opponent is called in records."""
+        words = ["Kempelen"] if not self.opponent else [self.opponent]
+        if self.level is not None:
+            words.append(str(self.level))
+        if self.algorithm:
+            words.append(self.algorithm)
+        if self.evaluation != HANDCRAFTED.name:
+            words.append(f"({self.evaluation})")
+        return " ".join(words)
+
+
+def games(offers: Offers) -> list[str]:
+    """Return the names of all games that may be played."""
+    return [name for name in catalogue.names() if name not in _NOT_PLAYED] + list(offers.games)
+
+
+@cache
+def kind_of(game: str) -> Kind:
+    """Return a game's kind. Raises GameError."""
+    return catalogue.find(game)
+
+
+def is_go(game: str) -> bool:
+    """Tell whether a game is Go, with all that is played around it."""
+    return game == GO and issubclass(kind_of(game).game, Go)
+
+
+def choices(offers: Offers) -> dict[str, Any]:
+    """Return what a visitor may choose from, for the page's form."""
+    names = [name for name in algorithms() if name not in ("and-or",)]
+    return {
+        "games": {name: _options_of(name) for name in games(offers)},
+        "levels": LEVELS,
+        "elo": [LEAST_ELO, MOST_ELO],
+        "searches": list(SEARCHES),
+        "algorithms": names,
+        "evaluations": list(offers.evaluations),
+        "engines": {name: text.split()[0] for name, text in offers.engines.items()},
+        "rules": list(RULES),
+        "handicap": MOST_HANDICAP,
+    }
+
+
+def _options_of(game: str) -> dict[str, Any]:
+    """Return the options of a game with their usual values and bounds."""
+    found: dict[str, Any] = {}
+    if game == CHESS:
+        return found
+    for name, parameter in signature(kind_of(game).game).parameters.items():
+        default = parameter.default
+        if isinstance(default, bool):
+            found[name] = {"usual": default}
+        elif name in BOUNDS and isinstance(default, int):
+            found[name] = {"usual": default, "bounds": BOUNDS[name]}
+        elif name == "komi":
+            found[name] = {"usual": default, "bounds": [-100, 100]}
+    return found
+
+
+def read_setup(form: Mapping[str, Any], offers: Offers) -> Setup:
+    """Return what a page's form asks for. Raises SetupError."""
+    reader = _Form(form)
+    game = reader.choice("game", games(offers), CHESS)
+    side = reader.choice("side", ("first", "second", "random"), "first")
+    evaluations = (HANDCRAFTED.name, *((NETWORK,) if game == CHESS else ()), *offers.evaluations)
+    searches = SEARCHES if game == CHESS else tuple(algorithms())
+    base = reader.number("base", 1.0, LONGEST_CLOCK, None)
+    seed = random.SystemRandom().randrange(1 << 31)
+    setup = Setup(
+        game=game,
+        options=_read_options(reader, game),
+        side=seed % 2 if side == "random" else int(side == "second"),
+        opponent=reader.choice("opponent", ("", *_engines_for(game, offers)), ""),
+        algorithm=reader.choice("algorithm", ("", *searches), ""),
+        evaluation=reader.choice("evaluation", evaluations, HANDCRAFTED.name),
+        seconds=reader.number("seconds", 0.02, MOST_SECONDS, 1.0) or 1.0,
+        base=base,
+        increment=reader.number("increment", 0.0, 60.0, 0.0) or 0.0,
+        seed=seed,
+    )
+    if game == CHESS:
+        level = reader.number("level", LEAST_ELO, MOST_ELO, None)
+        return dataclasses.replace(
+            setup, level=None if level is None or setup.opponent else int(level), **_start(reader)
+        )
+    if is_go(game):
+        setup = dataclasses.replace(
+            setup,
+            handicap=int(reader.number("handicap", 0, MOST_HANDICAP, 0) or 0),
+            rules=reader.choice("rules", RULES, RULES[0]),
+        )
+    try:
+        kind_of(game).new(**setup.options)
+    except GameError as error:
+        raise SetupError(str(error)) from None
+    return setup
+
+
+def _start(reader: _Form) -> dict[str, Any]:
+    """Return from where chess is played. Raises SetupError."""
+    chess960 = reader.flag("chess960")
+    text = reader.text("fen", 120).strip()
+    if not text:
+        board = chess.Board.from_chess960_pos(random.SystemRandom().randrange(960))
+        return {"fen": board.fen(), "chess960": True} if chess960 else {}
+    try:
+        board = chess.Board(text, chess960=chess960)
+    except ValueError as error:
+        raise SetupError(f"position: {error}") from None
+    if not board.is_valid():
+        raise SetupError("position: it cannot come up in a game")
+    if board.is_game_over():
+        raise SetupError("position: the game is over in it")
+    return {"fen": board.fen(), "chess960": chess960}
+
+
+def _engines_for(game: str, offers: Offers) -> Iterable[str]:
+    """Return the engines that play a game: of GTP those play Go, of the others chess."""
+    for name, text in offers.engines.items():
+        if (game == CHESS and not text.startswith("gtp ")) or (
+            is_go(game) and text.startswith("gtp ")
+        ):
+            yield name
+
+
+def _read_options(reader: _Form, game: str) -> dict[str, Any]:
+    known, given = _options_of(game), reader.form.get("options", {})
+    if not isinstance(given, Mapping):
+        raise SetupError("options: an object is expected")
+    inner = _Form(given)
+    options: dict[str, Any] = {}
+    for name in given:
+        if name not in known:
+            raise SetupError(f"options: {game} has none to choose called {str(name)[:40]!r}")
+        usual = known[name]["usual"]
+        if isinstance(usual, bool):
+            options[name] = inner.flag(name)
+        else:
+            low, high = known[name]["bounds"]
+            value = inner.number(name, low, high, usual)
+            options[name] = int(value or 0) if isinstance(usual, int) else value
+    return options
+
+
+class _Form:
+    """Fields that a page has sent, of which nothing is certain."""
+
+    def __init__(self, form: Mapping[str, Any]) -> None:
+        self.form = form
+
+    def choice(self, name: str, among: Iterable[str], usual: str) -> str:
+        value, known = self.form.get(name, usual), tuple(among)
+        if not isinstance(value, str) or value not in known:
+            raise SetupError(f"{name}: one of {', '.join(filter(None, known))} is expected")
+        return value
+
+    def number(self, name: str, low: float, high: float, usual: float | None) -> float | None:
+        value = self.form.get(name, usual)
+        if value is None:
+            return None
+        good = isinstance(value, int | float) and not isinstance(value, bool)
+        if not good or not math.isfinite(value) or not low <= value <= high:
+            raise SetupError(f"{name}: a number from {low:g} to {high:g} is expected")
+        return float(value)
+
+    def flag(self, name: str) -> bool:
+        value = self.form.get(name, False)
+        if not isinstance(value, bool):
+            raise SetupError(f"{name}: true or false is expected")
+        return value
+
+    def text(self, name: str, most: int) -> str:
+        value = self.form.get(name, "")
+        if not isinstance(value, str) or len(value) > most:
+            raise SetupError(f"{name}: a text of at most {most} characters is expected")
+        return value

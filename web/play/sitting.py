@@ -1,0 +1,379 @@
+"""One game between a visitor and an opponent: whose turn it is, the clocks, and what is asked.
+
+All is done in the loop, but for what takes long. After each change the game is kept, so that a
+server that begins again goes on with it, and told to all who look on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Mapping
+from typing import Any, cast
+
+import chess
+
+from agent.border.plain_text import plain
+from agent.limits import SideClock
+from protocols.client.process import EngineError
+from protocols.client.uci import RESIGNATION, SearchRequest
+from protocols.tasks import cancel_all
+from protocols.xboard.draws import Agreement
+from tournament.verdicts import Termination, Verdict, draw, win
+from web.channel import Audience, Channel
+from web.play.archive import Archive, KeptGame, names_of
+from web.play.boards import ChessTable, PlayBoard, at_ply
+from web.play.opponents import (
+    HINT_SECONDS,
+    PATIENCE,
+    Adversary,
+    adviser_of,
+    opponent_of,
+)
+from web.site import Site
+
+# How long an opponent of whom nobody asks anything is kept, in seconds.
+UNASKED = 120.0
+
+
+class Sitting:
+    """A game that is being played, or looked at."""
+
+    def __init__(self, kept: KeptGame, site: Site, archive: Archive) -> None:
+        self.kept = kept
+        self.board: PlayBoard = at_ply(kept.setup, kept.moves)
+        self.audience = Audience()
+        self._site = site
+        self._archive = archive
+        self._opponent: Adversary | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._hint: asyncio.Task[None] | None = None
+        self._flag: asyncio.TimerHandle | None = None
+        self._leaving: asyncio.TimerHandle | None = None
+        self._since = time.monotonic()
+        self._judging = False
+        self._trouble = ""
+        self._agreement = Agreement()
+        if kept.setup.base is not None and kept.clocks is None:
+            kept.clocks = [kept.setup.base, kept.setup.base]
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody looks at it and nothing goes on."""
+        return not self.audience.channels and self._task is None and self._opponent is None
+
+    async def attend(self, channel: Channel) -> None:
+        """Serve a page until it is gone. Only the game's owner may do anything."""
+        mine = channel.owner == self.kept.owner
+        if self._leaving is not None:
+            self._leaving.cancel()
+
+        async def heard(message: dict[str, Any]) -> None:
+            if mine:
+                await self._act(channel, message)
+
+        channel.tell({"kind": "welcome", "mine": mine})
+        await self._settle()
+        if self.kept.verdict is not None:  # what is dead takes long to tell, once
+            await asyncio.to_thread(self.board.view)
+        try:
+            await self.audience.attend(channel, self.state, heard)
+        finally:
+            if not self.audience.channels:
+                loop = asyncio.get_running_loop()
+                self._leaving = loop.call_later(UNASKED, lambda: loop.create_task(self.rest()))
+
+    def state(self) -> dict[str, Any]:
+        """Return all that a page shows."""
+        kept, board = self.kept, self.board
+        white, black = names_of(kept, board)
+        names = [white, black] if board.white == 0 else [black, white]
+        return {
+            "kind": "game",
+            "id": kept.id,
+            "game": kept.setup.game,
+            "side": kept.setup.side,
+            "white": board.white,
+            "names": names,
+            "mover": board.mover,
+            "ply": len(kept.moves),
+            "movers": board.movers,
+            "clocks": self._clocks(),
+            "thinking": self._task is not None,
+            "trouble": self._trouble,
+            "result": kept.verdict.result if kept.verdict else "",
+            "reason": kept.verdict.termination.value if kept.verdict else "",
+            "detail": kept.verdict.detail if kept.verdict else "",
+            "board": board.view(),
+        }
+
+    async def rest(self) -> None:
+        """End what goes on for this game; it goes on when somebody looks at it again."""
+        for timer in (self._flag, self._leaving):
+            if timer is not None:
+                timer.cancel()
+        await cancel_all({each for each in (self._task, self._hint) if each is not None})
+        self._task = self._hint = None
+        await self._dismiss()
+
+    async def _act(self, channel: Channel, message: Mapping[str, Any]) -> None:
+        actions = {
+            "move": self._move,
+            "back": self._take_back,
+            "hint": self._advise,
+            "resign": self._resign,
+            "draw": self._offer_draw,
+            "again": self._settle_anew,
+        }
+        action = actions.get(str(message.get("do")))
+        if action is None:
+            channel.tell({"kind": "error", "text": "that cannot be done here"})
+            return
+        try:
+            await action(message)
+        except ValueError as error:
+            channel.tell({"kind": "error", "text": plain(str(error), 200)})
+            channel.tell(self.state())
+
+    async def _move(self, message: Mapping[str, Any]) -> None:
+        text, ply = message.get("move"), message.get("ply")
+        self._expect_turn()
+        if not isinstance(text, str) or len(text) > 200:
+            raise ValueError("a move is a short text")
+        if ply is not None and ply != len(self.kept.moves):
+            raise ValueError("that move was for another position")
+        self._spend()
+        if self.kept.verdict is None:
+            self.board.play(text)
+            await self._moved()
+
+    async def _take_back(self, message: Mapping[str, Any]) -> None:
+        """Take back to the visitor's last decision."""
+        side = self.kept.setup.side
+        movers = self.board.movers
+        if side not in movers[:-1] and (not movers or movers[-1] != side):
+            raise ValueError("there is no move of yours to take back")
+        if self._judging:
+            raise ValueError("the game is being scored")
+        await self._interrupt()
+        kept = self.kept
+        kept.verdict = None
+        self._agreement.clear()
+        while movers:
+            self.board.undo()
+            kept.moves[:] = self.board.moves
+            legal = self.board.legal()
+            if self.board.mover == side and legal:
+                break
+        self._since = time.monotonic()
+        self._keep_and_tell()
+        await self._settle()
+
+    async def _advise(self, message: Mapping[str, Any]) -> None:
+        self._expect_turn()
+        if self._hint is None:
+            self._hint = asyncio.create_task(self._find_hint(len(self.kept.moves)))
+
+    async def _find_hint(self, ply: int) -> None:
+        try:
+            adviser = await adviser_of(self.kept.setup, self.board, self._site)
+            try:
+                answer = await adviser.search(self._request(HINT_SECONDS), HINT_SECONDS + PATIENCE)
+            finally:
+                await adviser.close()
+            if ply == len(self.kept.moves):
+                text = answer.move
+                if isinstance(self.board, ChessTable):
+                    text = self.board.board.san(chess.Move.from_uci(answer.move))
+                self.audience.tell({"kind": "hint", "move": answer.move, "text": text, "ply": ply})
+        except (EngineError, ValueError) as error:
+            self.audience.tell({"kind": "error", "text": self._words(str(error))})
+        finally:
+            self._hint = None
+
+    async def _resign(self, message: Mapping[str, Any]) -> None:
+        self._expect_going_on()
+        await self._interrupt()
+        self._end(win(self._side_of(1 - self.kept.setup.side), Termination.RESIGNATION))
+
+    async def _offer_draw(self, message: Mapping[str, Any]) -> None:
+        self._expect_turn()
+        board = self.board
+        if isinstance(board, ChessTable) and self._agreement.accepts(board.board):
+            self._end(draw(Termination.RULES, "by agreement"))
+        else:
+            self.audience.tell({"kind": "refused draw"})
+
+    async def _settle_anew(self, message: Mapping[str, Any]) -> None:
+        """Try again after the opponent has failed."""
+        self._trouble = ""
+        await self._settle()
+        self.audience.tell(self.state())
+
+    async def _moved(self) -> None:
+        """Keep a move that was made, and see how the game goes on."""
+        kept = self.kept
+        kept.moves[:] = self.board.moves
+        if not self.board.legal() or isinstance(self.board, ChessTable):
+            await self._judge()
+        if kept.verdict is None and len(kept.moves) % 100 == 0:
+            await self._judge()
+        self._since = time.monotonic()
+        self._keep_and_tell()
+        await self._settle()
+
+    async def _judge(self) -> None:
+        """Find out whether the game is over; to score Go takes long enough for a thread."""
+        if isinstance(self.board, ChessTable):
+            self.kept.verdict = self.board.verdict()
+            return
+        self._judging = True
+        try:
+            self.kept.verdict = await asyncio.to_thread(self.board.verdict)
+        finally:
+            self._judging = False
+
+    async def _settle(self) -> None:
+        """Have the opponent think if it is his turn, and let the clock of the mover run."""
+        if self.kept.verdict is not None or self._judging:
+            return
+        if not self.board.legal():  # it ended, and the server with it
+            await self._judge()
+            self._keep_and_tell()
+            return
+        self._set_flag()
+        theirs = self.board.mover != self.kept.setup.side
+        if theirs and self._task is None and not self._trouble:
+            self._since = time.monotonic()
+            self._task = asyncio.create_task(self._think())
+
+    async def _think(self) -> None:
+        """Have the opponent move; whatever goes wrong is told, and the game waits."""
+        ply = len(self.kept.moves)
+        try:
+            if self._opponent is None:
+                self._opponent = await opponent_of(self.kept.setup, self.board, self._site)
+            answer = await self._opponent.search(
+                self._request(self.kept.setup.seconds), self._patience()
+            )
+        except EngineError as error:
+            self._task = None
+            self._trouble = self._words(f"{self.kept.setup.opponent_name}: {error}")
+            await self._dismiss()
+            self.audience.tell(self.state())
+            return
+        if ply != len(self.kept.moves) or self.kept.verdict is not None:
+            self._task = None
+            return
+        self._spend()
+        self._task = None
+        if self.kept.verdict is not None:
+            return
+        if answer.move == RESIGNATION:
+            self._end(win(self._side_of(self.kept.setup.side), Termination.RESIGNATION))
+            return
+        try:
+            self.board.play(answer.move)
+        except ValueError:
+            self._trouble = plain(f"{self.kept.setup.opponent_name} played {answer.move!r}", 200)
+            self.audience.tell(self.state())
+            return
+        self._agreement.note(cast(Any, answer.info))
+        await self._moved()
+
+    def _words(self, text: str) -> str:
+        """Return words of an engine as visitors may see them: without the owner's files."""
+        return plain(self._site.permissions.hide(text), 200)
+
+    def _request(self, seconds: float) -> SearchRequest:
+        kept, board = self.kept, self.board
+        clocks: dict[str, Any] = {"movetime": seconds}
+        if kept.clocks is not None and self._task is asyncio.current_task():
+            increment = kept.setup.increment
+            white, black = (
+                SideClock(kept.clocks[player], increment)
+                for player in (board.white, 1 - board.white)
+            )
+            clocks = {"white": white, "black": black}
+        return SearchRequest(
+            fen=kept.setup.fen or None,
+            moves=tuple(board.moves),
+            side=self._side_of(board.mover),
+            mover=board.mover,
+            movers=tuple(board.movers),
+            **clocks,
+        )
+
+    def _patience(self) -> float:
+        clocks = self.kept.clocks
+        return PATIENCE + (self.kept.setup.seconds if clocks is None else max(clocks))
+
+    def _side_of(self, player: int) -> int:
+        """Return the side of a player: 0 is White."""
+        return int(player != self.board.white)
+
+    def _clocks(self) -> list[float] | None:
+        """Return what is left of both clocks at this moment."""
+        if self.kept.clocks is None:
+            return None
+        clocks = list(self.kept.clocks)
+        if self.kept.verdict is None and self.board.mover in (0, 1):
+            clocks[self.board.mover] -= time.monotonic() - self._since
+        return [round(max(left, 0.0), 2) for left in clocks]
+
+    def _spend(self) -> None:
+        """Take the time of the mover off his clock; whoever has none left has lost."""
+        clocks, mover = self.kept.clocks, self.board.mover
+        if clocks is None:
+            return
+        clocks[mover] -= time.monotonic() - self._since
+        if clocks[mover] <= 0.0:
+            clocks[mover] = 0.0
+            self._end(win(self._side_of(1 - mover), Termination.TIME))
+        else:
+            clocks[mover] += self.kept.setup.increment
+
+    def _set_flag(self) -> None:
+        """Have somebody look at the clock when it will have run out."""
+        if self._flag is not None:
+            self._flag.cancel()
+        clocks = self._clocks()
+        if clocks is not None:
+            loop = asyncio.get_running_loop()
+            self._flag = loop.call_later(clocks[self.board.mover] + 0.02, self._look_at_clock)
+
+    def _look_at_clock(self) -> None:
+        clocks = self._clocks()
+        if self.kept.verdict is None and clocks is not None and clocks[self.board.mover] <= 0.0:
+            self._spend()
+
+    def _end(self, verdict: Verdict) -> None:
+        self.kept.verdict = verdict
+        self._keep_and_tell()
+
+    def _keep_and_tell(self) -> None:
+        self._archive.keep(self.kept)
+        self.audience.tell(self.state())
+
+    def _expect_going_on(self) -> None:
+        if self.kept.verdict is not None or self._judging:
+            raise ValueError("the game is over")
+
+    def _expect_turn(self) -> None:
+        self._expect_going_on()
+        if self.board.mover != self.kept.setup.side or self._task is not None:
+            raise ValueError("it is not your turn")
+
+    async def _interrupt(self) -> None:
+        """Have the opponent stop thinking."""
+        if self._task is not None:
+            task, self._task = self._task, None
+            await cancel_all({task})
+            await self._dismiss()
+
+    async def _dismiss(self) -> None:
+        opponent, self._opponent = self._opponent, None
+        if opponent is not None:
+            with contextlib.suppress(EngineError):
+                await opponent.close()

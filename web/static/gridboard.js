@@ -1,0 +1,204 @@
+// Boards of our own, drawn as SVG: Go on its lines, and games on squares.
+//
+// Every cell that can be played on is a button: it is reached by Tab, the arrows go on from there,
+// Enter plays, and its name is read aloud.
+
+import { shape } from "./site.js";
+
+const COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
+const CELL = 10;
+const STARS = { 9: [2, 4, 6], 13: [3, 6, 9], 19: [3, 9, 15] };
+const MEN = { X: "black", O: "white", b: "black", w: "white", B: "black king", W: "white king" };
+
+/** Name a cell as Go does. */
+export function vertex(row, column, size) {
+  return `${COLUMNS[column]}${size - row}`;
+}
+
+/** Make a board that calls play(cells) when a cell that is to be pressed was pressed. */
+function drawing(rows, columns, label, margin) {
+  return shape("svg", {
+    class: "grid",
+    role: "group",
+    "aria-label": label,
+    viewBox: `${-margin} ${-margin} ${columns * CELL + 2 * margin} ${rows * CELL + 2 * margin}`,
+  });
+}
+
+function stone(row, column, kind) {
+  const group = shape("g", { class: `stone ${kind}` });
+  group.append(shape("circle", {
+    cx: column * CELL + CELL / 2, cy: row * CELL + CELL / 2, r: CELL * 0.46,
+  }));
+  if (kind.includes("king")) {
+    group.append(shape("circle", {
+      class: "crown", cx: column * CELL + CELL / 2, cy: row * CELL + CELL / 2, r: CELL * 0.22,
+    }));
+  }
+  return group;
+}
+
+/** Make a cell a button. */
+function button(svg, row, column, name, press) {
+  const cell = shape("rect", {
+    class: "press", x: column * CELL, y: row * CELL, width: CELL, height: CELL,
+    role: "button", tabindex: svg.querySelector(".press") ? -1 : 0, "aria-label": name,
+    "data-row": row, "data-column": column,
+  });
+  cell.addEventListener("click", press);
+  cell.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      press();
+    } else if (event.key.startsWith("Arrow")) {
+      event.preventDefault();
+      go(svg, cell, event.key);
+    }
+  });
+  svg.append(cell);
+}
+
+/** Move the focus to the nearest button in a direction. */
+function go(svg, cell, key) {
+  const [row, column] = [Number(cell.dataset.row), Number(cell.dataset.column)];
+  let best = null;
+  for (const other of svg.querySelectorAll(".press")) {
+    const down = Number(other.dataset.row) - row;
+    const right = Number(other.dataset.column) - column;
+    const ahead = { ArrowUp: -down, ArrowDown: down, ArrowLeft: -right, ArrowRight: right }[key];
+    const aside = key === "ArrowUp" || key === "ArrowDown" ? Math.abs(right) : Math.abs(down);
+    if (ahead <= 0) continue;
+    const far = ahead + 2 * aside;
+    if (!best || far < best.far) best = { far, other };
+  }
+  if (best) {
+    cell.setAttribute("tabindex", -1);
+    best.other.setAttribute("tabindex", 0);
+    best.other.focus();
+  }
+}
+
+/** Keep the focus on the board when it is drawn anew. */
+function replace(holder, svg) {
+  const old = holder.querySelector("rect.press:focus");
+  holder.replaceChildren(svg);
+  if (!old) return;
+  const { row, column } = old.dataset;
+  const same = svg.querySelector(`.press[data-row="${row}"][data-column="${column}"]`)
+    ?? svg.querySelector(".press");
+  if (same) same.focus();
+}
+
+/** Draw a position of Go. */
+export function goBoard(holder, view, own, say, play) {
+  const size = view.size;
+  const svg = drawing(size, size, say("board"), 7);
+  svg.classList.add("go");
+  svg.append(shape("rect", { class: "wood", x: -7, y: -7, width: size * CELL + 14,
+    height: size * CELL + 14 }));
+  const [first, last] = [CELL / 2, size * CELL - CELL / 2];
+  let lines = "";
+  for (let i = 0; i < size; i++) {
+    const at = i * CELL + CELL / 2;
+    lines += `M${first} ${at}H${last}M${at} ${first}V${last}`;
+    for (const [x, y, text] of [[at, -2, COLUMNS[i]], [-3, at + 1.2, String(size - i)]]) {
+      const mark = shape("text", { class: "mark", x, y, "aria-hidden": "true" });
+      mark.append(text);
+      svg.append(mark);
+    }
+  }
+  svg.append(shape("path", { class: "lines", d: lines }));
+  for (const row of STARS[size] ?? []) {
+    for (const column of STARS[size]) {
+      svg.append(shape("circle", { class: "star", cx: column * CELL + 5, cy: row * CELL + 5, r: 1 }));
+    }
+  }
+  const dead = new Set(view.dead);
+  const legal = new Set(own ? view.legal : []);
+  view.rows.forEach((cells, row) => cells.forEach((sign, column) => {
+    const name = vertex(row, column, size);
+    if (sign === "X" || sign === "O") {
+      const kind = sign === "X" ? "black" : "white";
+      const drawn = stone(row, column, dead.has(name) ? `${kind} dead` : kind);
+      if (view.last === name) {
+        drawn.append(shape("circle", { class: "last", cx: column * CELL + 5, cy: row * CELL + 5, r: 2 }));
+      }
+      svg.append(drawn);
+    } else if (legal.has(name)) {
+      button(svg, row, column, name, () => play(name));
+    }
+  }));
+  replace(holder, svg);
+}
+
+/** Draw a position of a game on squares. A move is one cell, or leads over several. */
+export function squareBoard(holder, view, own, say, play, hinted) {
+  const [rows, columns] = [view.rows.length, view.rows[0].length];
+  const svg = drawing(rows, columns, say("board"), 1);
+  const played = new Set(view.last.map(String));
+  let chosen = null;
+
+  function draw() {
+    svg.replaceChildren();
+    view.rows.forEach((cells, row) => [...cells].forEach((sign, column) => {
+      const dark = view.dark && (row + column) % 2;
+      const kinds = ["cell", dark && "dark", played.has(String([row, column])) && "played",
+        chosen && String(chosen) === String([row, column]) && "chosen"];
+      svg.append(shape("rect", { class: kinds.filter(Boolean).join(" "), x: column * CELL,
+        y: row * CELL, width: CELL, height: CELL }));
+      if (MEN[sign]) svg.append(stone(row, column, MEN[sign]));
+      else if (sign !== "." && sign !== " ") {
+        const mark = shape("text", { class: "piece", x: column * CELL + 5, y: row * CELL + 8 });
+        mark.append(sign);
+        svg.append(mark);
+      }
+    }));
+    for (const [cell, moves] of pressable()) {
+      const [row, column] = cell.split(",").map(Number);
+      const sign = view.rows[row][column];
+      const name = [`${say("row")} ${row + 1}, ${say("column")} ${column + 1}`,
+        MEN[sign] ? say(MEN[sign]) : "", moves.map((move) => move.text).join(", ")];
+      button(svg, row, column, name.filter(Boolean).join(": "), () => pressed([row, column], moves));
+    }
+    if (hinted) {
+      for (const [row, column] of hinted) {
+        svg.append(shape("circle", { class: "hint", cx: column * CELL + 5, cy: row * CELL + 5, r: 3 }));
+      }
+    }
+  }
+
+  /** Return the cells that can be pressed now, and the moves that they are of. */
+  function pressable() {
+    const cells = new Map();
+    const add = (cell, move) => cells.set(String(cell), [...(cells.get(String(cell)) ?? []), move]);
+    for (const move of own ? view.legal : []) {
+      if (!move.path.length) continue;
+      const first = move.path[0];
+      if (chosen && String(first) === String(chosen)) add(move.path.at(-1), move);
+      add(first, move);
+      // Where stones fall, the whole column stands for its lowest free cell.
+      if (view.falls && move.path.length === 1) {
+        for (let row = 0; row < first[0]; row++) {
+          if (view.rows[row][first[1]] === ".") add([row, first[1]], move);
+        }
+      }
+    }
+    return cells;
+  }
+
+  function pressed(cell, moves) {
+    const done = moves.find((move) => (move.path.length === 1)
+      || (chosen && String(move.path[0]) === String(chosen)
+        && String(move.path.at(-1)) === String(cell)));
+    if (done) {
+      play(done.text);
+      return;
+    }
+    chosen = String(chosen) === String(cell) ? null : cell;
+    draw();
+    svg.querySelector(".press[data-row]")?.focus();
+  }
+
+  draw();
+  replace(holder, svg);
+}

@@ -1,0 +1,142 @@
+// The form of a new game, made from what the server offers, and the games that are kept.
+
+import { ask, element, language } from "./site.js";
+
+/** Make a field with its label. */
+function field(say, key, control) {
+  control.id = `field-${key.replaceAll(" ", "-")}`;
+  return element("p", { class: "field" }, element("label", { for: control.id }, say(key)), control);
+}
+
+function select(options, chosen) {
+  const made = element("select");
+  for (const [value, text] of options) {
+    made.append(element("option", { value, selected: value === chosen }, text));
+  }
+  return made;
+}
+
+function number(value, low, high, step = 1) {
+  return element("input", { type: "number", value, min: low, max: high, step });
+}
+
+/** Show the form and the list. */
+export async function showStart(main, say) {
+  const [choices, games] = await Promise.all([ask("/games/choices"), ask("/games")]);
+  const asked = new URLSearchParams(location.search);
+  const names = Object.keys(choices.games);
+  const name = (each) => say(`game ${each}`) === `game ${each}` ? each : say(`game ${each}`);
+  const which = select(names.map((each) => [each, name(each)]),
+    names.includes(asked.get("game")) ? asked.get("game") : "chess");
+  const rest = element("div");
+  const trouble = element("p", { class: "error", role: "alert" });
+  const form = element("form", { class: "start" }, field(say, "game", which), rest,
+    element("p", {}, element("button", { class: "main", type: "submit" }, say("begin"))), trouble);
+  let read = () => ({});
+
+  function fields() {
+    const chess = which.value === "chess";
+    const go = which.value === "go";
+    const parts = [];
+    const readers = [];
+    const add = (key, control, reader) => {
+      parts.push(field(say, key, control));
+      readers.push(() => reader(control));
+    };
+    const engines = Object.entries(choices.engines)
+      .filter(([, protocol]) => (chess && protocol !== "gtp") || (go && protocol === "gtp"));
+    if (engines.length) {
+      add("opponent", select([["", "Kempelen"], ...engines.map(([each]) => [each, each])], ""),
+        (control) => ({ opponent: control.value }));
+    }
+    if (chess) {
+      const levels = Object.entries(choices.levels).map(([each, elo]) =>
+        [elo ?? "", `${say(`level ${each}`)}${elo ? ` (${elo})` : ""}`]);
+      const elo = number("", choices.elo[0], choices.elo[1]);
+      const level = select(levels, String(choices.levels.casual));
+      level.value = choices.levels.casual;
+      elo.placeholder = `${choices.elo[0]}–${choices.elo[1]}`;
+      add("level", level, (control) =>
+        elo.value || !control.value ? {} : { level: Number(control.value) });
+      add("or elo", elo, (control) => control.value ? { level: Number(control.value) } : {});
+    }
+    const sides = [["first", "second"], ["second", "first"], ["random", "random"]].map(
+      ([value]) => [value, say(chess ? `chess ${value}` : `side ${value}`)]);
+    add("side", select(sides, "first"), (control) => ({ side: control.value }));
+    const options = {};
+    for (const [key, option] of Object.entries(choices.games[which.value])) {
+      const boolean = typeof option.usual === "boolean";
+      const control = boolean ? element("input", { type: "checkbox" })
+        : number(go && key === "size" ? 9 : option.usual, option.bounds[0], option.bounds[1],
+          Number.isInteger(option.usual) ? 1 : 0.5);
+      control.checked = option.usual === true;
+      add(`option ${key}`, control, () => {
+        options[key] = boolean ? control.checked : Number(control.value);
+        return { options };
+      });
+    }
+    if (go) {
+      add("handicap", number(0, 0, choices.handicap), (control) =>
+        ({ handicap: Number(control.value) }));
+      add("rules", select(choices.rules.map((each) => [each, each]), "chinese"), (control) =>
+        ({ rules: control.value }));
+    }
+    const clocks = [["", say("no clock")], ["60+0", "1+0"], ["180+2", "3+2"], ["300+3", "5+3"],
+      ["600+5", "10+5"], ["1800+20", "30+20"]];
+    add("clock", select(clocks, ""), (control) => {
+      if (!control.value) return {};
+      const [base, increment] = control.value.split("+").map(Number);
+      return { base, increment };
+    });
+    add("seconds", number(1, 0.1, 60, 0.1), (control) => ({ seconds: Number(control.value) }));
+    const common = parts.splice(0);
+    const ways = chess ? choices.searches : choices.algorithms;
+    add("algorithm", select([["", say("best")], ...ways.map((each) => [each, each])], ""),
+      (control) => ({ algorithm: control.value }));
+    const own = [["handcrafted", say("own evaluation")], ...(chess ? [["network", say("network")]] : []),
+      ...choices.evaluations.map((each) => [each, each])];
+    add("evaluation", select(own, "handcrafted"), (control) => ({ evaluation: control.value }));
+    if (chess) {
+      add("chess960", element("input", { type: "checkbox" }), (control) =>
+        ({ chess960: control.checked }));
+      const fen = element("input", { type: "text", maxlength: 120, spellcheck: "false",
+        autocomplete: "off", value: asked.get("fen") ?? "" });
+      add("fen", fen, (control) => ({ fen: control.value }));
+    }
+    rest.replaceChildren(element("div", { class: "fields" }, ...common),
+      element("details", { open: asked.has("fen") }, element("summary", {}, say("more")),
+        element("div", { class: "fields" }, ...parts)));
+    read = () => Object.assign({ game: which.value }, ...readers.map((reader) => reader()));
+  }
+
+  which.addEventListener("change", fields);
+  fields();
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    trouble.textContent = "";
+    try {
+      location.href = `/play/${(await ask("/games", read())).id}`;
+    } catch (error) {
+      trouble.textContent = error.message;
+    }
+  });
+  main.append(form, element("h2", {}, say("your games")), list(games, name, say));
+}
+
+function list(games, name, say) {
+  if (!games.length) return element("p", { class: "faint" }, say("no games"));
+  const when = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+  const rows = games.map((each) => element("tr", {},
+    element("td", {}, element("a", { href: `/play/${each.id}` }, name(each.game))),
+    element("td", {}, each.opponent),
+    element("td", {}, String(each.moves)),
+    element("td", {}, each.result || say("going on")),
+    element("td", {}, when.format(new Date(each.changed * 1000))),
+    element("td", {}, element("a", { href: `/games/${each.id}/record` }, say("download"))),
+  ));
+  const heads = ["game", "opponent", "moves", "result", "changed", "record"].map((key) =>
+    element("th", { scope: "col" }, say(key)));
+  return element("div", { class: "wide", tabindex: 0, role: "region", "aria-label": say("your games") },
+    element("table", {}, element("thead", {}, element("tr", {}, ...heads)),
+      element("tbody", {}, ...rows)));
+}
