@@ -49,7 +49,7 @@ const table = element("div", { class: "table" }, balance.node, view.node);
 
 main.append(
   element("h1", {}, say("title")),
-  element("details", { open: true, id: "sourcing" }, element("summary", {}, say("open")),
+  element("details", { id: "sourcing" }, element("summary", {}, say("open")),
     element("label", { for: "file" }, say("file")), file,
     element("label", { for: "source" }, say("paste")), source,
     element("p", { class: "steps" },
@@ -91,6 +91,7 @@ async function load(given) {
   choice.replaceChildren(...games.map((game, place) => element("option", { value: place },
     `${place + 1}. ${game.players.join(" – ")} ${game.result}`)));
   choosing.hidden = games.length < 2;
+  document.getElementById("sourcing").open = false;
   open(games[0]);
 }
 

@@ -11,7 +11,7 @@ const HEIGHT = 160;
  */
 export function course(game, start, moves, at, label, picked) {
   const drawn = shape("svg", {
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img",
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img",
     "aria-label": label, class: `course ${game}`,
   });
   const x = (ply) => (moves.length ? (ply * WIDTH) / moves.length : 0);

@@ -62,7 +62,7 @@ class Board {
     const clock = element("span", { class: "clock" });
     return {
       colour, who, score, clock,
-      node: element("div", { class: "side" }, who, element("span", {}, score, " ", clock)),
+      node: element("div", { class: "side" }, who, score, clock),
     };
   }
 
