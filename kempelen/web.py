@@ -188,9 +188,9 @@ def _shown(address: Address) -> str:
 
 
 def _usual_file() -> Path:
-    from platformdirs import user_data_path
+    from openings.places import data_folder
 
-    return user_data_path("kempelen") / "web.sqlite"
+    return data_folder() / "web.sqlite"
 
 
 def _offers(arguments: argparse.Namespace, spectators: Watched) -> Offers:

@@ -46,6 +46,10 @@ class Channel:
         """Send an object that is written already, as `tell`."""
         self._outbox.send(text)
 
+    async def refuse(self, reason: str) -> None:
+        """End it, and tell the page why it is not to come again."""
+        await self._socket.close(REFUSED, reason)
+
     async def run(self, heard: Heard) -> None:
         """Hand what comes to `heard`, object by object, until the page is gone."""
         self._task = asyncio.current_task()

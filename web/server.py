@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from agent.border.user_code import describe
 from protocols.server.addresses import Address
 from protocols.server.door import Door, RefusedError
 from protocols.server.metrics import CONTENT_TYPE
@@ -39,6 +40,7 @@ class PageServer:
             routes=[*self._routes()],
             middleware=[Middleware(Guard, site=site)],
             lifespan=self._life,
+            exception_handlers={Exception: self._failed},
         )
         self._server: _Uvicorn | None = None
         self._task: asyncio.Task[None] | None = None
@@ -108,6 +110,11 @@ class PageServer:
             return shell(request, page.name, [(each.name, each.shells[0]) for each in self.pages])
 
         return answer
+
+    async def _failed(self, request: Request, error: Exception) -> Response:
+        """Take note of a fault of ours; the visitor is told no more than that."""
+        self.site.log.note("failed", path=request.url.path, error=describe(error))
+        return JSONResponse({"error": "the server failed; its log says how"}, 500)
 
     async def _health(self, request: Request) -> Response:
         if self.site.ending:

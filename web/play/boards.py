@@ -89,10 +89,13 @@ class ChessTable:
     def play(self, text: str) -> None:
         """Make a move, in UCI's notation or as people write it."""
         try:
-            uci = self.board.parse_uci(text.lower()).uci()
+            try:
+                move = self.board.parse_uci(text.lower())
+            except ValueError:
+                move = self.board.parse_san(text)
+            _, san = self._referee.play(self.board.uci(move))
         except ValueError:
-            uci = self.board.uci(self.board.parse_san(text))
-        _, san = self._referee.play(uci)
+            raise ValueError(f"{text!r} is no legal move") from None
         self.sans.append(san)
 
     def undo(self) -> None:

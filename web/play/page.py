@@ -117,8 +117,7 @@ class PlayPage:
         async def serve(channel: Channel) -> None:
             sitting = await self._sitting(socket.path_params["game"])
             if sitting is None:
-                channel.tell({"kind": "none"})
-                await asyncio.sleep(0.5)
+                await channel.refuse("there is no such game")
             else:
                 await sitting.attend(channel)
 

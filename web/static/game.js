@@ -27,7 +27,7 @@ export async function showGame(main, id, say) {
     button("resign", resign),
     button("try again", () => line.send({ do: "again" })));
   const steps = element("div", { class: "steps", role: "group", "aria-label": say("replay") },
-    ...[["first", "⏮"], ["previous", "◀"], ["next", "▶"], ["last", "⏭"]].map(([key, sign]) =>
+    ...[["first", "|◀"], ["previous", "◀"], ["next", "▶"], ["last", "▶|"]].map(([key, sign]) =>
       element("button", { type: "button", "aria-label": say(key), "data-step": key,
         onclick: () => step(key) }, sign)),
     element("a", { href: `/games/${id}/record` }, say("download")));
@@ -48,7 +48,6 @@ export async function showGame(main, id, say) {
 
   const line = channel(`/games/${id}/channel`, (message) => {
     if (message.kind === "welcome") mine = message.mine;
-    if (message.kind === "none") status.textContent = say("no such game");
     if (message.kind === "error") trouble.textContent = message.text;
     if (message.kind === "refused draw") status.textContent = say("draw refused");
     if (message.kind === "hint") hint(message);
@@ -155,6 +154,10 @@ export async function showGame(main, id, say) {
       players[place].classList.toggle("to-move", !state.result && state.mover === player);
     }
     tick();
+    // For whoever drives or styles the page: where the game stands.
+    Object.assign(main.dataset, { ply: state.ply, result: state.result,
+      turn: own ? "mine" : "theirs",
+      legal: JSON.stringify(own ? view.legal.map((move) => move.text ?? move) : []) });
     moves(view.text);
     say_(view, own);
     buttons(view, own);

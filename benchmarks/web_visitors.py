@@ -1,0 +1,198 @@
+"""Many visitors of the pages at once: how soon a move is shown, and what a watcher costs (Linux).
+
+python benchmarks/web_visitors.py
+python benchmarks/web_visitors.py --players 10 --watchers 20 --seconds 20
+
+Each player has a game of chess against our agent and moves every few seconds, at random; watchers
+look on at these games. A move is shown when the position after it has come to whoever is to see it;
+counted from before the player sends it, and for the agent's from when the first of all hears it.
+Memory is the server's own, before and after the watchers have come. The first page is all that a
+browser loads for a board of chess, one request after the other.
+"""
+
+import argparse
+import asyncio
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from report import parser, show
+from websockets.asyncio.client import ClientConnection, connect
+
+FIRST_PAGE = (
+    "/play/GAME", "/static/site.css", "/static/play.css",
+    "/static/vendor/chessground/chessground.css", "/static/site.js", "/static/play.js",
+    "/static/words/play.en.json", "/static/game.js", "/static/channel.js", "/static/gridboard.js",
+    "/static/chessboard.js", "/static/vendor/chessground/chessground.min.js",
+)  # fmt: skip
+
+
+class Sights:
+    """When each position of each game was sent, first seen, and seen."""
+
+    def __init__(self) -> None:
+        self.sent: dict[tuple[str, int], float] = {}
+        self.delays: list[float] = []
+
+    def see(self, game: str, ply: int) -> None:
+        now = time.perf_counter()
+        began = self.sent.setdefault((game, ply), now)
+        self.delays.append(now - began)
+
+
+async def listen(socket: ClientConnection, game: str, sights: Sights) -> None:
+    """Look on at a game until the connection ends."""
+    ply = -1
+    async for text in socket:
+        message = json.loads(text)
+        if message["kind"] == "game" and message["ply"] != ply:
+            if ply >= 0:
+                sights.see(game, message["ply"])
+            ply = message["ply"]
+
+
+async def play(
+    socket: ClientConnection, game: str, sights: Sights, every: float, seed: int, until: float
+) -> int:
+    """Play a game at random, a move every so many seconds; return how many moves were made."""
+    chance, made, state = Random(seed), 0, {}
+    due = time.perf_counter() + chance.uniform(0, every)
+    while time.perf_counter() < until:
+        mine = state and state["mover"] == state["side"] and not state["thinking"]
+        wait = max(0.0, due - time.perf_counter()) if mine else every
+        try:
+            message: dict[str, Any] = json.loads(await asyncio.wait_for(socket.recv(), wait))
+            if message["kind"] == "game":
+                if state and message["ply"] != state["ply"]:
+                    sights.see(game, message["ply"])
+                state = message
+                if state["result"]:
+                    break
+        except TimeoutError:
+            if mine:
+                move = chance.choice(state["board"]["legal"])
+                sights.sent[game, state["ply"] + 1] = time.perf_counter()
+                await socket.send(json.dumps({"do": "move", "move": move, "ply": state["ply"]}))
+                made += 1
+                due = time.perf_counter() + every
+    return made
+
+
+def resident(process: int) -> int:
+    """Return the memory of a process in bytes."""
+    text = Path(f"/proc/{process}/status").read_text()
+    found = re.search(r"VmRSS:\s+(\d+)", text)
+    assert found is not None
+    return int(found[1]) * 1024
+
+
+def begin(base: str, seconds: float) -> str:
+    data = json.dumps({"game": "chess", "level": 1350, "seconds": seconds}).encode()
+    request = urllib.request.Request(f"{base}/games", data)
+    with urllib.request.urlopen(request) as answer:
+        return str(json.load(answer)["id"])
+
+
+def first_page(base: str, game: str) -> tuple[float, int]:
+    """Return how long the first page takes, and how many bytes of script are in it."""
+    began, script = time.perf_counter(), 0
+    for path in FIRST_PAGE:
+        with urllib.request.urlopen(base + path.replace("GAME", game)) as answer:
+            size = len(answer.read())
+            script += size if path.endswith(".js") else 0
+    return time.perf_counter() - began, script
+
+
+async def measure(base: str, process: int, arguments: argparse.Namespace) -> dict[str, Any]:
+    sights = Sights()
+    games = [await asyncio.to_thread(begin, base, 0.1) for _ in range(arguments.players)]
+    address = base.replace("http", "ws")
+
+    async def join(game: str) -> ClientConnection:
+        return await connect(f"{address}/games/{game}/channel", compression=None, proxy=None)
+
+    players = [await join(game) for game in games]
+    until = time.perf_counter() + 5.0  # until every agent has begun
+    await asyncio.gather(
+        *(play(s, g, sights, 2.0, n, until) for n, (s, g) in enumerate(zip(players, games)))
+    )
+    before = resident(process)
+    looking = []
+    sockets = []
+    for number in range(arguments.watchers):
+        game = games[number % len(games)]
+        sockets.append(await join(game))
+        looking.append(asyncio.create_task(listen(sockets[-1], game, sights)))
+    await asyncio.sleep(1.0)
+    watching = resident(process) - before
+    for socket in players:
+        await socket.close()
+    players = [await join(game) for game in games]
+    sights.delays.clear()
+    until = time.perf_counter() + arguments.seconds
+    playing = [
+        asyncio.create_task(play(s, g, sights, arguments.every, n, until))
+        for n, (s, g) in enumerate(zip(players, games))
+    ]
+    await asyncio.sleep(arguments.seconds / 2)
+    page, script = await asyncio.to_thread(first_page, base, games[0])
+    made = sum(await asyncio.gather(*playing))
+    for socket in [*players, *sockets]:
+        await socket.close()
+    await asyncio.gather(*looking, return_exceptions=True)
+    delays = sorted(sights.delays)
+    return {
+        "moves": made,
+        "shown": len(delays),
+        "median_ms": 1000 * delays[len(delays) // 2],
+        "p99_ms": 1000 * delays[int(len(delays) * 0.99)],
+        "longest_ms": 1000 * delays[-1],
+        "late": sum(delay > 0.3 for delay in delays),
+        "kilobytes_a_watcher": watching / 1024 / max(arguments.watchers, 1),
+        "first_page_ms": 1000 * page,
+        "script_bytes": script,
+        "server_megabytes": resident(process) / (1 << 20),
+    }
+
+
+def main() -> None:
+    arguments = options()
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["web", "--no-browser", "--address", "127.0.0.1:0"]
+        limits = ["--sessions", "1000", "--sessions-of-address", "1000"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "kempelen.cli", *words, *limits,
+             "--games", f"{folder}/games.sqlite", "--log-format", "json"],
+            stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        try:
+            assert process.stderr is not None
+            base = json.loads(process.stderr.readline())["address"]
+            drain = subprocess.Popen(["cat"], stdin=process.stderr, stdout=subprocess.DEVNULL)
+            figures = asyncio.run(measure(base, process.pid, arguments))
+        finally:
+            process.terminate()
+            process.wait()
+            drain.wait()
+    lines = [f"{name}: {value:,.1f}" for name, value in figures.items()]
+    show(arguments, figures, lines)
+
+
+def options() -> argparse.Namespace:
+    made = parser(__doc__)
+    made.add_argument("--players", type=int, default=50)
+    made.add_argument("--watchers", type=int, default=200)
+    made.add_argument("--seconds", type=float, default=60.0, help="how long it is measured")
+    made.add_argument("--every", type=float, default=5.0, help="seconds between a player's moves")
+    return made.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""`kempelen web`: what the command is told, and how it runs and ends."""
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import ssl
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests import in_process
+from tests.protocols.server.credentials import Certified, Tokens, certified, tokens  # noqa: F401
+from tests.support import ROOT
+
+
+def refused(*arguments: object) -> str:
+    """Return what the command says that does not begin."""
+    ended = in_process.run("web", "--no-browser", *arguments)
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert "Traceback" not in ended.stderr
+    return ended.stderr
+
+
+def test_others_than_this_machine_need_tls_and_tokens(
+    tokens: Tokens,  # noqa: F811
+    certified: Certified,  # noqa: F811
+) -> None:
+    said = refused("--address", "0.0.0.0:0")
+    assert "others than this machine reach it, so it needs TLS" in said
+    assert "tokens (--tokens FILE)" in said
+    assert "TLS" in refused("--address", "0.0.0.0:0", "--tokens", tokens.path)
+    secure = ("--certificate", certified.certificate, "--key", certified.key)
+    assert "needs tokens" in refused("--address", "0.0.0.0:0", *secure)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--address", "nonsense"), "write HOST:PORT"),
+        (("--address", "tcp://127.0.0.1:1"), "write HOST:PORT"),
+        (("--certificate", "missing.pem"), "--certificate needs --key FILE"),
+        (("--tokens", "missing"), "tokens: missing: "),
+        (("--game", "nothing.py:Class"), "--game: "),
+        (("--engine", "Fish"), "--engine Fish: write NAME="),
+        (("--engine", "Fish=stockfish"), "write NAME=PROTOCOL COMMAND"),
+        (("--evaluation", "=x"), "--evaluation =x: write NAME="),
+        (("--games", "/dev/null/g.sqlite"), "--games FILE names another file"),
+        (("--sessions", "0"), "--sessions: "),
+    ],
+)
+def test_what_cannot_be_meant_is_told(
+    arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert said in refused("--address", "127.0.0.1:0", *arguments)
+
+
+def test_what_is_no_file_of_games_is_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("not a database\n" * 100)
+    assert "--games FILE names another file" in refused("--games", file)
+    assert file.read_text() == "not a database\n" * 100
+
+
+def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in ("starlette", "uvicorn"):
+        monkeypatch.setitem(sys.modules, package, None)
+        said = refused()
+        assert "pip install 'kempelen[web]'" in said
+        assert len(said.splitlines()) == 1
+        monkeypatch.undo()
+
+
+def test_it_serves_over_tls_and_ends_in_order(
+    tmp_path: Path,
+    certified: Certified,  # noqa: F811
+    tokens: Tokens,  # noqa: F811
+) -> None:
+    games = tmp_path / "games.sqlite"
+    secure = ("--certificate", certified.certificate, "--key", certified.key)
+    words = ["web", "--no-browser", "--address", "127.0.0.1:0", "--games", str(games)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kempelen.cli", *words, *secure, "--tokens", tokens.path,
+         "--log-format", "json"],
+        cwd=ROOT, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stderr is not None
+        told = json.loads(process.stderr.readline())
+        assert told["event"] == "listening"
+        base = re.sub(r"127\.0\.0\.1", "localhost", told["address"])
+        assert base.startswith("https://")
+        context: ssl.SSLContext = certified.client
+        with urllib.request.urlopen(f"{base}/health", context=context) as answer:
+            assert answer.read() == b"ok\n"
+        data = json.dumps({"token": tokens.alice}).encode()
+        request = urllib.request.Request(f"{base}/signin", data)
+        with urllib.request.urlopen(request, context=context) as answer:
+            assert "Secure" in answer.headers["Set-Cookie"]
+        process.send_signal(signal.SIGTERM)
+        rest = process.stderr.read()
+        assert process.wait(30) == 0
+        assert tokens.alice not in rest
+        assert json.loads(rest.splitlines()[-1])["event"] == "stopped"
+        assert os.stat(games).st_mode & 0o77 == 0
+        with sqlite3.connect(games) as kept:
+            assert kept.execute("SELECT name FROM visitors").fetchall() == [("alice",)]
+        kept.close()
+    finally:
+        process.kill()
+        process.wait()
+        if process.stderr is not None:
+            process.stderr.close()

@@ -1,0 +1,263 @@
+"""Games over a page's channel, against our own agent and programs that are offered."""
+
+import io
+import json
+import re
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess.pgn
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from tests.web.support import Served, serving
+from web.site import Offers
+
+OWN_GAME = '''
+class Count:
+    """Take one or two; who takes the last of five wins."""
+
+    turn = 0
+
+    def __init__(self):
+        self.left, self.taken = 5, []
+
+    def moves(self):
+        return [n for n in (1, 2) if n <= self.left]
+
+    def play(self, move):
+        self.left -= move
+        self.turn = 1 - self.turn
+        self.taken.append(move)
+
+    def undo(self):
+        self.left += self.taken.pop()
+        self.turn = 1 - self.turn
+
+    def outcome(self):
+        return None if self.left else (1 if self.turn else -1)
+
+    def key(self):
+        return self.left, self.turn
+
+    def text(self, move):
+        return f"take-{move}"
+
+    def __str__(self):
+        return f"<b>{self.left}</b> left"
+
+
+def evaluate(game):
+    return 0
+'''
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("play")
+    (folder / "count.py").write_text(OWN_GAME)
+    engine = shlex.join([sys.executable, "-m", "kempelen.cli"])
+    offers = Offers(
+        games=(f"{folder / 'count.py'}:Count",),
+        evaluations={"nothing": f"{folder / 'count.py'}:evaluate"},
+        engines={"Other": f"uci {engine} uci", "Broken": "uci /no/such/program"},
+    )
+    with serving(folder / "web.sqlite", offers=offers) as server:
+        yield server
+
+
+def test_a_game_to_its_end_and_its_record(served: Served) -> None:
+    game = served.begin(game="tic-tac-toe", seconds=0.05)
+    line = served.watch(game)
+    state = line.turn()
+    while not state["result"]:
+        state = line.play(state["board"]["legal"][0]["text"])
+    assert state["reason"] == "end of the game"
+    line.send(do="move", move="a1")
+    assert "the game is over" in line.hear("error")["text"]
+    line.close()
+    (listed,) = [each for each in json.loads(served.ask("GET", "/games")[2]) if each["id"] == game]
+    assert (listed["result"], listed["moves"]) == (state["result"], state["ply"])
+    status, headers, text = served.ask("GET", f"/games/{game}/record")
+    assert status == 200
+    assert headers["Content-Disposition"] == f'attachment; filename="kempelen-{game}.txt"'
+    assert "Black Visitor" in text
+    before = json.loads(served.ask("GET", f"/games/{game}/at/1")[2])
+    assert before["ply"] == 1
+    assert before["board"]["text"] == state["board"]["text"][:1]
+
+
+def test_chess_with_a_clock_taken_back_hinted_and_resigned(served: Served) -> None:
+    game = served.begin(game="chess", level=1350, base=60, increment=1)
+    line = served.watch(game)
+    state = line.turn()
+    assert state["names"] == ["Visitor", "Kempelen 1350"]
+    state = line.play("e4")  # as people write it
+    assert state["ply"] == 2
+    assert state["board"]["text"][0] == "e4"
+    assert 55 < state["clocks"][0] <= 61
+    line.send(do="hint")
+    hint = line.hear("hint")
+    assert hint["move"] in state["board"]["legal"]
+    line.send(do="draw")
+    line.hear("refused draw")
+    line.send(do="back")
+    while line.game["ply"]:
+        line.hear("game")
+    assert line.game["mover"] == 0
+    line.send(do="move", move="e2e5", ply=0)
+    assert "'e2e5' is no legal move" in line.hear("error")["text"]
+    line.send(do="move", move="e2e4", ply=7)
+    assert "another position" in line.hear("error")["text"]
+    line.turn()
+    line.play("d2d4")
+    line.send(do="resign")
+    while not line.game["result"]:
+        line.hear("game")
+    line.close()
+    assert (line.game["result"], line.game["reason"]) == ("0-1", "resignation")
+    pgn = chess.pgn.read_game(io.StringIO(served.ask("GET", f"/games/{game}/record")[2]))
+    assert pgn is not None
+    assert pgn.errors == []
+    assert pgn.headers["White"] == "Visitor"
+    assert pgn.headers["TimeControl"] == "60+1"
+    assert next(move.uci() for move in pgn.mainline_moves()) == "d2d4"
+
+
+def test_whoever_has_no_time_left_has_lost(served: Served) -> None:
+    line = served.watch(served.begin(game="chess", base=1))
+    line.turn()
+    state = line.hear("game")
+    assert (state["result"], state["reason"], state["clocks"][0]) == ("0-1", "time forfeit", 0)
+    line.close()
+
+
+def test_a_position_in_which_black_begins(served: Served) -> None:
+    fen = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 b - - 0 1"
+    line = served.watch(served.begin(game="chess", fen=fen, seconds=0.1))
+    state = line.turn()  # White is ours, so the opponent has moved
+    assert state["ply"] == 1
+    state = line.play("d1d8") if "d1d8" in state["board"]["legal"] else state
+    line.close()
+    assert state["ply"] >= 1
+
+
+def test_go_with_handicap_and_its_score(served: Served) -> None:
+    game = served.begin(
+        game="go", options={"size": 5, "komi": 0.5}, handicap=2, rules="japanese", seconds=0.05
+    )
+    line = served.watch(game)
+    state = line.turn()
+    assert len(state["board"]["handicap"]) == 2
+    assert state["ply"] == 1  # White has begun
+    for _ in range(60):
+        if state["result"]:
+            break
+        state = line.play("pass")
+    line.close()
+    assert state["result"] in ("1-0", "0-1")
+    text = served.ask("GET", f"/games/{game}/record")[2]
+    assert text.startswith("(;FF[4]")
+    assert "PW[Kempelen]" in text
+    assert "RU[Japanese]" in text
+    assert re.search(r"RE\[[BW]\+(R|[\d.]+)\]", text)
+
+
+def test_the_owner_s_game_and_evaluation(served: Served) -> None:
+    choices = json.loads(served.ask("GET", "/games/choices")[2])
+    (own,) = [name for name in choices["games"] if name.endswith(":Count")]
+    line = served.watch(served.begin(game=own, evaluation="nothing", algorithm="minimax"))
+    state = line.turn()
+    assert state["board"]["kind"] == "text"
+    assert state["board"]["position"] == "<b>5</b> left"
+    while not state["result"]:
+        state = line.play(state["board"]["legal"][0]["text"])
+    line.close()
+
+
+@pytest.mark.thorough
+def test_a_program_that_is_offered(served: Served) -> None:
+    line = served.watch(served.begin(game="chess", opponent="Other", seconds=0.1))
+    line.turn()
+    state = line.play("e2e4")
+    assert state["ply"] == 2
+    line.close()
+
+
+def test_an_opponent_that_cannot_play_is_told_of(served: Served) -> None:
+    line = served.watch(served.begin(game="chess", opponent="Broken", side="second"))
+    while not line.game.get("trouble"):
+        line.hear("game")
+    assert line.game["trouble"].startswith("Broken: ")
+    line.send(do="again")
+    line.hear("game")
+    line.send(do="resign")
+    while not line.game["result"]:
+        line.hear("game")
+    line.close()
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["nonsense", "[]", '{"do": 1}', '{"do": "move"}', '{"do": "move", "move": []}', "[" * 60_000],
+)
+def test_nonsense_in_a_channel_is_answered(served: Served, message: str) -> None:
+    line = served.watch(served.begin(game="nim"))
+    line.hear("game")
+    line.socket.send(message)
+    assert line.hear("error")["text"]
+    line.close()
+
+
+def test_there_is_no_such_game(served: Served) -> None:
+    with pytest.raises(ConnectionClosed, match="there is no such game"):
+        served.watch("unknown").hear("welcome")
+    assert served.ask("GET", "/games/unknown/record")[0] == 404
+    assert served.ask("GET", "/games/unknown/at/0")[0] == 404
+
+
+def test_all_who_look_on_see_a_move(served: Served) -> None:
+    game = served.begin(game="othello", seconds=0.05)
+    player, watcher = served.watch(game), served.watch(game)
+    player.turn()
+    watcher.turn()
+    player.play("d3")
+    while not watcher.game["ply"]:
+        watcher.hear("game")
+    assert watcher.game["board"]["text"][0] == "d3"
+    player.close()
+    watcher.close()
+
+
+def test_a_server_that_begins_again_goes_on_with_the_game(tmp_path: Path) -> None:
+    """Also where it ended while the opponent was thinking: he moves when the page comes again."""
+    store = tmp_path / "web.sqlite"
+    with serving(store) as first:
+        game = first.begin(game="backgammon", seconds=0.05)
+        line = first.watch(game)
+        state = line.turn()
+        state = line.play(state["board"]["legal"][0]["text"])
+        slow = first.begin(game="othello", seconds=60)
+        thinking = first.watch(slow)
+        thinking.hear("game")
+        thinking.send(do="move", move="d3", ply=0)
+        while thinking.hear("game")["ply"] != 1:
+            pass
+        first.site.store.change(
+            "UPDATE played SET setup = replace(setup, '60.0', '0.05') WHERE id = ?", slow
+        )
+    began = time.monotonic()
+    with serving(store) as second:
+        line = second.watch(game)
+        again = line.turn()
+        assert again["board"] == state["board"]
+        state = line.play(again["board"]["legal"][0]["text"])
+        assert state["ply"] > again["ply"]
+        thinking = second.watch(slow)
+        assert thinking.turn()["ply"] == 2
+        line.close()
+        thinking.close()
+    assert time.monotonic() - began < 30

@@ -1,0 +1,110 @@
+"""What a form asks for is checked before anything is played."""
+
+from typing import Any
+
+import pytest
+
+from agent.games import catalogue
+from web.play.boards import at_ply, grid_of, table_of
+from web.play.setup import LEVELS, SetupError, choices, games, read_setup
+from web.site import Offers
+
+OFFERS = Offers(
+    evaluations={"mine": "/home/me/mine.py:evaluate"},
+    engines={"Fish": "uci stockfish", "Stones": "gtp gnugo --mode gtp"},
+)
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"game": "no-game"}, "game: one of"),
+        ({"game": "/etc/passwd:Class"}, "game: one of"),
+        ({"level": 99999}, "level: a number from 1350"),
+        ({"level": "1600"}, "level: a number"),
+        ({"level": True}, "level: a number"),
+        ({"fen": "nonsense"}, "position: "),
+        ({"fen": "8/8/8/8/8/8/8/8 w - - 0 1"}, "position: it cannot come up"),
+        ({"fen": "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"}, "position: the game is over"),
+        ({"fen": 7}, "fen: a text"),
+        ({"evaluation": "/home/me/mine.py:evaluate"}, "evaluation: one of"),
+        ({"algorithm": "alpha-beta"}, "algorithm: one of"),
+        ({"opponent": "Stones"}, "opponent: one of"),
+        ({"base": 1e9}, "base: a number"),
+        ({"seconds": float("nan")}, "seconds: a number"),
+        ({"game": "go", "options": {"size": 10**9}}, "size: a number from 2 to 19"),
+        ({"game": "go", "handicap": 40}, "handicap: a number from 0 to 9"),
+        ({"game": "go", "rules": "own"}, "rules: one of"),
+        ({"game": "othello", "options": {"size": 5}}, "game othello"),
+        ({"game": "othello", "options": {"state": "x"}}, "options: othello has none"),
+        ({"game": "othello", "options": []}, "options: an object"),
+        ({"game": "nim", "options": {"misere": 1}}, "misere: true or false"),
+    ],
+)
+def test_what_cannot_be_played_is_told(form: dict[str, Any], said: str) -> None:
+    with pytest.raises(SetupError, match="^" + said):
+        read_setup(form, OFFERS)
+
+
+def test_what_the_owner_offers_is_chosen_by_its_name() -> None:
+    setup = read_setup({"opponent": "Fish", "evaluation": "mine", "side": "second"}, OFFERS)
+    assert (setup.opponent, setup.evaluation, setup.side) == ("Fish", "mine", 1)
+    assert setup.opponent_name == "Fish (mine)"
+    told = choices(OFFERS)
+    assert told["evaluations"] == ["mine"]
+    assert "/home/me" not in str(told)
+    assert "stockfish" not in str(told)
+
+
+def test_levels_go_upwards() -> None:
+    elos = [elo for elo in LEVELS.values() if elo is not None]
+    assert elos == sorted(elos)
+    assert list(LEVELS.values())[-1] is None
+
+
+def test_chess960_begins_anywhere() -> None:
+    starts = {read_setup({"chess960": True}, OFFERS).fen for _ in range(8)}
+    assert len(starts) > 1
+
+
+@pytest.mark.parametrize("game", [name for name in games(Offers()) if name != "chess"])
+def test_every_game_is_replayed_from_its_record(game: str) -> None:
+    """Chance included: the record has its events."""
+    setup = read_setup({"game": game}, Offers())
+    board = table_of(setup)
+    for ply in range(12):
+        legal = board.legal()
+        if not legal:
+            break
+        board.play(legal[7 * ply % len(legal)])
+    again = at_ply(setup, board.moves)
+    assert again.view() == board.view()
+    assert again.movers == board.movers
+    assert again.mover == board.mover
+    while board.moves:
+        board.undo()
+    assert board.view()["position" if "position" in board.view() else "rows"]
+
+
+@pytest.mark.parametrize("game", ["othello", "tic-tac-toe", "checkers", "connect-four"])
+def test_every_move_of_a_game_on_squares_is_made_by_cells(game: str) -> None:
+    board = table_of(read_setup({"game": game}, Offers()))
+    for ply in range(20):
+        view = board.view()
+        assert view["kind"] == "grid"
+        paths = [str(move["path"]) for move in view["legal"] if move["text"] != "pass"]
+        assert all(path != "[]" for path in paths)
+        assert len(set(paths)) == len(paths)
+        for move in view["legal"]:
+            for row, column in move["path"]:
+                assert view["rows"][row][column]
+        legal = board.legal()
+        if not legal:
+            break
+        board.play(legal[5 * ply % len(legal)])
+
+
+def test_text_that_is_no_board_is_shown_as_it_is() -> None:
+    assert grid_of(str(catalogue.new_game("backgammon"))) == []
+    assert grid_of("0:0, player 0 has 0") == []
+    assert grid_of(". X\nO .\n1 2") == [".X", "O."]
