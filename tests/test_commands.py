@@ -319,6 +319,8 @@ ELSEWHERE = {
         "tests/kempelen/test_provide.py::test_it_provides_until_it_is_told_to_stop"
     ),
     "kempelen analyse": "tests/kempelen/test_analyse.py",
+    "kempelen web --watch run.sqlite": "tests/kempelen/test_web_watching.py",
+    "kempelen web --mqtt mqtt://HOST": "tests/kempelen/test_web_watching.py",
     "kempelen data": "tests/kempelen/test_data.py",
     "kempelen data rescore": "tests/training/test_rescoring.py",
     "kempelen data rescore positions.bin -o rescored.bin --engine stockfish --nodes 400": (

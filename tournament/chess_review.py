@@ -31,6 +31,7 @@ from tournament.judgement import (
     loss_of,
     tallies_of,
     view_of,
+    with_hindsight,
 )
 from tournament.records import read_tag_value
 from tournament.suite import Solver
@@ -212,7 +213,7 @@ def _board_at(score: ChessScore, ply: int) -> chess.Board:
 def review_chess(score: ChessScore, known: AssessmentFile) -> GameReview:
     """Return a game as far as it has been judged."""
     headers = score.game.headers
-    said = [known.get(known.key(score.position(ply))) for ply in range(len(score.moves) + 1)]
+    said = _said(score, known)
     board = score.game.board()
     start = view_of(said[0], int(not board.turn)).get("expected")
     moves = []
@@ -251,6 +252,13 @@ def review_chess(score: ChessScore, known: AssessmentFile) -> GameReview:
     )
 
 
+def _said(score: ChessScore, known: AssessmentFile) -> list[Assessment | None]:
+    """Return what is known of the positions of a game."""
+    said = [known.get(known.key(score.position(ply))) for ply in range(len(score.moves) + 1)]
+    begins = int(not score.game.turn())
+    return with_hindsight(said, score.moves, [(begins + ply) % 2 for ply in range(len(said))])
+
+
 def _san(board: chess.Board, line: Sequence[str]) -> Iterator[str]:
     """Yield a line's moves for people, as far as they are legal: they are an engine's words."""
     board = board.copy(stack=False)
@@ -272,10 +280,9 @@ def annotated_pgn(score: ChessScore, known: AssessmentFile, annotator: str) -> s
     review = review_chess(score, known)
     if review.moves:
         game.headers["Annotator"] = annotator
-    nodes = list(game.mainline())
+    nodes, said = list(game.mainline()), _said(score, known)
     for ply, (node, move) in enumerate(zip(nodes, review.moves, strict=True)):
-        before = known.get(known.key(score.position(ply)))
-        after = known.get(known.key(score.position(ply + 1)))
+        before, after = said[ply], said[ply + 1]
         if after is not None:
             node.set_eval(_pov(after, node.turn()), after.depth or None)
         if move.loss is None or before is None:

@@ -28,6 +28,7 @@ from tournament.judgement import (
     score_words,
     tallies_of,
     view_of,
+    with_hindsight,
 )
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError
@@ -219,7 +220,12 @@ def _assessment(answer: dict[str, Any], mover: int) -> Assessment:
 
 def review_go(score: GoScore, known: AssessmentFile) -> GameReview:
     """Return a game as far as it has been judged."""
-    said = [known.get(known.key(score.position(ply))) for ply in range(len(score.moves) + 1)]
+    plies = range(len(score.moves) + 1)
+    said = with_hindsight(
+        [known.get(known.key(score.position(ply))) for ply in plies],
+        [vertex for _, vertex in score.moves],
+        [score.mover(ply) for ply in plies],
+    )
     moves = []
     for ply, (player, vertex) in enumerate(score.moves):
         before, after = said[ply], said[ply + 1]

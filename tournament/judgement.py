@@ -8,7 +8,7 @@ where the game is open, and nothing where it is decided.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from agent.limits import Cp, Mate, Score
@@ -133,6 +133,39 @@ def loss_of(before: Assessment, after: Assessment, move: str, same_mover: bool) 
         return 0.0
     left = after.expected if same_mover else 1 - after.expected
     return max(0.0, round(before.expected - left, 4))
+
+
+def with_hindsight(
+    said: Sequence[Assessment | None], moves: Sequence[str], movers: Sequence[int]
+) -> list[Assessment | None]:
+    """Return what is said of positions, with what the game's own moves have shown.
+
+    Where the move that was played turns out clearly better than all that the search saw, as a
+    mate does that a short search overlooks, the position was worth that; so the blame falls on
+    the move before. movers: who is to move in each position. Less than an inaccuracy is noise.
+    """
+    wiser = list(said)
+    for ply in range(len(moves) - 1, -1, -1):
+        before, after = wiser[ply], wiser[ply + 1]
+        if before is None or after is None:
+            continue
+        same = movers[ply] == movers[ply + 1]
+        left = after.expected if same else 1 - after.expected
+        if left - before.expected < THRESHOLDS[-1][0]:
+            continue
+        sign = 1 if same else -1
+        mate = None if after.mate is None else sign * after.mate
+        if after.mate is not None and after.mate <= 0 and not same:
+            mate = 1 - after.mate
+        wiser[ply] = replace(
+            before,
+            expected=left,
+            cp=None if after.cp is None else sign * after.cp,
+            mate=mate,
+            lead=None if after.lead is None else sign * after.lead,
+            line=(moves[ply], *after.line),
+        )
+    return wiser
 
 
 def grade_of(loss: float | None) -> Grade:

@@ -13,6 +13,7 @@ from tournament.judgement import (
     loss_of,
     tallies_of,
     view_of,
+    with_hindsight,
 )
 
 
@@ -52,6 +53,20 @@ def test_the_first_players_view():
     assert view_of(said, 1) == {"expected": 1.0, "cp": None, "mate": 2, "lead": None}
     assert view_of(Assessment(0.3, lead=-4.5), 0)["lead"] == -4.5
     assert view_of(None, 0) == {}
+
+
+def test_a_mate_that_only_the_game_showed_blames_the_move_before():
+    quiet = assessment_of(Cp(0), ("x",), 9, 100)
+    said = [quiet, quiet, assessment_of(Mate(-2), (), 9, 100)]
+    start, before, after = with_hindsight(said, ("blunders", "sees"), (1, 0, 1))
+    assert (before.expected, before.mate, before.line) == (1.0, 3, ("sees",))
+    assert (start, after) == (quiet, said[2])
+    assert loss_of(start, before, "blunders", same_mover=False) == 0.5
+    noise = [quiet, Assessment(0.46)]
+    assert with_hindsight(noise, ("y",), (0, 1)) == noise
+    assert with_hindsight([quiet, None], ("y",), (0, 1)) == [quiet, None]
+    won = with_hindsight([quiet, Assessment(0.9, lead=9.0)], ("pass",), (0, 0))
+    assert won[0].lead == 9.0
 
 
 def test_tallies_leave_out_what_is_not_judged():

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import axe_core_python
 import pytest
 
-from tests.browser import Browser, started
 from tests.tournament.support import play, settings
 from tests.web.support import Served, serving
 from tournament.adjudication import Adjudication
@@ -19,6 +17,10 @@ from tournament.settings import SprtSettings
 from tournament.spectators import LedgerSpectator
 from tournament.time_control import TimeControl
 from web.site import Offers
+
+pytest.importorskip("selenium")
+
+from tests.browser import Browser, started
 
 pytestmark = pytest.mark.thorough
 
@@ -31,7 +33,6 @@ PGN = f"""[Event "{SCRIPT}"]
 1. e4 {{{SCRIPT}}} e5 2. Nf3 d6 3. Bc4 Bg4 4. Nc3 g6 5. Nxe5 Bxd1 6. Bxf7+ Ke7 7. Nd5# 1-0
 """
 SGF = f"(;GM[1]SZ[5]KM[0.5]PB[{IMAGE}]PW[W]C[{SCRIPT}];B[cc];W[bb];B[];W[dd])"
-AXE = Path(axe_core_python.__file__).with_name("axe.min.js")
 
 
 def player(name: str) -> EngineSettings:
@@ -87,7 +88,10 @@ def check(browser: Browser) -> None:
     """Nothing is complained of, nothing ran that was text, and who cannot see can read the page."""
     assert browser.complaints() == []
     assert browser.run("return window.hurt") is None
-    browser.run(AXE.read_text(encoding="utf-8"))
+    import axe_core_python
+
+    axe = Path(axe_core_python.__file__).with_name("axe.min.js")
+    browser.run(axe.read_text(encoding="utf-8"))
     found = browser.driver.execute_async_script(
         "const done = arguments[0]; axe.run().then((found) => done(found.violations"
         ".filter((each) => ['serious', 'critical'].includes(each.impact))"

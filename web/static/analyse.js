@@ -29,7 +29,9 @@ const searching = element("p", { class: "faint" });
 const moves = element("div", { class: "moves", tabindex: "0", role: "group", "aria-label": say("moves") });
 const comment = element("p", { class: "comment", tabindex: "0", role: "note", "aria-label": say("comment") });
 const graph = element("div", {});
-const tallies = element("div", { class: "wide" });
+const tallies = element("div", {
+  class: "wide", tabindex: "0", role: "region", "aria-label": say("counts"), hidden: true,
+});
 const progress = element("progress", { max: 1, value: 0, "aria-label": say("judging"), hidden: true });
 const source = element("textarea", { id: "source", spellcheck: "false" });
 const file = element("input", { id: "file", type: "file", accept: ".pgn,.sgf,.fen,.txt" });
@@ -143,6 +145,7 @@ function explained(judged) {
 function drawCourse() {
   graph.replaceChildren();
   tallies.replaceChildren();
+  tallies.hidden = !review;
   if (!review) return;
   const bad = review.moves.filter((move) => move.grade).length;
   graph.append(course(study.game, review.start, review.moves, at,
