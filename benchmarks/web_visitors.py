@@ -42,6 +42,7 @@ class Sights:
         self.delays: list[float] = []
 
     def see(self, game: str, ply: int) -> None:
+        """Take note that somebody sees a position."""
         now = time.perf_counter()
         began = self.sent.setdefault((game, ply), now)
         self.delays.append(now - began)
@@ -94,6 +95,7 @@ def resident(process: int) -> int:
 
 
 def begin(base: str, seconds: float) -> str:
+    """Begin a game and return its name."""
     data = json.dumps({"game": "chess", "level": 1350, "seconds": seconds}).encode()
     request = urllib.request.Request(f"{base}/games", data)
     with urllib.request.urlopen(request) as answer:
@@ -111,6 +113,7 @@ def first_page(base: str, game: str) -> tuple[float, int]:
 
 
 async def measure(base: str, process: int, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Let all play and look on, and return the figures."""
     sights = Sights()
     games = [await asyncio.to_thread(begin, base, 0.1) for _ in range(arguments.players)]
     address = base.replace("http", "ws")
@@ -121,7 +124,10 @@ async def measure(base: str, process: int, arguments: argparse.Namespace) -> dic
     players = [await join(game) for game in games]
     until = time.perf_counter() + 5.0  # until every agent has begun
     await asyncio.gather(
-        *(play(s, g, sights, 2.0, n, until) for n, (s, g) in enumerate(zip(players, games)))
+        *(
+            play(s, g, sights, 2.0, n, until)
+            for n, (s, g) in enumerate(zip(players, games, strict=True))
+        )
     )
     before = resident(process)
     looking = []
@@ -139,7 +145,7 @@ async def measure(base: str, process: int, arguments: argparse.Namespace) -> dic
     until = time.perf_counter() + arguments.seconds
     playing = [
         asyncio.create_task(play(s, g, sights, arguments.every, n, until))
-        for n, (s, g) in enumerate(zip(players, games))
+        for n, (s, g) in enumerate(zip(players, games, strict=True))
     ]
     await asyncio.sleep(arguments.seconds / 2)
     page, script = await asyncio.to_thread(first_page, base, games[0])
@@ -163,6 +169,7 @@ async def measure(base: str, process: int, arguments: argparse.Namespace) -> dic
 
 
 def main() -> None:
+    """Measure and show."""
     arguments = options()
     with tempfile.TemporaryDirectory() as folder:
         words = ["web", "--no-browser", "--address", "127.0.0.1:0"]
@@ -181,11 +188,12 @@ def main() -> None:
             process.terminate()
             process.wait()
             drain.wait()
-    lines = [f"{name}: {value:,.1f}" for name, value in figures.items()]
-    show(arguments, figures, lines)
+    title = f"{arguments.players} players and {arguments.watchers} watchers of one server"
+    show(title, ("figure", "value"), list(figures.items()), arguments.json)
 
 
 def options() -> argparse.Namespace:
+    """Read the command line."""
     made = parser(__doc__)
     made.add_argument("--players", type=int, default=50)
     made.add_argument("--watchers", type=int, default=200)

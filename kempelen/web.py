@@ -60,6 +60,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--engine", action="append", default=[], metavar="NAME=PROTOCOL COMMAND",
         help="one more opponent: uci, gtp or xboard and a command line; may be repeated",
     )  # fmt: skip
+    offers.add_argument(
+        "--lessons", type=Path, metavar="FOLDER", help="with pages of the lab, to learn from"
+    )
     safety = parser.add_argument_group("who may use it")
     safety.add_argument("--tokens", metavar="FILE", help="of hashed tokens, of which one is needed")
     safety.add_argument(
@@ -203,6 +206,8 @@ def _offers(arguments: argparse.Namespace, spectators: Watched) -> Offers:
             catalogue.find(game).new()
         except catalogue.GameError as error:
             raise SettingsError(f"--game: {error}") from None
+    if arguments.lessons is not None and not arguments.lessons.is_dir():
+        raise SettingsError(f"--lessons {arguments.lessons}: there is no such folder")
     evaluations = dict(_named("--evaluation", text) for text in arguments.evaluation)
     engines = dict(_named("--engine", text) for text in arguments.engine)
     for name, text in engines.items():
@@ -215,7 +220,7 @@ def _offers(arguments: argparse.Namespace, spectators: Watched) -> Offers:
                 f"--engine {name}: write NAME=PROTOCOL COMMAND, with a protocol of "
                 f"{', '.join(PROTOCOLS)}"
             )
-    return Offers(tuple(arguments.game), evaluations, engines, spectators)
+    return Offers(tuple(arguments.game), evaluations, engines, arguments.lessons, spectators)
 
 
 def _named(flag: str, text: str) -> tuple[str, str]:

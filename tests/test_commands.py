@@ -46,6 +46,8 @@ HERE: dict[str, dict[str, str]] = {
     "kempelen lab --help": {},
     "kempelen listen --help": {},
     "kempelen listen --new-token alice --tokens tokens": {},
+    "kempelen web --help": {},
+    "kempelen web --new-token alice --tokens tokens": {},
     "kempelen sprt 13 37 50 25 3 --elo1 4": {},
     "kempelen ratings games.pgn": {},
     "kempelen tournament cup.yaml": {},
@@ -276,6 +278,13 @@ ELSEWHERE = {
     "kempelen listen --address tls://0.0.0.0:7117 --address wss://0.0.0.0:7118 --certificate "
     "certificate.pem --key key.pem --tokens tokens": (
         "tests/kempelen/test_listen.py::test_the_file_of_the_page"
+    ),
+    "kempelen web": "tests/web/test_pages_in_a_browser.py::test_a_server_killed_in_a_game",
+    "kempelen web --address 0.0.0.0:7118 --certificate certificate.pem --key key.pem "
+    "--tokens tokens": "tests/kempelen/test_web.py::test_it_serves_over_tls_and_ends_in_order",
+    'kempelen web --game my_game.py:MyGame --evaluation "mine=my_eval.py:evaluate" '
+    '--engine "Fish=uci stockfish"': (
+        "tests/web/test_playing.py::test_the_owner_s_game_and_evaluation"
     ),
     "kempelen serve --name go1 --game go --mqtt ...": BOTS,
     "dask scheduler": "tests/dask_cluster.py::Dask",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from agent.machine import usable_cores
 from agent.memory_budget import MemoryBudget
@@ -26,12 +27,14 @@ class Offers:
 
     games: more games than the catalogue's, as it finds them. evaluations and engines: by a name,
     evaluations FILE.py:function, engines a command line with its protocol before it, such as
-    `uci stockfish`. spectators: gives the tournaments that are watched, which may grow.
+    `uci stockfish`. lessons: a folder with pages of the lab. spectators: gives the tournaments that
+    are watched, which may grow.
     """
 
     games: tuple[str, ...] = ()
     evaluations: Mapping[str, str] = field(default_factory=dict)
     engines: Mapping[str, str] = field(default_factory=dict)
+    lessons: Path | None = None
     spectators: Callable[[], Sequence[Spectator]] = tuple
 
 

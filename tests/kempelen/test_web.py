@@ -51,6 +51,7 @@ def test_others_than_this_machine_need_tls_and_tokens(
         (("--engine", "Fish=stockfish"), "write NAME=PROTOCOL COMMAND"),
         (("--evaluation", "=x"), "--evaluation =x: write NAME="),
         (("--games", "/dev/null/g.sqlite"), "--games FILE names another file"),
+        (("--lessons", "nowhere"), "--lessons nowhere: there is no such folder"),
         (("--sessions", "0"), "--sessions: "),
     ],
 )

@@ -96,7 +96,10 @@ export async function showGame(main, id, say) {
     if (message.ply !== state.ply) return;
     status.textContent = say("hint is", { move: message.text });
     if (chess) chess.hint(message.move);
-    else if (state.board.kind === "grid") {
+    else if (state.board.kind === "go") {
+      hinted = message.move;
+      draw(state.board, myTurn());
+    } else if (state.board.kind === "grid") {
       hinted = state.board.legal.find((each) => each.text === message.move)?.path ?? null;
       draw(state.board, myTurn());
     }
@@ -132,7 +135,7 @@ export async function showGame(main, id, say) {
       }
       chess.show(view, own ? colour(state.side) : "", mine ? colour(state.side) : "white");
     } else if (view.kind === "go") {
-      goBoard(holder, view, own, say, play);
+      goBoard(holder, view, own, say, play, hinted);
     } else if (view.kind === "grid") {
       squareBoard(holder, view, own, say, play, hinted);
     } else {

@@ -90,7 +90,7 @@ function replace(holder, svg) {
 }
 
 /** Draw a position of Go. */
-export function goBoard(holder, view, own, say, play) {
+export function goBoard(holder, view, own, say, play, hinted) {
   const size = view.size;
   const svg = drawing(size, size, say("board"), 7);
   svg.classList.add("go");
@@ -125,6 +125,9 @@ export function goBoard(holder, view, own, say, play) {
       }
       svg.append(drawn);
     } else if (legal.has(name)) {
+      if (hinted && hinted.toUpperCase() === name) {
+        svg.append(shape("circle", { class: "hint", cx: column * CELL + 5, cy: row * CELL + 5, r: 3 }));
+      }
       button(svg, row, column, name, () => play(name));
     }
   }));

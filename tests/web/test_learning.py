@@ -1,0 +1,52 @@
+"""Pages of the lab are shown in a box of their own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.web.support import serving
+from web.site import Offers
+
+PAGE = "<title>Alpha &amp; beta</title><script>document.title = 'drawn ' + origin</script>"
+
+
+def test_pages_of_the_folder_and_of_no_other(tmp_path: Path) -> None:
+    folder = tmp_path / "lessons"
+    folder.mkdir()
+    (folder / "steps.html").write_text(PAGE)
+    (folder / "notes.txt").write_text("secret")
+    (tmp_path / "other.html").write_text("secret")
+    (folder / "odd name.html").write_text("secret")
+    with serving(tmp_path / "web.sqlite", offers=Offers(lessons=folder)) as served:
+        listed = json.loads(served.ask("GET", "/lessons")[2])
+        assert listed == [{"name": "steps.html", "title": "Alpha & beta"}]
+        status, headers, text = served.ask("GET", "/lessons/steps.html")
+        assert (status, text) == (200, PAGE)
+        (policy,) = headers.get_all("Content-Security-Policy") or ()
+        assert policy.startswith("sandbox allow-scripts; default-src 'none'")
+        assert "allow-same-origin" not in policy
+        for name in ("notes.txt", "..%2fother.html", "odd%20name.html", "missing.html", ".html"):
+            assert served.ask("GET", f"/lessons/{name}")[0] == 404
+
+
+def test_without_a_folder_there_are_none(tmp_path: Path) -> None:
+    with serving(tmp_path / "web.sqlite") as served:
+        assert served.ask("GET", "/lessons")[2] == "[]"
+        assert served.ask("GET", "/lessons/steps.html")[0] == 404
+        assert "/static/learn.js" in served.ask("GET", "/learn")[2]
+
+
+@pytest.mark.thorough
+def test_its_scripts_run_with_nobody_s_origin(tmp_path: Path) -> None:
+    from tests.browser import started
+
+    (tmp_path / "steps.html").write_text(PAGE)
+    offers = Offers(lessons=tmp_path)
+    with serving(tmp_path / "web.sqlite", offers=offers) as served, started(tmp_path) as browser:
+        browser.open(f"{served.base}/learn")
+        browser.wait("return document.querySelector('main li a')")
+        browser.find("main li a").click()
+        assert browser.wait("return document.title.startsWith('drawn') && document.title") == (
+            "drawn null"
+        )

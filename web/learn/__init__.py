@@ -1,0 +1,1 @@
+"""The page to learn on: pages of the lab, exported into a folder."""

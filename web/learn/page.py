@@ -1,0 +1,98 @@
+"""The page to learn on: what the lab has exported, each page in a box of its own.
+
+Such a page has its scripts inside. It is served with a policy that gives it an origin of nobody's,
+without cookies, without the server, without a network: whatever it does, it does to itself alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from html import unescape
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from agent.border.files import read_bytes
+from agent.border.plain_text import plain
+from web.site import Site
+
+LARGEST = 16 << 20
+MOST_LISTED = 200
+POLICY = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'self'"
+)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\.html")
+_TITLE = re.compile(r"<title>([^<]*)</title>", re.IGNORECASE)
+
+
+class LearnPage:
+    """Lists the pages of the owner's folder, and serves them."""
+
+    name = "learn"
+    shells = ("/learn",)
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._folder = site.offers.lessons
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return what else is answered."""
+        return Route("/lessons", self._list), Route("/lessons/{name}", self._lesson)
+
+    async def start(self) -> None:
+        """Begin nothing."""
+
+    async def stop(self) -> None:
+        """End nothing."""
+
+    async def _list(self, request: Request) -> Response:
+        self._expect_visitor(request)
+        return JSONResponse(await asyncio.to_thread(self._found))
+
+    async def _lesson(self, request: Request) -> Response:
+        self._expect_visitor(request)
+        name = request.path_params["name"]
+        if self._folder is None or not _NAME.fullmatch(name):
+            raise HTTPException(404, "there is no such page")
+        try:
+            data = await asyncio.to_thread(read_bytes, self._folder / name, LARGEST)
+        except (OSError, ValueError):
+            raise HTTPException(404, "there is no such page") from None
+        # A page in a sandbox cannot be the opener of others: no policy may ask for that.
+        headers = {
+            "Content-Security-Policy": POLICY,
+            "Cross-Origin-Opener-Policy": "unsafe-none",
+        }
+        return HTMLResponse(data, headers=headers)
+
+    def _found(self) -> list[dict[str, str]]:
+        """Return the pages of the folder, with their titles."""
+        if self._folder is None:
+            return []
+        names = sorted(path.name for path in self._folder.glob("*.html"))
+        known = [name for name in names if _NAME.fullmatch(name)][:MOST_LISTED]
+        return [{"name": name, "title": _title(self._folder / name)} for name in known]
+
+    def _expect_visitor(self, request: Request) -> None:
+        if not self._site.owner(request.cookies):
+            raise HTTPException(401, "sign in with your token")
+
+
+def _title(path: Path) -> str:
+    """Return what a page is called; its file's name if it does not say."""
+    try:
+        match = _TITLE.search(read_bytes(path, LARGEST).decode(errors="replace"))
+    except (OSError, ValueError):
+        match = None
+    return plain(unescape(match[1])) if match else path.stem
+
+
+def make(site: Site) -> LearnPage:
+    """Return the page."""
+    return LearnPage(site)
