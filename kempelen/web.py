@@ -9,6 +9,7 @@ import os
 import shlex
 import signal
 import sys
+import threading
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -101,7 +102,14 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     except (KeyboardInterrupt, asyncio.CancelledError):
         pass
-    return 0 if interruption.number == signal.SIGTERM else interruption.status
+    status = 0 if interruption.number == signal.SIGTERM else interruption.status
+    if any(
+        not each.daemon for each in threading.enumerate() if each is not threading.main_thread()
+    ):
+        # A thread is in a user's evaluation or a compiler, which cannot be cut short.
+        sys.stderr.flush()
+        os._exit(status)
+    return status
 
 
 def _settings(arguments: argparse.Namespace) -> ListenSettings:
@@ -180,9 +188,6 @@ async def _serve(
         finally:
             await server.close()
             log.note("stopped")
-    if not site.threads_ended:
-        sys.stderr.flush()
-        os._exit(0 if interruption.number == signal.SIGTERM else interruption.status)
 
 
 def _shown(address: Address) -> str:

@@ -244,6 +244,7 @@ ELSEWHERE = {
     "pip install 'kempelen[cluster]'": EXTRAS,
     "pip install 'kempelen[lab]'": EXTRAS,
     "pip install 'kempelen[train]'": EXTRAS,
+    "pip install 'kempelen[web]'": EXTRAS,
     "cutechess-cli -engine cmd=/path/to/kempelen arg=uci proto=uci -engine cmd=stockfish proto=uci "
     "-each tc=10+0.1": "tests/kempelen/test_games.py::test_as_match_runners_talk",
     "cutechess-cli -engine cmd=/path/to/kempelen arg=xboard proto=xboard -engine cmd=stockfish "

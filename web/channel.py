@@ -8,6 +8,7 @@ itself, and is told all as it then stands.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,6 +16,7 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from agent.border.user_code import describe
 from protocols.server.door import NOBODY, Guest, RefusedError
 from protocols.server.limits import Bucket
 from protocols.server.outbox import Outbox
@@ -138,6 +140,10 @@ async def open_channel(
     site.log.note("began", session=number, name=owner, peer=f"{host}:{port}")
     try:
         await serve(Channel(socket, site, owner))
+    except Exception as error:  # noqa: BLE001 - one channel is not all
+        site.log.note("failed", session=number, error=describe(error))
+        with contextlib.suppress(RuntimeError):
+            await socket.close(AGAIN, "the server failed; its log says how")
     finally:
         guest.leave()
         site.metrics.count("sessions_ended", "closed")

@@ -76,7 +76,7 @@ class Site:
         self.turns = Turns(usable_cores())
         self.budget = MemoryBudget(limits.hash_in_all)
         self.ending = False
-        self.threads_ended = True
+        self.opponents = 0  # that play against visitors now
         self.numbers = itertools.count(1)
 
     def owner(self, cookies: Mapping[str, str]) -> str:
@@ -94,6 +94,7 @@ class Site:
         return self.metrics.text(
             {
                 "sessions": ("Sessions that are served now.", self.door.sessions),
+                "opponents": ("Agents that play against visitors now.", self.opponents),
                 "searches": ("Searches that go on now.", searching),
                 "waiting_searches": ("Searches that wait for their turn.", waiting),
                 "free_hash_megabytes": ("Megabytes of hash that no session has.", self.budget.free),

@@ -72,6 +72,10 @@ class Archive:
         rows = self._store.rows(f"SELECT {_COLUMNS} FROM played WHERE id = ?", game)
         return _read(rows[0]) if rows else None
 
+    def count(self, owner: str) -> int:
+        """Return how many games of a visitor are kept."""
+        return int(self._store.rows("SELECT count(*) FROM played WHERE owner = ?", owner)[0][0])
+
     def of(self, owner: str) -> list[KeptGame]:
         """Return a visitor's games, the latest first."""
         rows = self._store.rows(

@@ -22,6 +22,8 @@ from web.site import Site
 
 # So many games are in memory; those at which nobody looks leave it first.
 MOST_SITTINGS = 1000
+# So many games of one visitor are kept.
+MOST_KEPT = 20_000
 
 
 class PlayPage:
@@ -81,6 +83,8 @@ class PlayPage:
             form = None
         if not isinstance(form, dict):
             return JSONResponse({"error": "an object of JSON is expected"}, 400)
+        if self._archive.count(owner) >= MOST_KEPT:
+            return JSONResponse({"error": f"{MOST_KEPT} games are kept already; no more are"}, 429)
         try:
             setup = await asyncio.to_thread(read_setup, form, self._site.offers)
             game = KeptGame(secrets.token_urlsafe(9), owner, setup)

@@ -51,6 +51,7 @@ class Sitting:
         self._hint: asyncio.Task[None] | None = None
         self._flag: asyncio.TimerHandle | None = None
         self._leaving: asyncio.TimerHandle | None = None
+        self._resting: asyncio.Task[None] | None = None
         self._since = time.monotonic()
         self._judging = False
         self._trouble = ""
@@ -81,8 +82,7 @@ class Sitting:
             await self.audience.attend(channel, self.state, heard)
         finally:
             if not self.audience.channels:
-                loop = asyncio.get_running_loop()
-                self._leaving = loop.call_later(UNASKED, lambda: loop.create_task(self.rest()))
+                self._leaving = asyncio.get_running_loop().call_later(UNASKED, self._leave)
 
     def state(self) -> dict[str, Any]:
         """Return all that a page shows."""
@@ -113,9 +113,13 @@ class Sitting:
         for timer in (self._flag, self._leaving):
             if timer is not None:
                 timer.cancel()
-        await cancel_all({each for each in (self._task, self._hint) if each is not None})
-        self._task = self._hint = None
+        tasks = {each for each in (self._task, self._hint) if each is not None}
+        self._task = self._hint = None  # before waiting, in which somebody may come again
+        await cancel_all(tasks)
         await self._dismiss()
+
+    def _leave(self) -> None:
+        self._resting = asyncio.create_task(self.rest())
 
     async def _act(self, channel: Channel, message: Mapping[str, Any]) -> None:
         actions = {
@@ -143,16 +147,21 @@ class Sitting:
             raise ValueError("a move is a short text")
         if ply is not None and ply != len(self.kept.moves):
             raise ValueError("that move was for another position")
-        self._spend()
+        clocks, mover = self._clocks(), self.board.mover
+        if clocks is None or clocks[mover] > 0.0:
+            try:
+                self.board.play(text)
+            except ValueError:
+                raise ValueError("that is no legal move") from None
+        self._spend(mover)
         if self.kept.verdict is None:
-            self.board.play(text)
             await self._moved()
 
     async def _take_back(self, message: Mapping[str, Any]) -> None:
         """Take back to the visitor's last decision."""
         side = self.kept.setup.side
         movers = self.board.movers
-        if side not in movers[:-1] and (not movers or movers[-1] != side):
+        if side not in movers:
             raise ValueError("there is no move of yours to take back")
         if self._judging:
             raise ValueError("the game is being scored")
@@ -252,11 +261,8 @@ class Sitting:
         """Have the opponent move; whatever goes wrong is told, and the game waits."""
         ply = len(self.kept.moves)
         try:
-            if self._opponent is None:
-                self._opponent = await opponent_of(self.kept.setup, self.board, self._site)
-            answer = await self._opponent.search(
-                self._request(self.kept.setup.seconds), self._patience()
-            )
+            opponent = self._opponent or await self._invite()
+            answer = await opponent.search(self._request(self.kept.setup.seconds), self._patience())
         except EngineError as error:
             self._task = None
             self._trouble = self._words(f"{self.kept.setup.opponent_name}: {error}")
@@ -266,7 +272,7 @@ class Sitting:
         if ply != len(self.kept.moves) or self.kept.verdict is not None:
             self._task = None
             return
-        self._spend()
+        self._spend(self.board.mover)
         self._task = None
         if self.kept.verdict is not None:
             return
@@ -285,6 +291,21 @@ class Sitting:
     def _words(self, text: str) -> str:
         """Return words of an engine as visitors may see them: without the owner's files."""
         return plain(self._site.permissions.hide(text), 200)
+
+    async def _invite(self) -> Adversary:
+        """Start the opponent; what that takes is on nobody's clock. Raises EngineError."""
+        site = self._site
+        if site.opponents >= site.limits.sessions:
+            raise EngineError("too many games are played here now; try again later")
+        site.opponents += 1
+        try:
+            opponent = self._opponent = await opponent_of(self.kept.setup, self.board, site)
+        except BaseException:
+            site.opponents -= 1
+            raise
+        self._since = time.monotonic()
+        self._set_flag()
+        return opponent
 
     def _request(self, seconds: float) -> SearchRequest:
         kept, board = self.kept, self.board
@@ -322,9 +343,9 @@ class Sitting:
             clocks[self.board.mover] -= time.monotonic() - self._since
         return [round(max(left, 0.0), 2) for left in clocks]
 
-    def _spend(self) -> None:
-        """Take the time of the mover off his clock; whoever has none left has lost."""
-        clocks, mover = self.kept.clocks, self.board.mover
+    def _spend(self, mover: int) -> None:
+        """Take the time of whoever has moved off his clock; who has none left has lost."""
+        clocks = self.kept.clocks
         if clocks is None:
             return
         clocks[mover] -= time.monotonic() - self._since
@@ -346,7 +367,7 @@ class Sitting:
     def _look_at_clock(self) -> None:
         clocks = self._clocks()
         if self.kept.verdict is None and clocks is not None and clocks[self.board.mover] <= 0.0:
-            self._spend()
+            self._spend(self.board.mover)
 
     def _end(self, verdict: Verdict) -> None:
         self.kept.verdict = verdict
@@ -375,5 +396,6 @@ class Sitting:
     async def _dismiss(self) -> None:
         opponent, self._opponent = self._opponent, None
         if opponent is not None:
+            self._site.opponents -= 1
             with contextlib.suppress(EngineError):
                 await opponent.close()

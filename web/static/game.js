@@ -48,7 +48,7 @@ export async function showGame(main, id, say) {
 
   const line = channel(`/games/${id}/channel`, (message) => {
     if (message.kind === "welcome") mine = message.mine;
-    if (message.kind === "error") trouble.textContent = message.text;
+    if (message.kind === "error") trouble.textContent = say(message.text);
     if (message.kind === "refused draw") status.textContent = say("draw refused");
     if (message.kind === "hint") hint(message);
     if (message.kind === "game") {
