@@ -24,6 +24,7 @@ class BrokerSpectator:
         self.games = receiver.games
         self.runner = ""
         self.problem = ""
+        self.trusted = False
 
     def poll(self) -> None:
         """Take how the broker and the run are; what it tells is taken in as it comes."""

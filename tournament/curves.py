@@ -11,8 +11,10 @@ from tournament.standings import outcome_of, summarise
 from tournament.values import encode
 
 # A curve of so many points is thinned to half of them, and so many are made of games of before.
-MOST_POINTS = 400
+MOST_POINTS = 200
 POINTS_OF_BEFORE = 60
+# Of very many games there are fewer, so that a run begins at once.
+GAMES_IN_ALL = 300_000
 # Of more players no curve is kept: nobody could tell them apart.
 MOST_PLAYERS = 12
 
@@ -44,7 +46,8 @@ def extended(points: Sequence[dict[str, Any]], point: dict[str, Any]) -> list[di
 def curve_of(settings: Settings, records: Sequence[GameRecord]) -> list[dict[str, Any]]:
     """Return the curve of games that have been played already."""
     outcomes = [outcome_of(record) for record in records]
-    step = max(1, len(outcomes) // POINTS_OF_BEFORE)
+    most = max(2, min(POINTS_OF_BEFORE, GAMES_IN_ALL // max(1, len(outcomes))))
+    step = max(1, len(outcomes) // most)
     return [
         point_of(encode(summarise(settings, outcomes[:played])))
         for played in range(step, len(outcomes) + 1, step)

@@ -30,13 +30,15 @@ class Spectator(Protocol):
     """What a page shows of one tournament.
 
     state: the snapshots. games: the finished ones, encoded, by pair and game, in their order.
-    runner: "lost" if the run has gone without a word. problem: why nothing is seen, if so.
+    runner: "lost" if the run has gone without a word. problem: why nothing is seen, if so. trusted:
+    what it tells is this machine's own, so that a game's own file may be run.
     """
 
     state: LiveState
     games: dict[str, dict[str, Any]]
     runner: str
     problem: str
+    trusted: bool
 
     def poll(self) -> None:
         """Take in what is new; may read files."""
@@ -59,6 +61,7 @@ class LedgerSpectator:
         self.games: dict[str, dict[str, Any]] = {}
         self.runner = ""
         self.problem = ""
+        self.trusted = True
         self._outcomes: list[Outcome] = []
         self._row = 0
         self._stamp: object = None

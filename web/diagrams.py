@@ -17,7 +17,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agent.games.course import Course
+from agent.games.go import LARGEST
 from tournament.game_settings import CHESS, GO, GameSettings, new_game
+
+LONGEST_FEN = 120
+LONGEST_TEXT = 8000
 
 
 @cache
@@ -44,13 +48,16 @@ async def send_pieces(request: Request) -> Response:
 
 
 def drawing(game: str, position: str) -> dict[str, Any]:
-    """Return a position as text, a FEN or what the game says of itself, as a page draws it."""
+    """Return a position as text, a FEN or what the game says of itself, as a page draws it.
+
+    It may be a stranger's, so no more of it is drawn than a board has.
+    """
     if game == CHESS:
-        return {"type": CHESS, "fen": position}
+        return {"type": CHESS, "fen": position[:LONGEST_FEN]}
     if game == GO:
-        rows = [line.split()[1:] for line in position.splitlines()[:-1]]
-        return {"type": GO, "rows": ["".join(row) for row in rows]}
-    return {"type": "text", "text": position}
+        lines = position[:LONGEST_TEXT].splitlines()[:-1][:LARGEST]
+        return {"type": GO, "rows": ["".join(line.split()[1:])[:LARGEST] for line in lines]}
+    return {"type": "text", "text": position[:LONGEST_TEXT]}
 
 
 def drawn_chess(board: chess.Board, moves: Sequence[str]) -> list[dict[str, Any]]:

@@ -1,6 +1,5 @@
 """What a visitor is told of tournaments: from the middle, of finished games, of damage."""
 
-import asyncio
 import json
 import sqlite3
 import time
@@ -8,17 +7,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import chess
 import pytest
 from websockets.sync.client import connect
 
-from tests.tournament.support import engine, play, settings
+from tests.tournament.support import engine, settings
 from tests.web.support import PATIENCE, Served, serving
-from tournament.adjudication import Adjudication
 from tournament.game_settings import GameSettings
+from tournament.ledger import Ledger
 from tournament.live_file import live_file_of
+from tournament.records import GameRecord, MoveRecord
+from tournament.schedule import due
 from tournament.spectators import LedgerSpectator
-from web.diagrams import drawn_game, pieces
+from tournament.verdicts import Termination
+from web.diagrams import drawing, drawn_game, pieces
 from web.site import Offers
+from web.watch.page import WatchedTournament
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -26,9 +30,22 @@ SCRIPT = "<script>alert(1)</script>"
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = str(tmp_path_factory.mktemp("watch") / "run.sqlite")
-    players = [engine("none", name=name) for name in (SCRIPT, "B", "C")]
-    chosen = settings(*players, games=2, adjudication=Adjudication(maxmoves=4))
-    asyncio.run(play(chosen, path=path))
+    names = (SCRIPT, "B", "C")
+    chosen = settings(*(engine("none", name=name) for name in names), games=2)
+    kept = Ledger(path)
+    kept.begin(chosen, resume=False)
+    for pair in due(chosen, {}):
+        for game in pair.games:
+            white, black = names[pair.key.white(game)], names[pair.key.black(game)]
+            moves = MoveRecord("e2e4", cp=20, depth=3), MoveRecord("e7e5", cp=-10)
+            kept.record(
+                GameRecord(
+                    pair=str(pair.key), game=game, white=white, black=black,
+                    fen=chess.STARTING_FEN, opening=("d2d4", "d7d5"), moves=moves,
+                    result="1-0", termination=Termination.RESIGNATION,
+                )
+            )  # fmt: skip
+    kept.close()
     return path
 
 
@@ -69,7 +86,7 @@ def test_a_tournament_and_its_games(served: Served) -> None:
     assert one["white"] == SCRIPT
     replay = got(served, f"/watch/1/games/{one['key']}")
     moves = len(replay["said"])
-    assert moves >= 1
+    assert moves == 2
     assert len(replay["positions"]) == moves + 1 + replay["book"]
     assert replay["positions"][0]["fen"].startswith("rnbqkbnr/")
     assert replay["positions"][-1]["move"]
@@ -142,3 +159,28 @@ def test_the_pieces_need_no_style_of_their_own() -> None:
     assert text.count("<symbol ") == 12
     assert "style=" not in text
     assert 'id="wQ"' in text
+
+
+def test_a_stranger_names_no_file_and_no_huge_board(ledger: str) -> None:
+    """What a broker tells is checked before a game is made of it."""
+    spectator = LedgerSpectator(ledger)
+    spectator.poll()
+    key = next(iter(spectator.games))
+    watched = WatchedTournament(spectator)
+    for game in ({"name": "evil.py:Game"}, {"name": "go", "options": {"size": 10**9}}):
+        spectator.state.status["game"] = game
+        spectator.trusted = False
+        with pytest.raises(ValueError, match=r"catalogue|within bounds"):
+            watched.replay(key)
+    assert len(drawing("chess", "k" * 10**6)["fen"]) < 200
+    assert len(drawing("go", " 1 X\n" * 10**5)["rows"]) <= 19
+
+
+def test_a_curve_that_grows_is_told_by_its_new_points(ledger: str) -> None:
+    spectator = LedgerSpectator(ledger)
+    spectator.poll()
+    watched = WatchedTournament(spectator)
+    points = watched.changes()["curve"]["points"]
+    assert watched.changes() == {}
+    spectator.state.snapshots["curve"] = {"points": [*points, {"played": 99}]}
+    assert watched.changes() == {"curve": {"more": [{"played": 99}]}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -25,6 +26,8 @@ LINES = 3
 LINE_LENGTH = 8
 SECONDS = 20
 VISITS = 3000
+# Seconds that searches have to end in after they are given up.
+END_LIMIT = 2.0
 # Seconds between two reports of Go.
 REPORT_EVERY = 0.4
 
@@ -76,7 +79,7 @@ class ChessLook:
 
     def close(self) -> None:
         """End its threads."""
-        self._do("quit")
+        self._uci.close(END_LIMIT)
 
     def _do(self, line: str) -> None:
         for _ in self._uci.handle_line(line):
@@ -127,6 +130,7 @@ class GoLooks:
 
     def __init__(self) -> None:
         self._engine: AnalysisEngine | None = None
+        self._making = threading.Lock()
         self._numbers = itertools.count(1)
         self._listeners: dict[str, Callable[[dict[str, Any]], None]] = {}
 
@@ -165,12 +169,13 @@ class GoLooks:
     def close(self) -> None:
         """End all threads."""
         if self._engine is not None:
-            self._engine.close(2.0)
+            self._engine.close(END_LIMIT)
 
     def _handle(self, query: dict[str, Any]) -> None:
-        if self._engine is None:
-            settings = Settings(analysts=usable_cores())
-            self._engine = AnalysisEngine("", self._said, _nothing, settings)
+        with self._making:
+            if self._engine is None:
+                settings = Settings(analysts=usable_cores())
+                self._engine = AnalysisEngine("", self._said, _nothing, settings)
         for line in self._engine.handle_line(json.dumps(query)):
             self._said(line)
 

@@ -32,6 +32,8 @@ from web.site import Site
 # What a move of a game may take: nodes in chess, visits in Go.
 NODES = {"chess": 60_000, "go": 150}
 MOST_NODES = {"chess": 1_000_000, "go": 2_000}
+# A whole game takes no more: others wait for it.
+MOST_IN_ALL = {"chess": 60_000_000, "go": 60_000}
 # Games that are judged at once, and seconds between two reports.
 AT_ONCE = 1
 REPORT_EVERY = 0.5
@@ -157,7 +159,8 @@ class AnalysisVisit:
             raise StudyError("nodes is a number from 1")
         await self._end_review()
         await asyncio.to_thread(self._stop)
-        limits = TimeControl(nodes=min(nodes, MOST_NODES[game]), patience=60.0)
+        most = min(MOST_NODES[game], MOST_IN_ALL[game] // (len(study.moves) + 1))
+        limits = TimeControl(nodes=min(nodes, most), patience=60.0)
         self._review = asyncio.create_task(self._judge(study, limits))
 
     async def _end_review(self) -> None:

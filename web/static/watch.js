@@ -229,7 +229,7 @@ async function showTournament() {
 
   function gameItem(game) {
     const text = `${game.white} – ${game.black}  ${game.result}`;
-    return element("li", {}, element("a", { href: `#game=${game.key}` }, text), " ",
+    return element("li", {}, element("a", { href: `#game=${encodeURIComponent(game.key)}` }, text), " ",
       element("span", { class: "faint" }, game.detail || game.termination));
   }
 
@@ -275,6 +275,8 @@ async function showTournament() {
 
   function take(changes, whole) {
     if (whole) for (const key of Object.keys(state)) delete state[key];
+    const points = changes.curve?.more;
+    if (points) changes.curve = { points: [...(state.curve?.points ?? []), ...points] };
     Object.assign(state, changes);
     showStatus();
     const has = (name) => name in changes;

@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from agent.games import catalogue
 from tournament.game_settings import CHESS, GameSettings
 from tournament.spectators import Spectator
 from tournament.values import SettingsError, decode
@@ -28,6 +29,8 @@ from web.site import Site
 INTERVAL = 0.1
 # Finished games that are listed at once.
 LISTED = 100
+# The largest option of a game, such as a size, that a broker may name.
+MOST_OPTION = 30
 
 
 class WatchedTournament:
@@ -59,6 +62,10 @@ class WatchedTournament:
         """Return what is new since the last time."""
         parts = self._parts()
         new = {key: part for key, part in parts.items() if self._told.get(key) != part}
+        curve = new.get("curve")
+        old = self._told.get("curve", {}).get("points", [])
+        if curve and old and curve["points"][: len(old)] == old:
+            new["curve"] = {"more": curve["points"][len(old) :]}
         self._told = parts
         return new
 
@@ -80,6 +87,7 @@ class WatchedTournament:
             board = chess.Board(record["fen"], chess960=bool(record.get("chess960")))
             positions = drawn_chess(board, moves)
         else:
+            self._check_game()
             positions = drawn_game(self.game, moves)
         names = ("white", "black", "result", "termination", "detail", "started")
         return {
@@ -93,6 +101,17 @@ class WatchedTournament:
                 for each in record["moves"]
             ],
         }
+
+    def _check_game(self) -> None:
+        """Raise ValueError for a game that a stranger names: a file, or a board without bounds."""
+        game = self.game
+        if self.spectator.trusted:
+            return
+        if game.name not in catalogue.names():
+            raise ValueError("only games of the catalogue are replayed from a broker")
+        for name, value in game.options.items():
+            if not isinstance(value, int | float) or abs(value) > MOST_OPTION:
+                raise ValueError(f"its option {name} is not within bounds")
 
     def _parts(self) -> dict[str, Any]:
         spectator, game = self.spectator, self.game.name
