@@ -20,6 +20,7 @@ COPY openings openings
 COPY protocols protocols
 COPY tournament tournament
 COPY training training
+COPY web web
 COPY kempelen kempelen
 RUN python3 -m venv /opt/kempelen \
     && /opt/kempelen/bin/python -m pip install --no-cache-dir --no-compile \

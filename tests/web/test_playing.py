@@ -200,6 +200,21 @@ def test_an_opponent_that_cannot_play_is_told_of(served: Served) -> None:
     line.close()
 
 
+def test_an_algorithm_that_cannot_play_the_game_is_told_of(served: Served) -> None:
+    line = served.watch(served.begin(game="backgammon", algorithm="alpha-beta", seconds=0.05))
+    while not line.game.get("trouble"):
+        state = line.game or line.hear("game")
+        if state["mover"] == state["side"] and not state["thinking"]:
+            move = state["board"]["legal"][0]["text"]
+            line.send(do="move", move=move, ply=state["ply"])
+        line.hear("game")
+    assert "alpha-beta" in line.game["trouble"]
+    line.send(do="back")
+    while line.game["trouble"]:
+        line.hear("game")
+    line.close()
+
+
 @pytest.mark.parametrize(
     "message",
     ["nonsense", "[]", '{"do": 1}', '{"do": "move"}', '{"do": "move", "move": []}', "[" * 60_000],

@@ -16,6 +16,7 @@ import chess
 
 from agent.border.plain_text import plain
 from agent.limits import SideClock
+from agent.player import describe
 from protocols.client.process import EngineError
 from protocols.client.uci import RESIGNATION, SearchRequest
 from protocols.tasks import cancel_all
@@ -168,6 +169,7 @@ class Sitting:
         await self._interrupt()
         kept = self.kept
         kept.verdict = None
+        self._trouble = ""
         self._agreement.clear()
         while movers:
             self.board.undo()
@@ -176,8 +178,8 @@ class Sitting:
             if self.board.mover == side and legal:
                 break
         self._since = time.monotonic()
-        self._keep_and_tell()
         await self._settle()
+        self._keep_and_tell()
 
     async def _advise(self, message: Mapping[str, Any]) -> None:
         self._expect_turn()
@@ -196,8 +198,8 @@ class Sitting:
                 if isinstance(self.board, ChessTable):
                     text = self.board.board.san(chess.Move.from_uci(answer.move))
                 self.audience.tell({"kind": "hint", "move": answer.move, "text": text, "ply": ply})
-        except (EngineError, ValueError) as error:
-            self.audience.tell({"kind": "error", "text": self._words(str(error))})
+        except Exception as error:  # noqa: BLE001 - a hint is no more than that
+            self.audience.tell({"kind": "error", "text": self._words(error)})
         finally:
             self._hint = None
 
@@ -229,8 +231,8 @@ class Sitting:
         if kept.verdict is None and len(kept.moves) % 100 == 0:
             await self._judge()
         self._since = time.monotonic()
-        self._keep_and_tell()
         await self._settle()
+        self._keep_and_tell()
 
     async def _judge(self) -> None:
         """Find out whether the game is over; to score Go takes long enough for a thread."""
@@ -263,9 +265,9 @@ class Sitting:
         try:
             opponent = self._opponent or await self._invite()
             answer = await opponent.search(self._request(self.kept.setup.seconds), self._patience())
-        except EngineError as error:
+        except Exception as error:  # noqa: BLE001 - whatever an opponent does, the game waits
             self._task = None
-            self._trouble = self._words(f"{self.kept.setup.opponent_name}: {error}")
+            self._trouble = self._words(error, f"{self.kept.setup.opponent_name}: ")
             await self._dismiss()
             self.audience.tell(self.state())
             return
@@ -288,9 +290,11 @@ class Sitting:
         self._agreement.note(cast(Any, answer.info))
         await self._moved()
 
-    def _words(self, text: str) -> str:
-        """Return words of an engine as visitors may see them: without the owner's files."""
-        return plain(self._site.permissions.hide(text), 200)
+    def _words(self, error: Exception, before: str = "") -> str:
+        """Return what went wrong as visitors may see it: without the owner's files."""
+        foreseen = isinstance(error, EngineError | ValueError) and str(error)
+        text = str(error) if foreseen else describe(error)
+        return plain(self._site.permissions.hide(before + text), 200)
 
     async def _invite(self) -> Adversary:
         """Start the opponent; what that takes is on nobody's clock. Raises EngineError."""
