@@ -62,6 +62,7 @@ class LedgerSpectator:
         self.runner = ""
         self.problem = ""
         self.trusted = True
+        self._damage = ""
         self._outcomes: list[Outcome] = []
         self._row = 0
         self._stamp: object = None
@@ -73,8 +74,8 @@ class LedgerSpectator:
         before = len(self._outcomes)
         try:
             records = self._read()
-            self.problem = ""
-        except (LedgerError, sqlite3.Error) as error:
+            self.problem = self._damage
+        except sqlite3.Error as error:
             self.problem = f"ledger {self._path}: {error}"
             return
         for record in records:
@@ -93,7 +94,7 @@ class LedgerSpectator:
         """Nothing is held."""
 
     def _read(self) -> list[GameRecord]:
-        """Return the games that have been written since the last time."""
+        """Return the games that have been written since the last time, without damaged ones."""
         records = []
         uri = f"{Path(self._path).absolute().as_uri()}?mode=ro"
         with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=0.5)) as database:
@@ -103,12 +104,14 @@ class LedgerSpectator:
                 (self._settings.name, self._row),
             )
             for row, pair, game, text in rows:
-                try:
-                    records.append(decode(GameRecord, json.loads(text)))
-                    records[-1].key  # noqa: B018 - raises for a pair that is none
-                except DAMAGES as error:
-                    raise LedgerError(f"the record of game {pair}.{game}: {error}") from None
                 self._row = row
+                try:
+                    record = decode(GameRecord, json.loads(text))
+                    if str(record.key) != pair:
+                        raise ValueError(f"it says that it is of pair {record.pair}")
+                    records.append(record)
+                except DAMAGES as error:
+                    self._damage = f"the record of game {pair}.{game} is damaged: {error}"
         return records
 
     def _begin(self, records: list[GameRecord]) -> None:
@@ -151,7 +154,9 @@ class LedgerSpectator:
         return True
 
     def _end(self) -> None:
-        """Tell by the games alone: nobody plays."""
+        """Tell by the games alone: nobody plays. What is asked for may have grown meanwhile."""
+        with contextlib.suppress(LedgerError):
+            self._settings = saved_settings(self._path, self._settings.name)
         summary = summarise(self._settings, self._outcomes)
         status = Status.INTERRUPTED
         if summary.played >= summary.asked:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sqlite3
 
 import pytest
 
@@ -80,6 +81,13 @@ async def test_a_run_that_was_interrupted_and_one_that_went_without_a_word(tmp_p
     spectator = LedgerSpectator(path)
     spectator.poll()
     assert spectator.state.status["state"] == "interrupted"
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE game SET record = '{' WHERE game = 1")
+    database.close()
+    damaged = LedgerSpectator(path)
+    damaged.poll()
+    assert list(damaged.games) == ["1.1-2.1.2"]
+    assert "game 1.1-2.1.1 is damaged" in damaged.problem
     place = live_file_of(path)
     status = {"name": more.name, "state": "running"}
     place.write_text(json.dumps({"time": 0, "snapshots": {"status": status}}), "utf-8")
