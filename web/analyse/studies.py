@@ -73,7 +73,9 @@ def _chess(data: Mapping[str, Any]) -> ChessScore:
         raise
     except (ValueError, IndexError) as error:
         raise StudyError(plain(str(error), 200)) from None
-    return ChessScore(game, 1, start, chess960, tuple(map(str, moves)))
+    # On one line, whatever stood between its parts.
+    begun = None if start is None else game.board().fen()
+    return ChessScore(game, 1, begun, chess960, tuple(map(str, moves)))
 
 
 def _go(data: object) -> GoScore:
