@@ -24,6 +24,7 @@ COMMANDS = {
     "habits": "tell what is remembered of opponents, and forget it",
     "tables": "build endgame tables and look into them",
     "epd": "put test suites (EPD) to an engine",
+    "analyse": "judge the moves of games of chess (PGN) or Go (SGF), and draw how they went",
     "regress": "put files of test positions, as Go programs have them, to a GTP engine",
     "lab": "compare, trace, draw and plot search algorithms on any game, and solve games",
     "selfplay": "play games against itself and keep the positions, to train with",

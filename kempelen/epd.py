@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,14 @@ from rich.console import Console
 
 from agent.limits import Mate, Score
 from agent.machine import usable_cores
-from kempelen.console import complain, progress, warm_up
-from kempelen.match import ENGINE_HELP, engine_entries, parse_entries
+from kempelen.console import complain, progress
+from kempelen.match import ENGINE_HELP
 from kempelen.numbers import positive
 from kempelen.plain_table import PlainTable, Total, table_of_totals
+from kempelen.uci_engine import uci_engine
 from tournament import suite
-from tournament.engine_protocols import check_engine, kind_of
-from tournament.engine_settings import EngineSettings
 from tournament.time_control import TimeControl
-from tournament.values import SettingsError, decode, encode
+from tournament.values import SettingsError, encode
 
 # What a search may take beyond its limit, in seconds, before the engine counts as hung.
 PATIENCE = 600.0
@@ -50,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Solve; the exit status is 1 if an engine failed to answer, 2 if nothing could begin."""
     try:
         problems = [problem for path in arguments.files for problem in suite.read(path)]
-        engine = _engine(arguments.engine)
+        engine = uci_engine(arguments.engine, "a test suite")
         if arguments.movetime is arguments.nodes is arguments.depth is None:
             raise SettingsError("no limit: add --movetime, --nodes or --depth")
         limits = TimeControl(
@@ -73,24 +71,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(files, attempts)
     return 1 if any(attempt.error for attempt in attempts) else 0
-
-
-def _engine(spec: str | None) -> EngineSettings:
-    if spec is None:
-        warm_up()
-        return EngineSettings(
-            sys.executable, "Kempelen", ("-P", "-m", "kempelen.cli", "uci"), start_limit=120
-        )
-    entries = engine_entries(parse_entries(spec, "--engine"))
-    if entries.pop("time", None):
-        raise SettingsError("--engine: the limits are given once, by --movetime, --nodes, --depth")
-    engine = decode(EngineSettings, {"name": Path(entries["command"]).stem, **entries})
-    if kind_of(engine).behind_broker:
-        raise SettingsError("--engine: a test suite is for programs, not for bots behind a broker")
-    if not kind_of(engine).speaks_uci:
-        raise SettingsError(f"--engine: a test suite is for UCI engines, not for {engine.protocol}")
-    check_engine(engine)
-    return engine
 
 
 def _total(file: str, attempts: list[suite.Attempt]) -> dict[str, Any]:

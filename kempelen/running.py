@@ -5,7 +5,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group
 
@@ -14,9 +14,11 @@ from kempelen.console import complain
 from kempelen.display import Display, standings_view
 from kempelen.interruption import Interruption
 from kempelen.mqtt_arguments import MISSING_BROKER, broker_from, configure_mqtt, needs_packages
+from tournament.curves import curve_of
 from tournament.events import Event, GameFinished, Listener, TournamentFinished, to_json
 from tournament.game_referee import GameFailedError
 from tournament.ledger import Ledger, LedgerError
+from tournament.live_file import LiveFile, live_file_of
 from tournament.openings import with_digest
 from tournament.record_file import RecordFile
 from tournament.record_formats import writer
@@ -113,8 +115,13 @@ async def _run(
             workplace = _workplace(settings, arguments, boards, broker)
         file = _record_file(settings, arguments, ledger, stack)
         listeners = _listeners(file, stack)
+        curve = curve_of(settings, list(ledger.records())) if arguments.resume else []
+        if arguments.ledger is not None:
+            live = LiveFile(live_file_of(arguments.ledger), curve)
+            stack.callback(live.close)
+            listeners.append(live)
         if broker is not None:
-            listeners.append(await _broadcast(broker, settings, stack))
+            listeners.append(await _broadcast(broker, settings, curve, stack))
         if notice:
             complain(notice.text)
         runner = Runner(settings, ledger, listeners)
@@ -173,12 +180,15 @@ def _broker(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> "Brok
 
 
 async def _broadcast(
-    broker: "Broker", settings: Settings, stack: contextlib.ExitStack
+    broker: "Broker",
+    settings: Settings,
+    curve: list[dict[str, Any]],
+    stack: contextlib.ExitStack,
 ) -> "Broadcast":
     """Return what publishes the match. The match goes on without a broker that is not there."""
     from tournament.broadcast import Broadcast
 
-    broadcast = Broadcast(broker, settings.name, complain)
+    broadcast = Broadcast(broker, settings.name, complain, curve)
     stack.callback(_end_broadcast, broadcast)
     connection = broadcast.connection
     if not settings.needs_bots:

@@ -19,6 +19,7 @@ from kempelen.interruption import Interruption
 from kempelen.listen import configure_limits, log_writer, make_token
 from kempelen.listen_settings import FORMATS, OPEN_TO_ALL, ListenSettings, limits_from
 from kempelen.mqtt_arguments import needs_packages
+from kempelen.web_watching import Watched, configure_watching, watched
 from protocols.pipes import SWITCH_INTERVAL
 from protocols.server.addresses import Address
 from protocols.server.event_log import EventLog
@@ -46,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--games", type=Path, metavar="FILE",
         help="where games are kept, in SQLite (default: in your data folder)",
     )  # fmt: skip
+    configure_watching(parser)
     offers = parser.add_argument_group("what is played with, beside what is shipped")
     offers.add_argument(
         "--game", action="append", default=[], metavar="FILE.py:Class",
@@ -169,7 +171,7 @@ async def _serve(
             store,
             settings.token_file(),
             frozenset(origin.lower() for origin in settings.origins),
-            _offers(arguments),
+            _offers(arguments, watched(arguments, stack)),
             secure=address.secure,
         )
         server = PageServer(site)
@@ -199,7 +201,7 @@ def _usual_file() -> Path:
     return data_folder() / "web.sqlite"
 
 
-def _offers(arguments: argparse.Namespace) -> Offers:
+def _offers(arguments: argparse.Namespace, spectators: Watched) -> Offers:
     """Return what may be played with. Raises SettingsError for what cannot be found."""
     from agent.games import catalogue
     from web.site import Offers
@@ -223,7 +225,7 @@ def _offers(arguments: argparse.Namespace) -> Offers:
                 f"--engine {name}: write NAME=PROTOCOL COMMAND, with a protocol of "
                 f"{', '.join(PROTOCOLS)}"
             )
-    return Offers(tuple(arguments.game), evaluations, engines, arguments.lessons)
+    return Offers(tuple(arguments.game), evaluations, engines, arguments.lessons, spectators)
 
 
 def _named(flag: str, text: str) -> tuple[str, str]:

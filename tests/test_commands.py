@@ -59,6 +59,10 @@ HERE: dict[str, dict[str, str]] = {
     "kempelen selfplay FILE": {"FILE": "new.bin --positions 200 --nodes 20 --processes 1"},
     "kempelen selfplay --nodes 400": {"400": "20 new.bin --positions 200 --processes 1"},
     "kempelen epd FILE... --movetime 1": {"FILE...": "mates.epd", "movetime 1": "movetime 0.1"},
+    "kempelen analyse games.pgn -o judged.pgn -o judged.svg": {
+        "games.pgn": "one.pgn --nodes 200 --engine agent=chess",
+    },
+    "kempelen analyse game.sgf -o judged.sgf": {"game.sgf": "game.sgf --nodes 20"},
     "kempelen regress FILE...": {"FILE...": "one.tst -- --playouts 20"},
     'kempelen regress FILE... --engine "gnugo --mode gtp"': {
         "FILE...": "one.tst",
@@ -349,6 +353,9 @@ ELSEWHERE = {
     'kempelen habits show "Ann Other" --file habits.jsonl': HABITS,
     "kempelen habits list --file habits.jsonl": HABITS,
     'kempelen habits forget "Ann Other" --file habits.jsonl': HABITS,
+    "kempelen analyse": "tests/kempelen/test_analyse.py",
+    "kempelen web --watch run.sqlite": "tests/kempelen/test_web_watching.py",
+    "kempelen web --mqtt mqtt://HOST": "tests/kempelen/test_web_watching.py",
     "kempelen data": "tests/kempelen/test_data.py",
     "kempelen data rescore": "tests/training/test_rescoring.py",
     "kempelen data rescore positions.bin -o rescored.bin --engine stockfish --nodes 400": (
@@ -424,6 +431,8 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "analysed.epd").write_text("8/8/8/8/8/4k3/4p3/4K3 b - - bm Kd3; ce 0;\n")
     mates = (ROOT / "tests" / "data" / "mates.epd").read_text().splitlines()
     (folder / "mates.epd").write_text("".join(f"{line}\n" for line in mates[1:4]))
+    (folder / "one.pgn").write_text("1. f3 e5 2. g4 Qh4# 0-1\n")
+    (folder / "game.sgf").write_text("(;GM[1]SZ[5];B[cc];W[bb])\n")
     (folder / "one.tst").write_text("boardsize 5\nclear_board\n1 reg_genmove black\n#? [!A1]\n")
     (cup,) = (block for _, block in cases("yaml") if not block.name)
     (folder / "cup.yaml").write_text(cup.text.replace("10+0.1 ", "{nodes: 50} #"))

@@ -3,6 +3,7 @@
 import re
 import secrets
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from protocols.mqtt import payloads, topics
@@ -20,17 +21,24 @@ INFO_INTERVAL = 0.5
 class Broadcast:
     """A listener that publishes one tournament. It never waits for the broker."""
 
-    def __init__(self, broker: Broker, name: str, tell: Tell | None = None) -> None:
+    def __init__(
+        self,
+        broker: Broker,
+        name: str,
+        tell: Tell | None = None,
+        curve: Sequence[dict[str, Any]] = (),
+    ) -> None:
         """Connect; the will marks this runner as lost if it goes without a word.
 
-        tell: takes a sentence, in another thread, when the broker refuses something.
+        tell: takes a sentence, in another thread, when the broker refuses something. curve: of the
+        games that have been played before.
         """
         self._broker = broker
         self._tell = tell
         self._name = name
         self._run = secrets.token_hex(4)
         self._sequence = 0
-        self._state = LiveState()
+        self._state = LiveState(curve)
         self._told: dict[str, float] = {}
         self._runner = topics.tournament(name, "runner")
         self.connection = Connection(
@@ -55,6 +63,9 @@ class Broadcast:
                 self._told.pop(self._game(record.pair, record.game, "info"), None)
                 topic = self._game(record.pair, record.game, "result")
                 self.connection.message(topic, self._stamp(result))
+                # Retained, so that who comes late can have every game.
+                kept = self._game(record.pair, record.game, "record")
+                self.connection.snapshot(kept, self._stamp(encode(record)))
         for snapshot in changed:
             self._publish(snapshot)
 
@@ -101,12 +112,13 @@ class Broadcast:
 
 
 class Receiver:
-    """The other end: a tournament's live state as the broker's messages give it."""
+    """The other end: a tournament's live state and its games as the broker's messages give them."""
 
     def __init__(self, name: str) -> None:
         """Follow the tournament of this name, or the first that is heard of for `+`."""
         self.name = name
         self.state = LiveState()
+        self.games: dict[str, dict[str, Any]] = {}
         self.runner = ""
         self.heard = 0
         self._sequences: dict[str, tuple[str, int]] = {}
@@ -134,6 +146,8 @@ class Receiver:
             self.runner = payload["state"]
         elif kind == "info":
             self._think(payload)
+        elif kind == "record":
+            self.games[part.removeprefix("games/").removesuffix("/record")] = payload
         elif self._is_new(part, payload):
             self.state.snapshots[part] = payload
 
@@ -154,8 +168,10 @@ class Receiver:
 
 def _kind(part: str) -> str:
     """Return the schema's name for what a topic below a tournament's has, if we follow it."""
-    if part in ("runner", "status", "standings"):
+    if part in ("runner", "status", "standings", "curve"):
         return part
+    if re.fullmatch(r"games/[0-9.-]{1,40}/record", part):
+        return "record"
     if re.fullmatch(r"boards/[0-9]{1,4}", part):
         return "board"
     return "info" if part.endswith("/info") else ""

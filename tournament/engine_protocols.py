@@ -174,12 +174,12 @@ def make_contestant(settings: EngineSettings, terms: Terms | None = None) -> Con
     return kind_of(settings).make(settings, terms or Terms())
 
 
-def make_uci_contestant(settings: EngineSettings) -> UciContestant:
+def make_uci_contestant(settings: EngineSettings, *, chess960: bool = False) -> UciContestant:
     """Return one that has the options of UCI, or raise SettingsError."""
     if not kind_of(settings).speaks_uci:
         raise SettingsError(
             f"engine {settings.name}: one that speaks UCI is needed, not {settings.protocol}"
         )
-    made = make_contestant(settings)
+    made = make_contestant(settings, Terms(chess960=chess960))
     assert isinstance(made, UciContestant)
     return made

@@ -6,10 +6,11 @@ A listener is called in the runner's thread for every event, in order, and must 
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from tournament.game_settings import GameSettings
 from tournament.records import GameRecord
 from tournament.standings import Summary
 from tournament.values import encode
@@ -28,7 +29,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TournamentStarted:
-    """A run began, perhaps with games of earlier runs behind it."""
+    """A run began, perhaps with games of earlier runs behind it. game: what is played."""
 
     name: str
     format: str
@@ -37,6 +38,7 @@ class TournamentStarted:
     boards: int
     asked: int
     played: int
+    game: GameSettings = field(default_factory=GameSettings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,14 @@
 """The state of a running tournament as plain data: what a terminal shows and a broker keeps.
 
-A LiveState follows the events. Its parts are the snapshots `status`, `standings` and one for
-each board, so a watcher who has those knows everything, however late it came.
+A LiveState follows the events. Its parts are the snapshots `status`, `standings`, `curve` and one
+for each board, so a watcher who has those knows everything, however late it came.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from tournament.curves import extended, point_of
 from tournament.events import (
     Event,
     GameFinished,
@@ -19,16 +21,20 @@ from tournament.events import (
     TournamentFinished,
     TournamentStarted,
 )
+from tournament.standings import Summary
 from tournament.values import encode
 
 NOTICES = 5
 
 
 class LiveState:
-    """Snapshots by name: "status", "standings", "boards/1", ..."""
+    """Snapshots by name: "status", "standings", "curve", "boards/1", ..."""
 
-    def __init__(self) -> None:
+    def __init__(self, curve: Sequence[dict[str, Any]] = ()) -> None:
+        """Begin. curve: the points of games that have been played before."""
         self.snapshots: dict[str, dict[str, Any]] = {}
+        if curve:
+            self.snapshots["curve"] = {"points": list(curve)}
 
     @property
     def status(self) -> dict[str, Any]:
@@ -75,19 +81,26 @@ class LiveState:
                 self.status["played"] = self.status.get("played", 0) + 1
                 return (f"boards/{board}", "status")
             case StandingsChanged(summary):
-                self.snapshots["standings"] = encode(summary)
-                return ("standings",)
+                return self._rank(summary)
             case TournamentFinished(status, summary, reason):
-                self.snapshots["standings"] = encode(summary)
+                ranked = self._rank(summary)
                 played = {"played": summary.played, "asked": summary.asked}
                 self.status.update(played, state=str(status), reason=reason)
-                return ("standings", "status")
+                return (*ranked, "status")
             case Notice(text):
                 self.status["notices"] = [*self.status.get("notices", []), text][-NOTICES:]
                 return ("status",)
 
     def _board(self, board: int) -> dict[str, Any]:
         return self.snapshots.setdefault(f"boards/{board}", {})
+
+    def _rank(self, summary: Summary) -> tuple[str, ...]:
+        standings = self.snapshots["standings"] = encode(summary)
+        if not summary.played:
+            return ("standings",)
+        points = self.snapshots.get("curve", {}).get("points", [])
+        self.snapshots["curve"] = {"points": extended(points, point_of(standings))}
+        return ("standings", "curve")
 
     def _move(self, event: MovePlayed) -> tuple[str, ...]:
         snapshot = self._board(event.board)

@@ -341,6 +341,7 @@ class Runner:
                 boards=boards,
                 asked=summary.asked,
                 played=summary.played,
+                game=settings.game,
             )
         )
         self._emit(StandingsChanged(summary))

@@ -136,9 +136,12 @@ async def solve(
 class Solver:
     """One engine that tries problems, started when it is needed."""
 
-    def __init__(self, engine: EngineSettings, limits: TimeControl) -> None:
+    def __init__(
+        self, engine: EngineSettings, limits: TimeControl, *, chess960: bool = False
+    ) -> None:
         self._engine = engine
         self._limits = limits
+        self._chess960 = chess960
         self._player: UciContestant | None = None
         self._has_started = False
 
@@ -149,15 +152,27 @@ class Solver:
             problem.fen, movetime=limits.movetime, nodes=limits.nodes, depth=limits.depth
         )
         try:
-            player = await self._ready()
-            await player.new_game()
-            answer = await player.search(request, (limits.movetime or 0) + limits.patience)
-        except (EngineOptionError, EngineNotFoundError) as error:
-            raise SettingsError(f"engine {self._engine.name}: {error}") from None
+            answer = await self.ask(request)
         except EngineError as error:
-            await self.close()
             return Attempt(problem, solved=False, error=str(error))
         return _judge(problem, answer)
+
+    async def ask(self, request: SearchRequest) -> Answer:
+        """Put a position to the engine, with all forgotten that came before.
+
+        EngineError if it fails: it is started anew for the next one. SettingsError if it is not
+        there, or has not an option.
+        """
+        limits = self._limits
+        try:
+            player = await self._ready()
+            await player.new_game()
+            return await player.search(request, (limits.movetime or 0) + limits.patience)
+        except (EngineOptionError, EngineNotFoundError) as error:
+            raise SettingsError(f"engine {self._engine.name}: {error}") from None
+        except EngineError:
+            await self.close()
+            raise
 
     async def close(self) -> None:
         """End the engine; it is started again when it is needed."""
@@ -167,7 +182,7 @@ class Solver:
 
     async def _ready(self) -> UciContestant:
         if self._player is None:
-            self._player = make_uci_contestant(self._engine)
+            self._player = make_uci_contestant(self._engine, chess960=self._chess960)
             try:
                 await self._player.start()
             except (EngineOptionError, EngineNotFoundError):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from web.site import Site
 
 # The pages in the order of the navigation; the first is shown at /.
-PAGES = ("play", "learn")
+PAGES = ("play", "analyse", "watch", "learn")
 
 
 class SitePage(Protocol):

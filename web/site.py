@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
 from protocols.server.metrics import Metrics
 from protocols.server.tokens import TokenFile
+from tournament.spectators import Spectator
 from web.store import Store
 from web.visitors import Visitors
 
@@ -26,13 +27,15 @@ class Offers:
 
     games: more games than the catalogue's, as it finds them. evaluations and engines: by a name,
     evaluations FILE.py:function, engines a command line with its protocol before it, such as
-    `uci stockfish`. lessons: a folder with pages of the lab.
+    `uci stockfish`. lessons: a folder with pages of the lab. spectators: gives the tournaments that
+    are watched, which may grow.
     """
 
     games: tuple[str, ...] = ()
     evaluations: Mapping[str, str] = field(default_factory=dict)
     engines: Mapping[str, str] = field(default_factory=dict)
     lessons: Path | None = None
+    spectators: Callable[[], Sequence[Spectator]] = tuple
 
 
 class Site:

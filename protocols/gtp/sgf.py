@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from agent.border.files import read_bytes
 from protocols.gtp.values import MOST
@@ -37,16 +38,41 @@ class Record:
 
 def read(file: Path) -> Record:
     """Read the main line of a file's first game; SgfError if that cannot be."""
-    try:
-        from sgfmill import sgf, sgf_moves
-    except ImportError:
-        raise SgfError("pip install 'kempelen[gtp]' brings the reader of SGF") from None
+    return record_of(read_trees(file, first=True)[0])
+
+
+def read_trees(file: Path, *, first: bool = False) -> list[Any]:
+    """Read all games of a file, or the first alone, as sgfmill's trees.
+
+    SgfError if that cannot be.
+    """
     try:
         data = read_bytes(file, LARGEST_FILE)
     except (OSError, ValueError) as error:
         raise SgfError(getattr(error, "strerror", None) or str(error)) from None
+    return parse_trees(data, first=first)
+
+
+def parse_trees(data: bytes, *, first: bool = False) -> list[Any]:
+    """Return the games of a file's content, as sgfmill's trees; SgfError if there are none."""
     try:
-        game = sgf.Sgf_game.from_bytes(data)
+        from sgfmill import sgf, sgf_grammar
+    except ImportError:
+        raise SgfError("pip install 'kempelen[gtp]' brings the reader of SGF") from None
+    try:
+        if first:
+            return [sgf.Sgf_game.from_bytes(data)]
+        trees = sgf_grammar.parse_sgf_collection(data)
+        return [sgf.Sgf_game.from_coarse_game_tree(tree) for tree in trees]
+    except (ValueError, KeyError, RecursionError, LookupError) as error:
+        raise SgfError(str(error) or "it is no SGF") from None
+
+
+def record_of(game: Any) -> Record:
+    """Return the main line of one of sgfmill's trees; SgfError if that cannot be."""
+    from sgfmill import sgf_moves
+
+    try:
         if game.get_size() < LEAST_SIZE:
             raise SgfError(f"a board of size {game.get_size()}")
         board, plays = sgf_moves.get_setup_and_moves(game)

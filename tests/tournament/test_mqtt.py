@@ -45,6 +45,8 @@ KINDS = {
     "moves": "move",
     "info": "info",
     "result": "result",
+    "record": "record",
+    "curve": "curve",
 }
 
 
@@ -114,6 +116,10 @@ async def test_a_late_watcher_sees_the_whole_state(mosquitto):
     assert receiver.state.status["played"] == 4
     assert receiver.state.standings["played"] == 4
     assert len(receiver.state.boards[0]["moves"]) > 0
+    await until(lambda: len(receiver.games) == 4)
+    assert sorted(receiver.games)[0] == "1.1-2.1.1"
+    points = receiver.state.snapshots["curve"]["points"]
+    assert points[-1]["played"] == 4
     connection.close()
     command = [sys.executable, "-m", "kempelen.cli", "watch", "--once", "match"]
     shown = subprocess.run(

@@ -1,0 +1,287 @@
+"""`kempelen analyse`: judge the moves of the games in a file, and say what was better."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import dataclasses
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from agent.border.files import write_atomically
+from agent.border.plain_text import plain
+from agent.go.parts import GO
+from agent.machine import usable_cores
+from kempelen.console import complain, progress, warm_up
+from kempelen.interruption import Interruption
+from kempelen.match import ENGINE_HELP
+from kempelen.numbers import positive
+from kempelen.pictures import SUFFIXES, PictureError, check_picture, save
+from kempelen.plain_table import PlainTable
+from kempelen.uci_engine import uci_engine
+from tournament.assessments import AssessmentFile
+from tournament.judgement import FAULTS, SIGNS, GameReview, Grade, ReviewedMove, score_words
+from tournament.time_control import TimeControl
+from tournament.values import SettingsError, encode
+
+COMMAND = "kempelen analyse"
+# What a search may take beyond its limit, in seconds, before the engine counts as hung.
+PATIENCE = 600.0
+# What a move may take, where nothing is said.
+CHESS_NODES = 200_000
+GO_VISITS = 500
+# More games than this fit into no picture.
+MOST_DRAWN = 20
+# Moves of the better line that the table shows.
+SHOWN = 4
+
+Report = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class FileReview:
+    """A file's games on their way. assess: has searched what is not known.
+
+    review and annotated take the number of a game, from 0, and give what is known by now.
+    """
+
+    positions: int
+    games: int
+    ending: str
+    known: AssessmentFile
+    assess: Callable[[Report], Awaitable[None]]
+    review: Callable[[int], GameReview]
+    annotated: Callable[[int], str]
+
+    def reviews(self) -> list[GameReview]:
+        """Return all the games as they stand."""
+        return [self.review(number) for number in range(self.games)]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="games: PGN of chess, SGF of Go")
+    parser.add_argument(
+        *("-o", "--output"),
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write the annotated games (.pgn, .sgf), or a picture of the evaluation (.svg, "
+        ".png, .pdf); may be given for each",
+    )
+    parser.add_argument("--nodes", type=positive, help="nodes a move; of Go, visits")
+    parser.add_argument("--movetime", type=float, metavar="SECONDS", help="seconds a move")
+    parser.add_argument("--threads", type=positive, default=1, help="of each search (default 1)")
+    parser.add_argument(
+        "--concurrency", type=positive, help="positions at once (default: as many as cores allow)"
+    )
+    parser.add_argument(
+        "--engine", metavar="SPEC", help=f"of chess, default: Kempelen; {ENGINE_HELP}"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Judge; the exit status is 2 if nothing could begin or the engine failed."""
+    interruption = Interruption()
+    try:
+        pictures = _check_outputs(arguments)
+        work = _work(arguments)
+    except (SettingsError, PictureError) as error:
+        complain(error, COMMAND)
+        return 2
+    problem, status = "", 0
+    try:
+        with progress("judging", work.positions) as show:
+            asyncio.run(_assess(work, show, interruption))
+    except SettingsError as error:
+        problem, status = str(error), 2
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        problem, status = "interrupted", interruption.status
+    reviews = work.reviews()
+    try:
+        _write(arguments, work, reviews, pictures)
+    finally:
+        work.known.close(done=not problem)
+    if problem:
+        kept = work.known.path
+        remedy = f"; the same command goes on from here ({kept})" if kept else ""
+        complain(f"{problem} after {len(work.known)} positions{remedy}", COMMAND)
+        if not len(work.known):
+            return status
+    if arguments.json:
+        print(json.dumps({"file": str(arguments.file), "games": encode(reviews)}))
+    else:
+        _print(reviews)
+    return status
+
+
+async def _assess(work: FileReview, show: Report, interruption: Interruption) -> None:
+    interruption.listen()
+    await work.assess(show)
+
+
+def _check_outputs(arguments: argparse.Namespace) -> list[Path]:
+    """Return the pictures that are asked for; raise for what cannot be written."""
+    pictures = []
+    kind = _kind(arguments.file)
+    for path in arguments.output:
+        if path.suffix.lower() in SUFFIXES:
+            pictures.append(check_picture(path))
+        elif path.suffix.lower() != kind:
+            raise SettingsError(
+                f"-o {path}: games of {arguments.file} are written to a file in {kind}, "
+                f"pictures to one in {', '.join(SUFFIXES)}"
+            )
+        elif not path.absolute().parent.is_dir():
+            raise SettingsError(f"-o {path}: there is no folder {path.parent}")
+        elif path.exists() and arguments.file.exists() and path.samefile(arguments.file):
+            raise SettingsError(f"-o {path}: that is the file itself; name another one")
+    return pictures
+
+
+def _kind(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in (".pgn", ".sgf"):
+        raise SettingsError(f"{path}: games are in .pgn (chess) or in .sgf (Go)")
+    return suffix
+
+
+def _work(arguments: argparse.Namespace) -> FileReview:
+    if arguments.movetime is not None and arguments.movetime <= 0:
+        raise SettingsError("--movetime: more than 0 seconds are needed")
+    concurrency = arguments.concurrency or max(1, usable_cores() // arguments.threads)
+    if _kind(arguments.file) == ".sgf":
+        return _work_of_go(arguments, concurrency)
+    return _work_of_chess(arguments, concurrency)
+
+
+def _work_of_chess(arguments: argparse.Namespace, concurrency: int) -> FileReview:
+    from tournament import chess_review
+
+    scores = chess_review.read_pgn(arguments.file)
+    engine = uci_engine(arguments.engine, "an analysis of chess")
+    if arguments.threads > 1:
+        engine = dataclasses.replace(
+            engine, options={**engine.options, "Threads": arguments.threads}
+        )
+    limits = _limits(arguments, CHESS_NODES)
+    known = _known(arguments, chess_review.chess_terms(engine, limits))
+    annotator = _annotator(engine.name, limits, "nodes")
+    return FileReview(
+        positions=sum(len(score.moves) + 1 for score in scores),
+        games=len(scores),
+        ending=".pgn",
+        known=known,
+        assess=lambda report: chess_review.assess_chess(
+            scores, engine, limits, known, concurrency=concurrency, report=report
+        ),
+        review=lambda number: chess_review.review_chess(scores[number], known),
+        annotated=lambda number: chess_review.annotated_pgn(scores[number], known, annotator),
+    )
+
+
+def _work_of_go(arguments: argparse.Namespace, concurrency: int) -> FileReview:
+    from agent.compiled.source import Means
+    from protocols.analysis.protocol import Settings
+    from protocols.analysis.visits import Searching
+    from tournament import go_review
+
+    if arguments.engine is not None:
+        raise SettingsError("--engine is for chess: games of Go are judged by Kempelen's search")
+    scores = go_review.read_sgf(arguments.file)
+    warm_up(GO)
+    limits = _limits(arguments, GO_VISITS)
+    searching = Searching(means=Means(threads=arguments.threads))
+    settings = Settings(searching=searching, analysts=min(concurrency, usable_cores()))
+    known = _known(arguments, go_review.go_terms(settings, limits))
+    annotator = _annotator("Kempelen", limits, "visits")
+    return FileReview(
+        positions=sum(len(score.moves) + 1 for score in scores),
+        games=len(scores),
+        ending=".sgf",
+        known=known,
+        assess=lambda report: go_review.assess_go(scores, settings, limits, known, report=report),
+        review=lambda number: go_review.review_go(scores[number], known),
+        annotated=lambda number: go_review.annotated_sgf(scores[number], known, annotator),
+    )
+
+
+def _limits(arguments: argparse.Namespace, usual: int) -> TimeControl:
+    nodes = arguments.nodes
+    if nodes is None and arguments.movetime is None:
+        nodes = usual
+    return TimeControl(movetime=arguments.movetime, nodes=nodes, patience=PATIENCE)
+
+
+def _annotator(name: str, limits: TimeControl, unit: str) -> str:
+    words = [f"{limits.nodes} {unit}" if limits.nodes else ""]
+    words += [f"{limits.movetime:g} s" if limits.movetime else ""]
+    return plain(f"{name}, {' and '.join(filter(None, words))} a move")
+
+
+def _known(arguments: argparse.Namespace, terms: str) -> AssessmentFile:
+    """Return where positions are kept: beside the first file that is to be written, if any."""
+    place = next(iter(arguments.output), None)
+    return AssessmentFile(place and place.with_name(f"{place.name}.part"), terms)
+
+
+def _write(
+    arguments: argparse.Namespace,
+    work: FileReview,
+    reviews: Sequence[GameReview],
+    pictures: list[Path],
+) -> None:
+    for path in arguments.output:
+        if path in pictures:
+            from kempelen.analyse_picture import figure
+
+            shown = [review for review in reviews if review.moves][:MOST_DRAWN]
+            save(figure(shown), path)
+        else:
+            text = "".join(work.annotated(number) for number in range(work.games))
+            write_atomically(path, text.encode())
+    if pictures and sum(bool(review.moves) for review in reviews) > MOST_DRAWN:
+        complain(f"the picture shows the first {MOST_DRAWN} games", COMMAND)
+
+
+def _print(reviews: Sequence[GameReview]) -> None:
+    console = Console(soft_wrap=True)
+    for review in reviews:
+        if not review.moves:
+            continue
+        console.print(f"{review.number}. {review.title}", markup=False, highlight=False)
+        bad = [move for move in review.moves if move.grade is not Grade.GOOD]
+        if bad:
+            table = PlainTable("move", "", "evaluation", "gives away", "better", box=None)
+            for move in bad:
+                table.add_row(
+                    _numbered(review, move),
+                    str(move.grade),
+                    score_words(move),
+                    f"{100 * (move.loss or 0):.0f} %",
+                    " ".join(move.line[:SHOWN]),
+                )
+            console.print(table)
+    console.print(_totals(reviews))
+
+
+def _totals(reviews: Sequence[GameReview]) -> PlainTable:
+    plural = [f"{grade}s".replace("ys", "ies") for grade in FAULTS]
+    table = PlainTable("game", "player", "moves", *plural, "mean loss", box=None)
+    for review in reviews:
+        for name, tally in zip((review.first, review.second), review.tallies, strict=True):
+            counts = (tally.moves, tally.inaccuracies, tally.mistakes, tally.blunders)
+            mean = "" if tally.loss is None else f"{100 * tally.loss:.1f} %"
+            table.add_row(str(review.number), plain(name), *map(str, counts), mean)
+    return table
+
+
+def _numbered(review: GameReview, move: ReviewedMove) -> str:
+    dots = "." if review.game == "go" or move.player == 0 else "..."
+    return f"{move.number}{dots} {move.move}{SIGNS[move.grade]}"

@@ -1,0 +1,39 @@
+"""The engine of commands that put positions of chess to one: our own, or any that speaks UCI."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from kempelen.console import warm_up
+from kempelen.match import engine_entries, parse_entries
+from tournament.engine_protocols import check_engine, kind_of
+from tournament.engine_settings import EngineSettings
+from tournament.values import SettingsError, decode
+
+
+def uci_engine(spec: str | None, purpose: str) -> EngineSettings:
+    """Return the engine that `--engine` names, or our own as a program of its own.
+
+    purpose: what it is for, in messages. SettingsError if it cannot be used for that.
+    """
+    if spec is None:
+        warm_up()
+        return own_engine()
+    entries = engine_entries(parse_entries(spec, "--engine"))
+    if entries.pop("time", None):
+        raise SettingsError("--engine: the limits are given once, by --movetime, --nodes, --depth")
+    engine = decode(EngineSettings, {"name": Path(entries["command"]).stem, **entries})
+    if kind_of(engine).behind_broker:
+        raise SettingsError(f"--engine: {purpose} is for programs, not for bots behind a broker")
+    if not kind_of(engine).speaks_uci:
+        raise SettingsError(f"--engine: {purpose} is for UCI engines, not for {engine.protocol}")
+    check_engine(engine)
+    return engine
+
+
+def own_engine() -> EngineSettings:
+    """Return our own engine, as a program of its own."""
+    return EngineSettings(
+        sys.executable, "Kempelen", ("-P", "-m", "kempelen.cli", "uci"), start_limit=120
+    )

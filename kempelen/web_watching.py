@@ -1,0 +1,54 @@
+"""The arguments of `kempelen web` that say which tournaments are watched."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from kempelen.mqtt_arguments import broker_from, configure_mqtt
+from tournament.ledger import LedgerError
+from tournament.spectators import LedgerSpectator, Spectator
+from tournament.values import SettingsError
+
+Watched = Callable[[], Sequence[Spectator]]
+
+
+def configure_watching(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "--watch",
+        action="append",
+        default=[],
+        metavar="LEDGER[:NAME]",
+        help="a tournament by its ledger, which may be played now; may be repeated",
+    )
+    configure_mqtt(parser)
+
+
+def watched(arguments: argparse.Namespace, stack: ExitStack) -> Watched:
+    """Return what gives the tournaments that are watched: of ledgers, and of a broker.
+
+    stack: ends the connection. Raises SettingsError for what cannot be watched.
+    """
+    ledgers = [_ledger(text) for text in arguments.watch]
+    broker = broker_from(arguments)
+    if broker is None:
+        return lambda: ledgers
+    from tournament.broker_spectators import BrokerSpectators
+
+    heard = BrokerSpectators(broker)
+    stack.callback(heard.close)
+    return lambda: [*ledgers, *heard.found]
+
+
+def _ledger(text: str) -> LedgerSpectator:
+    """Look at a ledger; the name of one of its tournaments may follow a colon."""
+    path, colon, name = text.rpartition(":")
+    try:
+        if colon and path and not Path(text).exists():
+            return LedgerSpectator(path, name)
+        return LedgerSpectator(text)
+    except LedgerError as error:
+        raise SettingsError(f"--watch {text}: {error}") from None

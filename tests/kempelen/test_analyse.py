@@ -1,0 +1,170 @@
+"""Games judged by the command: what is marked, drawn, kept and refused."""
+
+import asyncio
+import io
+import json
+
+import chess.pgn
+import pytest
+from sgfmill import sgf
+
+from tests import in_process
+from tests.support import failing
+
+SCRIPT = "<script>alert(1)</script>"
+MATED = f"""[Event "{SCRIPT}"]
+[White "<b>Ann</b>"]
+[Black "$x_1$"]
+[Result "0-1"]
+
+1. f3 {{weak {SCRIPT}}} e5 2. g4 $1 (2. e4 d6) 2... Qh4# 0-1
+
+"""
+EMPTY = '[White "C"]\n[Black "D"]\n[Result "*"]\n\n*\n\n'
+CHESS960 = """[Variant "Chess960"]
+[SetUp "1"]
+[FEN "4k3/p7/8/8/8/8/8/1K4R1 w G - 0 1"]
+
+1. O-O a5 *
+"""
+GO = (
+    f"(;GM[1]FF[4]SZ[5]KM[0.5]PB[{SCRIPT}]PW[W]C[mine];B[cc];W[bb](;B[]BM[1];W[dd])(;B[aa]))"
+    "(;GM[1]FF[4]SZ[5]KM[0.5];B[cc])"
+)
+
+
+def analyse(*arguments):
+    return in_process.run("analyse", *arguments)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "games.pgn"
+    path.write_text(MATED + EMPTY + CHESS960, "utf-8")
+    return path
+
+
+def test_the_marks_of_chess(file, tmp_path, warm_cache):
+    made, picture = tmp_path / "made.pgn", tmp_path / "made.svg"
+    own = ("--engine", "agent=chess", "--concurrency", 1)
+    done = analyse(file, *own, "--nodes", 3000, "-o", made, "-o", picture)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert next(line for line in lines if "g4??" in line)[:4] == ["2.", "g4??", "blunder", "#-1"]
+    assert ["1", "<b>Ann</b>", "2"] in [line[:3] for line in lines]
+    games = io.StringIO(made.read_text("utf-8"))
+    game, empty, other = (chess.pgn.read_game(games) for _ in range(3))
+    assert game.headers["Event"] == SCRIPT
+    first, _, blunder, _ = game.mainline()
+    assert f"weak {SCRIPT}" in first.comment  # what was there stays
+    assert first.eval().white().score() < 0
+    assert blunder.nags == {chess.pgn.NAG_BLUNDER}  # and not what it was called before
+    assert blunder.eval().white().mate() == -1
+    replies = [node.san() for node in blunder.parent.variations]
+    assert replies[:2] == ["g4", "e4"]
+    assert len(replies) <= 3
+    assert not list(empty.mainline())
+    assert [node.san() for node in other.mainline()] == ["O-O", "a5"]
+    drawn = picture.read_text("utf-8")
+    assert "&lt;b&gt;Ann&lt;/b&gt; - $x_1$" in drawn
+    assert "blunder (1)" in drawn
+    assert {path.name for path in tmp_path.iterdir()} == {"games.pgn", "made.pgn", "made.svg"}
+
+
+def test_the_marks_of_go(tmp_path, warm_cache):
+    file, made = tmp_path / "games.sgf", tmp_path / "made.sgf"
+    file.write_text(GO, "utf-8")
+    done = analyse(file, "--nodes", 100, "-o", made, "--json")
+    assert done.returncode == 0, done.stderr
+    review, short = json.loads(done.stdout)["games"]
+    assert (review["first"], len(review["moves"]), len(short["moves"])) == (SCRIPT, 4, 1)
+    passed = review["moves"][2]
+    assert (passed["move"], passed["grade"]) == ("pass", "blunder")
+    assert passed["loss"] > 0.15
+    tree = sgf.Sgf_game.from_string(made.read_text("utf-8"))
+    assert tree.get_root().get("C") == "mine"
+    assert tree.get_root().get("PB") == SCRIPT
+    node = tree.get_main_sequence()[3]
+    assert (node.get("BM"), node.get_move()) == (2, ("b", None))
+    assert "blunder" in node.get("C")
+    lines = [child.get_move()[1] for child in node.parent]
+    assert lines[:2] == [None, (4, 0)]
+    assert len(lines) == 3
+
+
+def test_what_is_found_is_kept_when_it_is_interrupted(file, tmp_path, monkeypatch):
+    """The engine is interrupted after three positions; the next run asks for the rest alone."""
+    from tournament.suite import Solver
+
+    asked = []
+    ask = Solver.ask
+
+    async def counting(self, request):
+        if len(asked) == 3 and most:
+            raise asyncio.CancelledError
+        asked.append(request)
+        return await ask(self, request)
+
+    monkeypatch.setattr(Solver, "ask", counting)
+    command, words = failing("none")
+    engine = f"cmd={command},args={' '.join(words)},name=E"
+    made = tmp_path / "made.pgn"
+    file.write_text(MATED + EMPTY, "utf-8")
+    arguments = (file, "--engine", engine, "--nodes", 1, "--concurrency", 1, "-o", made)
+    most = 3
+    done = analyse(*arguments)
+    assert done.returncode == 130
+    assert "goes on from here" in done.stderr
+    assert "[%eval" in made.read_text("utf-8")
+    kept = tmp_path / "made.pgn.part"
+    assert len(kept.read_text("utf-8").splitlines()) == 3
+    with kept.open("a", encoding="utf-8") as end:
+        end.write('{"key": "cut sho')
+    most = 0
+    done = analyse(*arguments)
+    assert done.returncode == 0, done.stderr
+    # Five positions of the first game, of which mate needs no engine; the second's is the same.
+    assert len(asked) == 4
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words", "reason"),
+    [
+        ("none.pgn", None, (), "cannot read"),
+        ("a.txt", "x", (), ".pgn (chess) or in .sgf (Go)"),
+        ("a.pgn", "nothing", (), "no game of chess with a move"),
+        ("a.pgn", MATED.replace("f3", "f4 f5 Qa8"), (), "game 1 (<b>Ann</b> - $x_1$)"),
+        ("a.pgn", '[Variant "Atomic"]\n\n1. e4 *', (), "variant Atomic"),
+        ("a.pgn", '[FEN "8/8/8/8/8/8/8/K7 w - - 0 1"]\n\n1. Ka2 *', (), "not legal"),
+        ("a.pgn", "1. e4 -- 2. d4 *", (), "null move"),
+        ("a.pgn", MATED, ("-o", "b.sgf"), "in .pgn"),
+        ("a.pgn", MATED, ("-o", "no/b.pgn"), "no folder"),
+        ("a.pgn", MATED, ("-o", "a.pgn"), "the file itself"),
+        ("a.pgn", MATED, ("--movetime", "-1"), "more than 0 seconds"),
+        ("a.pgn", MATED, ("--engine", "cmd=no-such-engine"), "no-such-engine"),
+        ("a.sgf", "(;SZ[", (), "cannot read"),
+        ("a.sgf", "(;SZ[5])", (), "no game of Go with a move"),
+        ("a.sgf", "(;SZ[5];B[aa])(;SZ[5];B[zz])", (), "game 2"),
+        ("a.sgf", GO, ("--engine", "cmd=x"), "--engine is for chess"),
+    ],
+)
+def test_what_cannot_be_judged(tmp_path, monkeypatch, name, text, words, reason):
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        (tmp_path / name).write_text(text, "utf-8")
+    done = analyse(name, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_engine_that_dies_is_started_anew_and_then_told(tmp_path):
+    file = tmp_path / "a.pgn"
+    file.write_text(MATED, "utf-8")
+    for after, status in ((2, 0), (1, 2)):
+        command, words = failing("dies", after)
+        engine = f"cmd={command},args={' '.join(words)}"
+        done = analyse(file, "--engine", engine, "--nodes", 1, "--concurrency", 1)
+        assert done.returncode == status
+        assert ("cannot go on" in done.stderr) is bool(status)

@@ -1,0 +1,76 @@
+"""Which tournaments the pages watch: of ledgers, and of a broker, as the command names them."""
+
+import argparse
+import asyncio
+import time
+from contextlib import ExitStack
+
+import pytest
+
+from kempelen.web_watching import configure_watching, watched
+from protocols.mqtt.broker import PASSWORD, USER
+from tests import in_process
+from tests.tournament.support import engine, play, settings
+from tournament.adjudication import Adjudication
+from tournament.broadcast import Broadcast
+from tournament.values import SettingsError
+
+
+def chosen(name="match"):
+    players = engine("none", name="A"), engine("none", name="B")
+    return settings(*players, games=2, name=name, adjudication=Adjudication(maxmoves=6))
+
+
+def watching(stack, *words):
+    parser = argparse.ArgumentParser()
+    configure_watching(parser)
+    return watched(parser.parse_args(words), stack)
+
+
+async def test_ledgers_and_their_tournaments(tmp_path):
+    path = str(tmp_path / "run.sqlite")
+    await play(chosen("one"), path=path)
+    await play(chosen("two"), path=path)
+    with ExitStack() as stack:
+        (spectator,) = watching(stack, "--watch", f"{path}:two")()
+        spectator.poll()
+        assert spectator.state.status["name"] == "two"
+        for words, reason in (
+            (path, "one, two"),
+            (f"{path}:three", "one, two"),
+            (str(tmp_path / "none"), "does not exist"),
+        ):
+            with pytest.raises(SettingsError, match=reason):
+                watching(stack, "--watch", words)
+        assert watching(stack)() == []
+
+
+def test_the_command_says_what_it_cannot_watch(tmp_path):
+    done = in_process.run(
+        "web", "--no-browser", "--address", "127.0.0.1:0", "--games", tmp_path / "web.sqlite",
+        "--watch", tmp_path / "none.sqlite",
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "none.sqlite does not exist" in done.stderr
+
+
+async def test_all_tournaments_of_a_broker_and_all_their_games(mosquitto, monkeypatch):
+    monkeypatch.setenv(USER, "runner")
+    monkeypatch.setenv(PASSWORD, "secret")
+    with ExitStack() as stack:
+        for name in ("first", "second"):
+            broadcast = Broadcast(mosquitto.broker, name)
+            await play(chosen(name), listeners=[broadcast])
+            await asyncio.to_thread(broadcast.close)
+        found = watching(stack, "--mqtt", f"mqtt://127.0.0.1:{mosquitto.port}")
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            await asyncio.sleep(0.05)
+            spectators = found()
+            if len(spectators) == 2 and all(len(each.games) == 2 for each in spectators):
+                break
+        assert sorted(each.state.status["name"] for each in spectators) == ["first", "second"]
+        for each in spectators:
+            each.poll()
+            assert (each.runner, each.problem) == ("offline", "")
+            assert each.state.snapshots["curve"]["points"][-1]["played"] == 2

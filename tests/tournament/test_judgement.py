@@ -1,0 +1,81 @@
+"""What moves are called, from made-up assessments: no engine."""
+
+import pytest
+
+from agent.limits import Cp, Mate
+from tournament.judgement import (
+    Assessment,
+    Grade,
+    ReviewedMove,
+    assessment_of,
+    expected_score,
+    grade_of,
+    loss_of,
+    tallies_of,
+    view_of,
+    with_hindsight,
+)
+
+
+def test_a_decided_game_and_an_even_one():
+    assert expected_score(Cp(0)) == 0.5
+    assert (expected_score(Mate(3)), expected_score(Mate(0))) == (1.0, 0.0)
+    even = expected_score(Cp(0)) - expected_score(Cp(-150))
+    decided = expected_score(Cp(1000)) - expected_score(Cp(850))
+    assert even > 0.1 > 0.01 > decided
+
+
+@pytest.mark.parametrize(
+    ("loss", "grade"),
+    [
+        (None, Grade.GOOD),
+        (0.0499, Grade.GOOD),
+        (0.05, Grade.INACCURACY),
+        (0.1, Grade.MISTAKE),
+        (0.15, Grade.BLUNDER),
+        (1.0, Grade.BLUNDER),
+    ],
+)
+def test_the_thresholds(loss, grade):
+    assert grade_of(loss) is grade
+
+
+def test_what_a_move_gives_away():
+    before = assessment_of(Cp(0), ("e2e4", "e7e5"), 9, 100)
+    lost = Assessment(0.9)  # of the other side
+    assert loss_of(before, lost, "g2g4", same_mover=False) == pytest.approx(0.4)
+    assert loss_of(before, lost, "g2g4", same_mover=True) == 0.0  # whoever is better off moves on
+    assert loss_of(before, lost, "e2e4", same_mover=False) == 0.0  # what the engine would play
+
+
+def test_the_first_players_view():
+    said = assessment_of(Mate(-2), (), 9, 100)
+    assert view_of(said, 1) == {"expected": 1.0, "cp": None, "mate": 2, "lead": None}
+    assert view_of(Assessment(0.3, lead=-4.5), 0)["lead"] == -4.5
+    assert view_of(None, 0) == {}
+
+
+def test_a_mate_that_only_the_game_showed_blames_the_move_before():
+    quiet = assessment_of(Cp(0), ("x",), 9, 100)
+    said = [quiet, quiet, assessment_of(Mate(-2), (), 9, 100)]
+    start, before, after = with_hindsight(said, ("blunders", "sees"), (1, 0, 1))
+    assert (before.expected, before.mate, before.line) == (1.0, 3, ("sees",))
+    assert (start, after) == (quiet, said[2])
+    assert loss_of(start, before, "blunders", same_mover=False) == 0.5
+    noise = [quiet, Assessment(0.46)]
+    assert with_hindsight(noise, ("y",), (0, 1)) == noise
+    assert with_hindsight([quiet, None], ("y",), (0, 1)) == [quiet, None]
+    won = with_hindsight([quiet, Assessment(0.9, lead=9.0)], ("pass",), (0, 0))
+    assert won[0].lead == 9.0
+
+
+def test_tallies_leave_out_what_is_not_judged():
+    moves = [
+        ReviewedMove(1, 1, 0, "e4", loss=0.0),
+        ReviewedMove(2, 1, 1, "e5", loss=0.3, grade=Grade.BLUNDER),
+        ReviewedMove(3, 2, 0, "f3", loss=None),
+    ]
+    first, second = tallies_of(moves)
+    assert (first.moves, first.loss, first.blunders) == (1, 0.0, 0)
+    assert (second.moves, second.loss, second.blunders) == (1, 0.3, 1)
+    assert tallies_of([])[0].loss is None

@@ -1,0 +1,116 @@
+"""Who looks on at a tournament from the middle, at its end, and long after it."""
+
+import asyncio
+import json
+import sqlite3
+
+import pytest
+
+from tests.tournament.support import engine, play, settings
+from tournament.adjudication import Adjudication
+from tournament.curves import MOST_POINTS, extended
+from tournament.ledger import Ledger, LedgerError
+from tournament.live_file import LiveFile, live_file_of, read_live_file
+from tournament.spectators import LedgerSpectator
+
+
+def chosen(games=4):
+    return settings(
+        engine("none", name="A"),
+        engine("none", name="B"),
+        games=games,
+        adjudication=Adjudication(maxmoves=6),
+    )
+
+
+class Watching:
+    """Looks at every event, as a page might at any moment."""
+
+    def __init__(self, path):
+        self.live = LiveFile(live_file_of(path))
+        self.path = path
+        self.spectator = None
+        self.seen = []
+
+    def __call__(self, event):
+        self.live(event)
+        name = type(event).__name__
+        if name == "GameFinished":
+            if self.spectator is None:
+                self.spectator = LedgerSpectator(self.path)
+            self.spectator.poll()
+            self.seen.append(len(self.spectator.games))
+
+
+async def test_from_the_middle_on_and_after_the_end(tmp_path):
+    path = str(tmp_path / "run.sqlite")
+    watching = Watching(path)
+    finish, records = await play(chosen(), path=path, listeners=[watching])
+    assert finish.complete
+    assert watching.seen == [1, 2, 3, 4]
+    spectator = watching.spectator
+    for _ in range(100):  # the file comes soon
+        await asyncio.sleep(0.05)
+        spectator.poll()
+        if spectator.state.status.get("state") == "complete" and spectator.state.boards:
+            break
+    board = spectator.state.boards[0]
+    assert board["moves"]
+    assert board["white_clock"] is None
+    watching.live.close()
+    late = LedgerSpectator(path)
+    for each in (spectator, late):
+        each.poll()
+        assert list(each.games) == [f"{r.pair}.{r.game}" for r in records]
+        assert each.state.status["state"] == "complete"
+        assert each.state.status["game"] == {"name": "chess", "options": {}}
+        assert each.state.standings["played"] == 4
+        points = each.state.snapshots["curve"]["points"]
+        assert [point["played"] for point in points][-1] == 4
+        assert len(points[-1]["elo"]) == 2
+        assert (each.runner, each.problem) == ("", "")
+
+
+async def test_a_run_that_was_interrupted_and_one_that_went_without_a_word(tmp_path, monkeypatch):
+    path = str(tmp_path / "run.sqlite")
+    await play(chosen(2), path=path)
+    more = chosen(6)
+    ledger = Ledger(path)
+    ledger.begin(more, resume=True)
+    ledger.close()
+    spectator = LedgerSpectator(path)
+    spectator.poll()
+    assert spectator.state.status["state"] == "interrupted"
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE game SET record = '{' WHERE game = 1")
+    database.close()
+    damaged = LedgerSpectator(path)
+    damaged.poll()
+    assert list(damaged.games) == ["1.1-2.1.2"]
+    assert "game 1.1-2.1.1 is damaged" in damaged.problem
+    place = live_file_of(path)
+    status = {"name": more.name, "state": "running"}
+    place.write_text(json.dumps({"time": 0, "snapshots": {"status": status}}), "utf-8")
+    spectator.poll()
+    assert spectator.runner == "lost"
+    place.write_text("{", "utf-8")
+    assert read_live_file(place) is None
+    assert read_live_file(tmp_path / "none") is None
+
+
+def test_what_is_no_ledger(tmp_path):
+    with pytest.raises(LedgerError, match="does not exist"):
+        LedgerSpectator(str(tmp_path / "none"))
+    (tmp_path / "text").write_text("x" * 2000, "utf-8")
+    with pytest.raises(LedgerError, match="not a database"):
+        LedgerSpectator(str(tmp_path / "text"))
+
+
+def test_a_curve_stays_short():
+    points = []
+    for played in range(3 * MOST_POINTS):
+        points = extended(points, {"played": played})
+        points = extended(points, {"played": played})
+    assert len(points) <= MOST_POINTS + 1
+    assert points[0] == {"played": 0}
+    assert points[-1] == {"played": 3 * MOST_POINTS - 1}

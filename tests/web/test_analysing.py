@@ -1,0 +1,165 @@
+"""What is analysed on a page: files that are read, positions searched, games judged."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from websockets.sync.client import connect
+
+from tests.web.support import PATIENCE, Served, serving
+
+SCRIPT = "<script>alert(1)</script>"
+PGN = f'[White "{SCRIPT}"]\n[Black "B"]\n\n1. f3 {{{SCRIPT}}} e5 2. g4 Qh4# 0-1\n\n1. e4 *\n'
+SGF = f"(;GM[1]SZ[5]KM[0.5]PB[{SCRIPT}]C[{SCRIPT}];B[cc];W[bb];B[];W[dd])"
+MATE = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(tmp_path_factory.mktemp("analyse") / "web.sqlite") as server:
+        yield server
+
+
+class Analysis:
+    """A page's channel, and its requests."""
+
+    def __init__(self, served: Served) -> None:
+        self.served = served
+        address = f"ws://127.0.0.1:{served.port}/analyse/channel"
+        self.socket = connect(address, open_timeout=PATIENCE, proxy=None)
+
+    def post(self, path: str, body: Any, status: int = 200) -> Any:
+        answered, _, text = self.served.ask("POST", f"/analyse/{path}", body)
+        assert answered == status, text
+        return json.loads(text)
+
+    def load(self, text: str) -> list[dict[str, Any]]:
+        games: list[dict[str, Any]] = self.post("load", {"text": text})["games"]
+        return games
+
+    def send(self, **message: Any) -> None:
+        self.socket.send(json.dumps(message))
+
+    def hear(self, kind: str, until: str = "") -> dict[str, Any]:
+        while True:
+            message: dict[str, Any] = json.loads(self.socket.recv(timeout=PATIENCE))
+            if message["kind"] == kind and (not until or message[until]):
+                return message
+
+
+@pytest.fixture
+def page(served: Served) -> Iterator[Analysis]:
+    made = Analysis(served)
+    yield made
+    made.socket.close()
+
+
+def test_files_are_read_and_their_words_are_kept(page: Analysis) -> None:
+    first, second = page.load(PGN)
+    assert first["players"] == [SCRIPT, "B"]
+    assert first["positions"][1]["comment"] == SCRIPT
+    assert first["moves"] == ["f2f3", "e7e5", "g2g4", "d8h4"]
+    assert [each.get("move") for each in second["positions"]] == [None, "e4"]
+    (go,) = page.load(SGF)
+    assert go["players"][0] == SCRIPT
+    assert go["positions"][0]["comment"] == SCRIPT
+    assert go["positions"][2]["rows"][1] == ".O..."
+    (position,) = page.load(MATE)
+    assert position["positions"] == [{"type": "chess", "fen": MATE, "comment": ""}]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "a PGN, an SGF or a FEN"),
+        ("hello", "no game of chess"),
+        ("1. e4 Ke2", "game 1"),
+        ("8/8/8/8/8/8/8/8 w - - 0 1", "not legal"),
+        ("(;SZ[", "SGF"),
+        ("(;SZ[5];B[zz])", "game 1"),
+        ("(;SZ[5];B[aa];W[aa])", "Illegal move"),
+        ("(" * 50_000, "SGF"),
+    ],
+)
+def test_what_cannot_be_read(page: Analysis, text: str, said: str) -> None:
+    assert said in page.post("load", {"text": text}, 422)["error"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"study": {"game": "chess", "moves": ["e2e5"]}, "ply": 0, "move": "e4"},
+        {"study": {"game": "chess", "moves": 7}, "ply": 0, "move": "e4"},
+        {"study": {"game": "chess", "moves": [], "start": "x"}, "ply": 0, "move": "e4"},
+        {"study": {"game": "chess", "moves": []}, "ply": 0, "move": "e5"},
+        {"study": {"game": "go", "query": {"boardXSize": 99}}, "ply": 0, "move": "C3"},
+        {"study": {"game": "go", "query": {"id": "x"}}, "ply": 0, "move": "C3"},
+        {"study": {"game": "nim"}, "ply": 0, "move": "1"},
+    ],
+)
+def test_what_cannot_be_studied(page: Analysis, body: Any) -> None:
+    assert page.post("move", body, 422)["error"]
+    page.send(kind="look", look=1, ply=0, study={**body["study"], "moves": ["a1a8"]})
+    assert page.hear("refused")["text"]
+
+
+def test_a_move_by_text_by_squares_and_by_point(page: Analysis) -> None:
+    study = {"game": "chess", "start": None, "moves": ["e2e4"]}
+    for move in ("Nf6", "g8f6"):
+        made = page.post("move", {"study": study, "ply": 1, "move": move})
+        assert made["moves"] == ["e2e4", "g8f6"]
+    promoting = {"game": "chess", "start": "8/P6k/8/8/8/8/8/K7 w - - 0 1", "moves": []}
+    made = page.post("move", {"study": promoting, "ply": 0, "move": "a7a8"})
+    assert made["moves"] == ["a7a8q"]
+    (go,) = page.load(SGF)
+    study = {"game": "go", "query": go["query"]}
+    made = page.post("move", {"study": study, "ply": 1, "move": "d4"})
+    assert made["query"]["moves"] == [["B", "C3"], ["W", "D4"]]
+    assert page.post("move", {"study": study, "ply": 1, "move": "C3"}, 422)["error"]
+    assert page.post("move", {"ply": 1}, 400)["error"]
+
+
+def test_lines_come_and_a_new_look_ends_the_old_one(page: Analysis) -> None:
+    start = {"game": "chess", "start": None, "moves": []}
+    page.send(kind="look", look=1, study=start, ply=0)
+    assert page.hear("lines")["look"] == 1
+    mate = {"game": "chess", "start": MATE, "moves": []}
+    page.send(kind="look", look=2, study=mate, ply=0)
+    message = page.hear("lines")
+    while message["look"] == 1 or not message["lines"]:
+        message = page.hear("lines")
+    best = message["lines"][0]
+    assert (best["mate"], best["moves"], best["arrow"]) == (1, ["Rd8#"], ["d1", "d8"])
+    over = {"game": "chess", "start": MATE, "moves": ["d1d8"]}
+    page.send(kind="look", look=3, study=over, ply=1)
+    while message["look"] != 3:
+        message = page.hear("lines")
+    assert message["done"]
+    page.send(kind="stop")
+
+
+def test_ownership_of_go(page: Analysis) -> None:
+    (go,) = page.load(SGF)
+    page.send(kind="look", look=5, study={"game": "go", "query": go["query"]}, ply=4)
+    message = page.hear("lines")
+    assert message["look"] == 5
+    assert len(message["owners"]) == 25
+    assert 0 <= message["lines"][0]["expected"] <= 1
+    page.send(kind="stop")
+
+
+def test_games_are_judged(page: Analysis) -> None:
+    page.send(kind="review", study=page.load(PGN)[0], nodes=2000)
+    review = page.hear("review", "finished")
+    assert [move["grade"] for move in review["moves"]][2:] == ["blunder", ""]
+    assert review["tallies"][0]["blunders"] == 1
+    go = page.load(SGF)[0]
+    page.send(kind="review", study={"game": "go", "query": go["query"]}, nodes=60)
+    review = page.hear("review", "finished")
+    assert review["moves"][2]["grade"] == "blunder"
+    assert [len(owners) for owners in review["owners"]] == [25] * 5
+    page.send(kind="review", study=go, nodes=True)
+    assert "nodes" in page.hear("refused")["text"]
+    page.send(kind="nonsense")
+    assert "expected" in page.hear("refused")["text"]

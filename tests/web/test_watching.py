@@ -1,0 +1,186 @@
+"""What a visitor is told of tournaments: from the middle, of finished games, of damage."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import chess
+import pytest
+from websockets.sync.client import connect
+
+from tests.tournament.support import engine, settings
+from tests.web.support import PATIENCE, Served, serving
+from tournament.game_settings import GameSettings
+from tournament.ledger import Ledger
+from tournament.live_file import live_file_of
+from tournament.records import GameRecord, MoveRecord
+from tournament.schedule import due
+from tournament.spectators import LedgerSpectator
+from tournament.verdicts import Termination
+from web.diagrams import drawing, drawn_game, pieces
+from web.site import Offers
+from web.watch.page import WatchedTournament
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("watch") / "run.sqlite")
+    names = (SCRIPT, "B", "C")
+    chosen = settings(*(engine("none", name=name) for name in names), games=2)
+    kept = Ledger(path)
+    kept.begin(chosen, resume=False)
+    for pair in due(chosen, {}):
+        for game in pair.games:
+            white, black = names[pair.key.white(game)], names[pair.key.black(game)]
+            moves = MoveRecord("e2e4", cp=20, depth=3), MoveRecord("e7e5", cp=-10)
+            kept.record(
+                GameRecord(
+                    pair=str(pair.key), game=game, white=white, black=black,
+                    fen=chess.STARTING_FEN, opening=("d2d4", "d7d5"), moves=moves,
+                    result="1-0", termination=Termination.RESIGNATION,
+                )
+            )  # fmt: skip
+    kept.close()
+    return path
+
+
+@pytest.fixture(scope="module")
+def served(ledger: str) -> Iterator[Served]:
+    spectator = LedgerSpectator(ledger)
+    with serving(
+        Path(ledger).with_name("web.sqlite"), offers=Offers(spectators=lambda: [spectator])
+    ) as server:
+        yield server
+
+
+def got(served: Served, path: str, status: int = 200) -> Any:
+    answered, _, text = served.ask("GET", path)
+    assert answered == status, text
+    return json.loads(text)
+
+
+def channel(served: Served, number: int = 1) -> Any:
+    address = f"ws://127.0.0.1:{served.port}/watch/{number}/channel"
+    return connect(address, open_timeout=PATIENCE, proxy=None)
+
+
+def hear(line: Any) -> dict[str, Any]:
+    message: dict[str, Any] = json.loads(line.recv(timeout=PATIENCE))
+    return message
+
+
+def test_a_tournament_and_its_games(served: Served) -> None:
+    (listed,) = got(served, "/watch/tournaments")["tournaments"]
+    assert (listed["number"], listed["status"]["state"]) == (1, "complete")
+    games = got(served, "/watch/1/games")["games"]
+    assert len(games) == 6
+    assert [game["number"] for game in games] == [5, 4, 3, 2, 1, 0]
+    assert got(served, "/watch/1/games?before=2")["games"] == games[4:]
+    assert len(got(served, "/watch/1/games?before=x")["games"]) == 6
+    (one,) = [game for game in games if game["key"] == "1.1-2.1.1"]
+    assert one["white"] == SCRIPT
+    replay = got(served, f"/watch/1/games/{one['key']}")
+    moves = len(replay["said"])
+    assert moves == 2
+    assert len(replay["positions"]) == moves + 1 + replay["book"]
+    assert replay["positions"][0]["fen"].startswith("rnbqkbnr/")
+    assert replay["positions"][-1]["move"]
+    for path in ("/watch/1/games/none", "/watch/2/games", "/watch/9/games/1.1-2.1.1"):
+        assert got(served, path, 404)["error"]
+
+
+def test_who_comes_late_is_told_all(served: Served) -> None:
+    with channel(served) as line:
+        state = hear(line)["state"]
+        assert state["finished"] == 6
+        assert [row["games"] for row in state["standings"]["rows"]] == [4, 4, 4]
+        assert state["curve"]["points"][-1]["played"] == 6
+    with channel(served, 7) as line:
+        assert hear(line)["kind"] == "absent"
+
+
+def test_a_board_that_goes_on_is_told(served: Served, ledger: str) -> None:
+    board = {
+        "board": 3, "pair": "1.1-2.1", "game": 1, "white": "A", "black": "B", "fen": "",
+        "moves": ["e2e4"], "position": "rnbqkbnr/8/8/8/8/8/8/8 b - - 0 1", "white_clock": 5.0,
+        "black_clock": 6.0, "last": "e4", "result": "", "termination": "",
+    }  # fmt: skip
+    place = live_file_of(ledger)
+    status = {"name": "match", "state": "running", "played": 6}
+
+    with channel(served) as line:
+        hear(line)
+        snapshots = {"status": status, "boards/3": board}
+        place.write_text(json.dumps({"time": time.time(), "snapshots": snapshots}), "utf-8")
+        state: dict[str, Any] = {}
+        while "boards/3" not in state:
+            state |= hear(line)["state"]
+        shown = state["boards/3"]
+        assert shown["drawing"] == {
+            "type": "chess", "fen": board["position"], "last": ["e2", "e4"],
+        }  # fmt: skip
+        assert shown["moves"] == 1
+        assert "position" not in shown
+        place.unlink()
+        while state["status"]["state"] != "complete":
+            state |= hear(line)["state"]
+
+
+def test_a_record_that_makes_no_game(ledger: str, tmp_path: Path) -> None:
+    path = tmp_path / "damaged.sqlite"
+    path.write_bytes(Path(ledger).read_bytes())
+    with sqlite3.connect(path) as database:
+        ((key, text),) = database.execute("SELECT rowid, record FROM game LIMIT 1").fetchall()
+        record = json.loads(text)
+        record["moves"][0]["move"] = "a1a8"
+        database.execute("UPDATE game SET record = ? WHERE rowid = ?", (json.dumps(record), key))
+    database.close()
+    spectator = LedgerSpectator(str(path))
+    with serving(tmp_path / "web.sqlite", offers=Offers(spectators=lambda: [spectator])) as server:
+        name = f"{record['pair']}.{record['game']}"
+        assert "cannot be shown" in got(server, f"/watch/1/games/{name}", 422)["error"]
+
+
+def test_positions_of_other_games() -> None:
+    shown = drawn_game(GameSettings("go", {"size": 5}), ["C3", "pass"])
+    assert shown[0]["rows"] == ["....."] * 5
+    assert shown[1]["rows"][2] == "..X.."
+    assert shown[1]["last"] == ["C3"]
+    assert drawn_game(GameSettings("othello"), [])[0]["type"] == "text"
+
+
+def test_the_pieces_need_no_style_of_their_own() -> None:
+    text = pieces()
+    assert text.count("<symbol ") == 12
+    assert "style=" not in text
+    assert 'id="wQ"' in text
+
+
+def test_a_stranger_names_no_file_and_no_huge_board(ledger: str) -> None:
+    """What a broker tells is checked before a game is made of it."""
+    spectator = LedgerSpectator(ledger)
+    spectator.poll()
+    key = next(iter(spectator.games))
+    watched = WatchedTournament(spectator)
+    for game in ({"name": "evil.py:Game"}, {"name": "go", "options": {"size": 10**9}}):
+        spectator.state.status["game"] = game
+        spectator.trusted = False
+        with pytest.raises(ValueError, match=r"catalogue|within bounds"):
+            watched.replay(key)
+    assert len(drawing("chess", "k" * 10**6)["fen"]) < 200
+    assert len(drawing("go", " 1 X\n" * 10**5)["rows"]) <= 19
+
+
+def test_a_curve_that_grows_is_told_by_its_new_points(ledger: str) -> None:
+    spectator = LedgerSpectator(ledger)
+    spectator.poll()
+    watched = WatchedTournament(spectator)
+    points = watched.changes()["curve"]["points"]
+    assert watched.changes() == {}
+    spectator.state.snapshots["curve"] = {"points": [*points, {"played": 99}]}
+    assert watched.changes() == {"curve": {"more": [{"played": 99}]}}

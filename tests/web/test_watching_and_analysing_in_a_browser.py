@@ -1,0 +1,182 @@
+"""A tournament watched from its middle and games analysed, in a browser that people use."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tournament.support import play, settings
+from tests.web.support import Served, serving
+from tournament.adjudication import Adjudication
+from tournament.engine_settings import EngineProtocol, EngineSettings
+from tournament.live_file import LiveFile, live_file_of
+from tournament.settings import SprtSettings
+from tournament.spectators import LedgerSpectator
+from tournament.time_control import TimeControl
+from web.site import Offers
+
+pytest.importorskip("selenium")
+
+from tests.browser import Browser, started
+
+pytestmark = pytest.mark.thorough
+
+SCRIPT = "<script>window.hurt = 1</script>"
+IMAGE = "<img src=x onerror='window.hurt = 1'>"
+PGN = f"""[Event "{SCRIPT}"]
+[White "{IMAGE}"]
+[Black "Bob"]
+
+1. e4 {{{SCRIPT}}} e5 2. Nf3 d6 3. Bc4 Bg4 4. Nc3 g6 5. Nxe5 Bxd1 6. Bxf7+ Ke7 7. Nd5# 1-0
+"""
+SGF = f"(;GM[1]SZ[5]KM[0.5]PB[{IMAGE}]PW[W]C[{SCRIPT}];B[cc];W[bb];B[];W[dd])"
+
+
+def player(name: str) -> EngineSettings:
+    return EngineSettings("chess", name, protocol=EngineProtocol.AGENT)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with started(tmp_path_factory.mktemp("browser")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server that watches a match which goes on, of which one game is over.
+
+    It begins when the browser is there.
+    """
+    folder = tmp_path_factory.mktemp("match")
+    path = str(folder / "run.sqlite")
+    chosen = settings(
+        player(SCRIPT),
+        player(IMAGE),
+        games=4,
+        time=TimeControl(nodes=150_000, patience=60),
+        adjudication=Adjudication(maxmoves=10),
+        sprt=SprtSettings(0, 5),
+    )
+    live = LiveFile(live_file_of(path))
+    middle = threading.Event()
+
+    def listen(event: Any) -> None:
+        live(event)
+        if type(event).__name__ == "GameFinished":
+            middle.set()
+
+    runner = threading.Thread(
+        target=lambda: asyncio.run(play(chosen, path=path, listeners=[listen]))
+    )
+    runner.start()
+    assert middle.wait(120)
+    spectator = LedgerSpectator(path)
+    offers = Offers(spectators=lambda: [spectator])
+    try:
+        with serving(folder / "web.sqlite", offers=offers) as server:
+            yield server
+    finally:
+        runner.join()
+        live.close()
+
+
+def check(browser: Browser) -> None:
+    """Nothing is complained of, nothing ran that was text, and who cannot see can read the page."""
+    assert browser.complaints() == []
+    assert browser.run("return window.hurt") is None
+    import axe_core_python
+
+    axe = Path(axe_core_python.__file__).with_name("axe.min.js")
+    browser.run(axe.read_text(encoding="utf-8"))
+    found = browser.driver.execute_async_script(
+        "const done = arguments[0]; axe.run().then((found) => done(found.violations"
+        ".filter((each) => ['serious', 'critical'].includes(each.impact))"
+        ".map((each) => [each.id, each.nodes.map((node) => node.html)])));"
+    )
+    assert found == []
+
+
+def fits(browser: Browser) -> bool:
+    """Tell whether nothing lies beside the screen of a phone."""
+    browser.driver.set_window_size(500, 900)
+    browser.run("document.documentElement.style.width = '360px'")
+    fitting = browser.run("return document.documentElement.scrollWidth <= 500")
+    browser.run("document.documentElement.style.width = ''")
+    browser.driver.set_window_size(1280, 900)
+    return bool(fitting)
+
+
+def test_a_tournament_from_its_middle_to_its_end(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/watch")
+    browser.wait("return document.querySelectorAll('.board .diagram use').length >= 2")
+    assert SCRIPT in browser.find("main").text
+    before = browser.find(".board > p").text
+    browser.wait("return document.querySelector('.board > p').textContent !== arguments[0]", before)
+    browser.wait("return document.querySelector('main ul a')")
+    check(browser)
+    browser.open(f"{served.base}/watch/1/board/1")
+    browser.wait("return document.querySelectorAll('.large .diagram use').length >= 2")
+    check(browser)
+    browser.open(f"{served.base}/watch/1")
+    browser.wait("return document.querySelectorAll('main section ul a').length === 4")
+    browser.wait("return document.querySelector('main > p').textContent.startsWith('complete')")
+    browser.wait("return document.querySelectorAll('.curves').length === 2")
+    assert len(browser.find_all("table tbody tr")) == 2
+    browser.run("document.querySelector('main section ul a').click()")
+    browser.wait("return document.querySelector('.replay .diagram use')")
+    browser.find(".replay .steps button").click()
+    assert "Start" in browser.find(".replay p").text
+    browser.press("\ue014")  # an arrow to the right
+    assert browser.find(".moves [aria-current]").text.startswith("1.")
+    assert fits(browser)
+    check(browser)
+
+
+def test_a_game_of_chess_is_analysed(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/analyse")
+    browser.wait("return document.querySelectorAll('.lines li').length === 3")
+    browser.wait("return document.querySelector('.arrow')")
+    check(browser)
+    browser.run("document.getElementById('sourcing').open = true")
+    browser.run("document.getElementById('source').value = arguments[0]", PGN)
+    browser.find("details button").click()
+    browser.wait("return document.querySelectorAll('.moves button').length === 13")
+    assert IMAGE in browser.find("h2").text
+    browser.run("document.getElementById('nodes').value = 'quick'")
+    browser.find("button.main:not(details *)").click()
+    browser.wait("return document.querySelector('.course circle.blunder')")
+    browser.wait("return document.querySelector('progress').hidden")
+    signs = browser.run("return [...document.querySelectorAll('.sign')].map((e) => e.textContent)")
+    assert signs[9] == "??"
+    browser.find_all(".moves button")[0].click()
+    assert browser.find(".comment").text == SCRIPT
+    browser.find("#move").send_keys("d5\n")
+    browser.wait("return document.querySelectorAll('.moves button').length === 2")
+    assert fits(browser)
+    check(browser)
+
+
+def test_a_game_of_go_is_analysed_in_spanish_and_in_the_dark(
+    browser: Browser, served: Served
+) -> None:
+    browser.open(f"{served.base}/analyse")
+    browser.run("document.cookie = 'language=es; path=/'; document.cookie = 'theme=dark; path=/'")
+    browser.open(f"{served.base}/analyse")
+    browser.wait("return document.querySelectorAll('.lines li').length")
+    assert "Analizar" in browser.find("main").text
+    browser.run("document.getElementById('sourcing').open = true")
+    browser.run("document.getElementById('source').value = arguments[0]", SGF)
+    browser.find("details button").click()
+    browser.wait("return document.querySelector('.diagram .own')")
+    assert browser.find(".comment").text == SCRIPT
+    browser.find("button.main:not(details *)").click()
+    browser.wait("return document.querySelector('.course circle.blunder')")
+    browser.wait("return document.querySelector('progress').hidden")
+    check(browser)
+    browser.open(f"{served.base}/watch/1")
+    browser.wait("return document.querySelectorAll('table tbody tr').length === 2")
+    check(browser)

@@ -1,0 +1,58 @@
+"""How a tournament's numbers went: points of Elo and of the test, by the games that were played."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tournament.records import GameRecord
+from tournament.settings import Settings
+from tournament.standings import outcome_of, summarise
+from tournament.values import encode
+
+# A curve of so many points is thinned to half of them, and so many are made of games of before.
+MOST_POINTS = 200
+POINTS_OF_BEFORE = 60
+# Of very many games there are fewer, so that a run begins at once.
+GAMES_IN_ALL = 300_000
+# Of more players no curve is kept: nobody could tell them apart.
+MOST_PLAYERS = 12
+
+
+def point_of(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a curve's point: encoded standings as they are after so many games.
+
+    elo: of each player, in the order of the players; error: of each; llr: of a test.
+    """
+    rows = {row["name"]: row for row in summary["rows"]}
+    known = [rows.get(name, {}) for name in summary["players"][:MOST_PLAYERS]]
+    test = (summary.get("comparison") or {}).get("test") or {}
+    return {
+        "played": summary["played"],
+        "elo": [_rounded(row.get("elo")) for row in known],
+        "error": [_rounded(row.get("error")) for row in known],
+        "llr": _rounded(test.get("llr"), 4),
+    }
+
+
+def extended(points: Sequence[dict[str, Any]], point: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a curve with a point more, in place of one with no fewer games, and thinned."""
+    kept = [each for each in points if each["played"] < point["played"]]
+    if len(kept) >= MOST_POINTS:
+        kept = kept[::2]
+    return [*kept, point]
+
+
+def curve_of(settings: Settings, records: Sequence[GameRecord]) -> list[dict[str, Any]]:
+    """Return the curve of games that have been played already."""
+    outcomes = [outcome_of(record) for record in records]
+    most = max(2, min(POINTS_OF_BEFORE, GAMES_IN_ALL // max(1, len(outcomes))))
+    step = max(1, len(outcomes) // most)
+    return [
+        point_of(encode(summarise(settings, outcomes[:played])))
+        for played in range(step, len(outcomes) + 1, step)
+    ]
+
+
+def _rounded(value: float | None, digits: int = 2) -> float | None:
+    return None if value is None else round(value, digits)

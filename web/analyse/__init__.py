@@ -1,0 +1,1 @@
+"""The page on which positions and whole games are analysed."""

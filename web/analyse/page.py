@@ -1,0 +1,241 @@
+"""The page on which positions and whole games are analysed.
+
+A file is read by one request, what searches say comes over a channel: `look` has the position
+searched that is on the board, `review` has the whole game judged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from protocols.analysis.protocol import Settings
+from tournament.assessments import AssessmentFile
+from tournament.chess_review import ChessScore, assess_chess, review_chess
+from tournament.engine_settings import EngineProtocol, EngineSettings
+from tournament.go_review import assess_go, review_go
+from tournament.time_control import TimeControl
+from tournament.values import SettingsError, encode
+from web.analyse.looks import ChessLook, GoLooks
+from web.analyse.studies import Study, StudyError, load, played_on, read_study, shown_review
+from web.channel import Channel, open_channel
+from web.site import Site
+
+# What a move of a game may take: nodes in chess, visits in Go.
+NODES = {"chess": 60_000, "go": 150}
+MOST_NODES = {"chess": 1_000_000, "go": 2_000}
+# A whole game takes no more: others wait for it.
+MOST_IN_ALL = {"chess": 60_000_000, "go": 60_000}
+# Games that are judged at once, and seconds between two reports.
+AT_ONCE = 1
+REPORT_EVERY = 0.5
+
+
+class AnalysePage:
+    """Shows positions and games, and what searches say of them."""
+
+    name = "analyse"
+    shells = ("/analyse",)
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.go = GoLooks()
+        self.reviewing = asyncio.Semaphore(AT_ONCE)
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return what the page asks for."""
+        return (
+            Route("/analyse/load", self._load, methods=["POST"]),
+            Route("/analyse/move", self._move, methods=["POST"]),
+            WebSocketRoute("/analyse/channel", self._channel),
+        )
+
+    async def start(self) -> None:
+        """Begin nothing: searches begin when they are asked for."""
+
+    async def stop(self) -> None:
+        """End the searches of Go; those of chess end with their channels."""
+        await asyncio.to_thread(self.go.close)
+
+    async def _load(self, request: Request) -> Response:
+        data = await _object(request)
+        text = str(data.get("text", ""))
+        return await self._answer(request, lambda: {"games": load(text)})
+
+    async def _move(self, request: Request) -> Response:
+        data = await _object(request)
+        study, ply, move = data.get("study"), data.get("ply"), data.get("move")
+        if not (isinstance(study, dict) and isinstance(ply, int) and isinstance(move, str)):
+            return JSONResponse({"error": "study, ply and move are needed"}, 400)
+        return await self._answer(request, lambda: played_on(study, max(0, ply), move))
+
+    async def _answer(self, request: Request, make: Callable[[], dict[str, Any]]) -> Response:
+        if not self.site.owner(request.cookies):
+            return JSONResponse({"error": "sign in with your token"}, 401)
+        try:
+            return JSONResponse(await asyncio.to_thread(make))
+        except StudyError as error:
+            return JSONResponse({"error": str(error)}, 422)
+
+    async def _channel(self, socket: WebSocket) -> None:
+        async def serve(channel: Channel) -> None:
+            analysis = AnalysisVisit(self, channel)
+            try:
+                await channel.run(analysis.heard)
+            finally:
+                await asyncio.shield(analysis.close())
+
+        await open_channel(socket, self.site, serve)
+
+
+class AnalysisVisit:
+    """What one page has searched, as long as it is open."""
+
+    def __init__(self, page: AnalysePage, channel: Channel) -> None:
+        self._page = page
+        self._channel = channel
+        self._chess: ChessLook | None = None
+        self._go = ""
+        self._review: asyncio.Task[None] | None = None
+
+    async def heard(self, message: dict[str, Any]) -> None:
+        """Do what the page asks for; say why not where that cannot be."""
+        kind = message.get("kind")
+        try:
+            if kind == "look":
+                await self._look(message)
+            elif kind == "stop":
+                await asyncio.to_thread(self._stop)
+            elif kind == "review":
+                await self._begin_review(message)
+            elif kind == "cancel":
+                await self._end_review()
+            else:
+                raise StudyError("look, stop, review or cancel is expected")
+        except StudyError as error:
+            self._channel.tell({"kind": "refused", "text": str(error)})
+
+    async def close(self) -> None:
+        """End all."""
+        await self._end_review()
+        await asyncio.to_thread(self._stop)
+        if self._chess is not None:
+            await asyncio.to_thread(self._chess.close)
+
+    async def _look(self, message: dict[str, Any]) -> None:
+        study, ply, number = _study(message), message.get("ply"), message.get("look")
+        most = len(study.moves)
+        if not (isinstance(ply, int) and isinstance(number, int) and 0 <= ply <= most):
+            raise StudyError("ply and look are numbers")
+        await asyncio.to_thread(self._search, number, study, ply)
+
+    def _search(self, number: int, study: Study, ply: int) -> None:
+        if isinstance(study, ChessScore):
+            if self._chess is None:
+                self._chess = ChessLook(self._page.site, self._channel.tell)
+            self._chess.look(number, study, ply)
+        else:
+            self._page.go.stop(self._go)
+            self._go = self._page.go.look(number, study, ply, self._channel.tell)
+
+    def _stop(self) -> None:
+        self._page.go.stop(self._go)
+        if self._chess is not None:
+            self._chess.stop()
+
+    async def _begin_review(self, message: dict[str, Any]) -> None:
+        study = _study(message)
+        game = "chess" if isinstance(study, ChessScore) else "go"
+        nodes = message.get("nodes", NODES[game])
+        if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
+            raise StudyError("nodes is a number from 1")
+        await self._end_review()
+        await asyncio.to_thread(self._stop)
+        most = min(MOST_NODES[game], MOST_IN_ALL[game] // (len(study.moves) + 1))
+        limits = TimeControl(nodes=min(nodes, most), patience=60.0)
+        self._review = asyncio.create_task(self._judge(study, limits))
+
+    async def _end_review(self) -> None:
+        task, self._review = self._review, None
+        if task is not None:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    async def _judge(self, study: Study, limits: TimeControl) -> None:
+        known = AssessmentFile(None, "")
+        told = 0.0
+
+        def report(done: int) -> None:
+            nonlocal told
+            now = time.monotonic()
+            if now - told >= REPORT_EVERY:
+                told = now
+                self._channel.tell(_reviewed(study, known, done, finished=False))
+
+        try:
+            if self._page.reviewing.locked():
+                self._channel.tell({"kind": "waiting"})
+            async with self._page.reviewing:
+                if isinstance(study, ChessScore):
+                    own = EngineSettings("chess", "Kempelen", protocol=EngineProtocol.AGENT)
+                    await assess_chess([study], own, limits, known, report=report)
+                else:
+                    await assess_go([study], Settings(), limits, known, report=report)
+        except SettingsError as error:
+            self._channel.tell({"kind": "refused", "text": str(error)})
+        else:
+            self._channel.tell(_reviewed(study, known, len(study.moves) + 1, finished=True))
+
+
+def _reviewed(study: Study, known: AssessmentFile, done: int, *, finished: bool) -> dict[str, Any]:
+    if isinstance(study, ChessScore):
+        review = review_chess(study, known)
+    else:
+        review = review_go(study, known)
+    message = {
+        "kind": "review",
+        "done": done,
+        "total": len(study.moves) + 1,
+        "finished": finished,
+        "start": review.start,
+        "moves": encode(shown_review(review)),
+        "tallies": encode(review.tallies),
+    }
+    if finished and review.game == "go":
+        said = [known.get(known.key(study.position(ply))) for ply in range(len(study.moves) + 1)]
+        message["owners"] = [_owners(each.owners if each else ()) for each in said]
+    return message
+
+
+def _owners(owners: Sequence[float]) -> list[float]:
+    return [round(owner, 1) for owner in owners]
+
+
+def _study(message: dict[str, Any]) -> Study:
+    study = message.get("study")
+    if not isinstance(study, dict):
+        raise StudyError("a study is needed")
+    return read_study(study)
+
+
+async def _object(request: Request) -> dict[str, Any]:
+    """Return the object of JSON in a request's body, an empty one if there is none."""
+    try:
+        data = await request.json()
+    except (ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def make(site: Site) -> AnalysePage:
+    """Return the page."""
+    return AnalysePage(site)

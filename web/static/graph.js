@@ -1,0 +1,96 @@
+// Lines over the course of a game or of a tournament.
+
+import { shape } from "./site.js";
+
+const WIDTH = 600;
+const HEIGHT = 160;
+
+/**
+ * The course of a game. start: what the first player expected; moves: with expected and grade.
+ * picked: is told the ply that is clicked on.
+ */
+export function course(game, start, moves, at, label, picked) {
+  const drawn = shape("svg", {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img",
+    "aria-label": label, class: `course ${game}`,
+  });
+  const x = (ply) => (moves.length ? (ply * WIDTH) / moves.length : 0);
+  const y = (share) => (1 - share) * HEIGHT;
+  const points = [start, ...moves.map((move) => move.expected)]
+    .map((share, ply) => [ply, share]).filter(([, share]) => share != null);
+  drawn.append(shape("rect", { x: 0, y: 0, width: WIDTH, height: HEIGHT, class: "second" }));
+  if (points.length) {
+    const line = points.map(([ply, share]) => `${x(ply).toFixed(1)},${y(share).toFixed(1)}`);
+    const first = x(points[0][0]).toFixed(1), last = x(points.at(-1)[0]).toFixed(1);
+    drawn.append(
+      shape("polygon", {
+        points: `${first},${HEIGHT} ${line.join(" ")} ${last},${HEIGHT}`, class: "first",
+      }),
+      shape("polyline", { points: line.join(" "), class: "line" }),
+    );
+  }
+  drawn.append(shape("line", { x1: 0, x2: WIDTH, y1: HEIGHT / 2, y2: HEIGHT / 2, class: "even" }));
+  moves.forEach((move, place) => {
+    if (move.grade && move.expected != null) {
+      drawn.append(shape("circle", {
+        cx: x(place + 1), cy: Math.min(HEIGHT - 5, Math.max(5, y(move.expected))), r: 5,
+        class: move.grade,
+      }, shape("title", {}, `${move.move} (${move.grade})`)));
+    }
+  });
+  drawn.append(shape("line", { x1: x(at), x2: x(at), y1: 0, y2: HEIGHT, class: "at" }));
+  drawn.addEventListener("click", (event) => {
+    const box = drawn.getBoundingClientRect();
+    picked(Math.round(((event.clientX - box.left) / box.width) * moves.length));
+  });
+  return drawn;
+}
+
+/**
+ * Curves by games played. lines: lists of [played, value, error or null]; bounds: values at which
+ * a level line is drawn, with their names.
+ */
+export function curves(lines, bounds, label) {
+  const all = lines.flat().filter(([, value]) => value != null);
+  if (!all.length) return null;
+  const most = Math.max(1, ...all.map(([played]) => played));
+  const values = [...all.map(([, value]) => value), ...bounds.map(([value]) => value), 0];
+  const low = Math.min(...values), high = Math.max(...values);
+  const span = high - low || 1;
+  const left = 44, bottom = 22, top = 8;
+  const x = (played) => left + (played / most) * (WIDTH - left - 8);
+  const y = (value) => top + (1 - (value - low) / span) * (HEIGHT - top - bottom);
+  const drawn = shape("svg", {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label, class: "curves",
+  });
+  for (const [value, name] of [[0, "0"], ...bounds]) {
+    drawn.append(
+      shape("line", { x1: left, x2: WIDTH - 8, y1: y(value), y2: y(value), class: "level" }),
+      shape("text", { x: left - 4, y: y(value) + 4, class: "axis end" }, name),
+    );
+  }
+  drawn.append(shape("text", { x: WIDTH - 8, y: HEIGHT - 5, class: "axis end" }, String(most)));
+  drawn.append(shape("text", { x: left, y: HEIGHT - 5, class: "axis" }, "0"));
+  lines.forEach((line, number) => {
+    const known = line.filter(([, value]) => value != null);
+    const band = known.filter(([, , error]) => error != null && error < span);
+    if (band.length > 1 && lines.length <= 2) {
+      const clip = (value) => y(Math.min(high, Math.max(low, value))).toFixed(1);
+      const over = band.map(([played, value, error]) => `${x(played).toFixed(1)},${clip(value + error)}`);
+      const under = band.map(([played, value, error]) => `${x(played).toFixed(1)},${clip(value - error)}`);
+      drawn.append(shape("polygon", {
+        points: [...over, ...under.reverse()].join(" "), class: `band colour${number % 6}`,
+      }));
+    }
+    drawn.append(shape("polyline", {
+      points: known.map(([played, value]) => `${x(played).toFixed(1)},${y(value).toFixed(1)}`).join(" "),
+      class: `line colour${number % 6}`,
+    }));
+    if (known.length === 1) {
+      drawn.append(shape("circle", {
+        cx: x(known[0][0]), cy: y(known[0][1]), r: 3, class: `dot colour${number % 6}`,
+      }));
+    }
+  });
+  return drawn;
+}

@@ -1,0 +1,361 @@
+// The page to watch tournaments on: a list, one tournament, one board in large.
+
+import { channel } from "./channel.js";
+import { diagram, scoreText } from "./diagram.js";
+import { curves } from "./graph.js";
+import { ask, element, shape, words } from "./site.js";
+
+const say = await words("watch");
+const main = document.getElementById("main");
+const [, , number, , only] = location.pathname.split("/");
+const live = element("p", { class: "hidden-words", role: "status", "aria-live": "polite" });
+
+/** A table; the first row is of headings, and the first cell of each other row too, if `named`. */
+function table(caption, headings, rows, named = 0) {
+  return element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption },
+    element("table", { class: "numbers" },
+      element("caption", { class: "hidden-words" }, caption),
+      element("thead", {}, element("tr", {},
+        ...headings.map((heading) => element("th", { scope: "col" }, heading)))),
+      element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell, place) =>
+        place === named ? element("th", { scope: "row" }, cell) : element("td", {}, cell)))))));
+}
+
+const signed = (value) => (value == null ? "" : (value > 0 ? "+" : "") + value.toFixed(0));
+const points = (value) => (value == null ? "" : String(value));
+
+function clockText(seconds) {
+  if (seconds == null) return "";
+  const left = Math.max(0, seconds);
+  const minutes = Math.floor(left / 60), rest = left - 60 * minutes;
+  const hours = Math.floor(minutes / 60);
+  const shown = left < 20 ? rest.toFixed(1).padStart(4, "0") : String(Math.floor(rest)).padStart(2, "0");
+  return hours ? `${hours}:${String(minutes % 60).padStart(2, "0")}:${shown}` : `${minutes}:${shown}`;
+}
+
+function stateText(status, runner) {
+  if (runner === "lost" && status.state === "running") return say("lost");
+  return say(`state ${status.state ?? "unknown"}`);
+}
+
+// A board that goes on.
+
+class Board {
+  constructor(name, large) {
+    this.large = large;
+    this.title = element(large ? "h1" : "h3", {});
+    this.view = diagram();
+    this.sides = { white: this.side("white"), black: this.side("black") };
+    this.news = element("p", {});
+    const link = large ? null : element("p", {}, element("a", {
+      href: `/watch/${number}/board/${name}`,
+    }, say("in large", { number: name })));
+    this.node = element(large ? "div" : "section", { class: large ? "board large" : "board" },
+      this.title, this.sides.black.node, this.view.node, this.sides.white.node, this.news, link);
+    this.name = name;
+    this.said = "";
+  }
+
+  side(colour) {
+    const who = element("span", { class: "who" });
+    const score = element("span", { class: "faint" });
+    const clock = element("span", { class: "clock" });
+    return {
+      colour, who, score, clock,
+      node: element("div", { class: "side" }, who, score, clock),
+    };
+  }
+
+  show(board) {
+    this.board = board;
+    this.since = performance.now();
+    this.title.textContent = say("board", { number: this.name });
+    const chess = board.drawing?.type === "chess";
+    const turn = chess ? (board.drawing.fen.split(" ")[1] === "w" ? "white" : "black")
+      : (board.moves % 2 ? "white" : "black");
+    this.turn = board.result ? "" : turn;
+    for (const side of Object.values(this.sides)) {
+      const name = board[side.colour] ?? "?";
+      side.who.textContent = `${side.colour === "white" ? "○" : "●"} ${name}`;
+      const said = board[`${side.colour}_said`];
+      side.score.textContent = said ? `${scoreText(said)} ${say("depth", { depth: said.depth ?? "?" })}` : "";
+      side.node.classList.toggle("turn", this.turn === side.colour);
+    }
+    const last = board.last ? say("last", { number: board.moves, move: board.last }) : say("no move");
+    const end = board.result ? `${board.result} ${board.termination ?? ""}` : "";
+    this.news.textContent = end || last;
+    this.view.show(board.drawing, { label: `${board.white} – ${board.black}. ${last}. ${end}` });
+    if (this.large && last !== this.said) {
+      this.said = last;
+      live.textContent = `${last} ${end}`;
+    }
+    this.tick();
+  }
+
+  tick() {
+    if (!this.board) return;
+    const gone = (performance.now() - this.since) / 1000;
+    for (const side of Object.values(this.sides)) {
+      const left = this.board[`${side.colour}_clock`];
+      side.clock.textContent = clockText(left == null ? null : left - (this.turn === side.colour ? gone : 0));
+    }
+  }
+}
+
+// One tournament.
+
+async function showTournament() {
+  const state = {};
+  const boards = new Map();
+  const heading = element("h1", {});
+  const status = element("p", {});
+  const trouble = element("p", { class: "error", role: "alert" });
+  const parts = {};
+  for (const name of ["boards", "standings", "crosstable", "bracket", "curves", "games"]) {
+    parts[name] = element("section", { hidden: true });
+  }
+  const grid = element("div", { class: "boards" });
+  parts.boards.append(element("h2", {}, say("boards")), grid);
+  const replay = element("section", { hidden: true });
+  if (only) main.replaceChildren(live, trouble);
+  else main.replaceChildren(heading, status, trouble, live, ...Object.values(parts), replay);
+
+  function showBoard(name) {
+    const place = name.split("/")[1];
+    if (only && place !== only) return;
+    if (!boards.has(place)) {
+      boards.set(place, new Board(place, Boolean(only)));
+      if (only) main.append(boards.get(place).node);
+      else {
+        const sorted = [...boards.keys()].sort((a, b) => a - b);
+        grid.replaceChildren(...sorted.map((key) => boards.get(key).node));
+        parts.boards.hidden = false;
+      }
+    }
+    boards.get(place).show(state[name]);
+  }
+
+  function showStatus() {
+    const now = state.status ?? {};
+    heading.textContent = now.name ?? say("title");
+    document.title = `${only ? `${say("board", { number: only })} · ` : ""}${now.name ?? ""} · Kempelen`;
+    status.textContent = say("progress", {
+      state: stateText(now, state.runner), played: now.played ?? 0, asked: now.asked ?? 0,
+      format: now.format ? say(now.format) : "", time: now.time ?? "",
+    }) + (now.reason ? ` (${now.reason})` : "");
+    trouble.textContent = [state.problem, ...(now.notices ?? []).slice(-1)].filter(Boolean).join(" · ");
+  }
+
+  function showStandings() {
+    const now = state.standings;
+    if (!now || only) return;
+    const swiss = now.rows.some((row) => row.buchholz != null);
+    const headings = ["", say("player"), "Elo", "±", say("points"), say("games"), say("wins"),
+      say("draws"), say("losses"), say("failures"), ...(swiss ? ["Buchholz", "S-B"] : [])];
+    const rows = now.rows.map((row, place) => [String(place + 1), row.name, signed(row.elo),
+      row.error == null ? "" : row.error.toFixed(0), points(row.points), ...[row.games, row.wins,
+        row.draws, row.losses, row.failures].map(String),
+      ...(swiss ? [points(row.buchholz), points(row.sonneborn_berger)] : [])]);
+    parts.standings.replaceChildren(element("h2", {}, say("standings")),
+      table(say("standings"), headings, rows, 1), ...comparison(now.comparison));
+    parts.standings.hidden = false;
+    const crossed = now.players.length > 2;
+    parts.crosstable.hidden = !crossed;
+    if (crossed) {
+      parts.crosstable.replaceChildren(element("h2", {}, say("cross-table")),
+        table(say("cross-table"), ["", ...now.players], now.players.map((name, row) =>
+          [name, ...now.crosstable[row].map((value, column) => (row === column ? "–" : points(value)))])));
+    }
+    parts.bracket.hidden = !now.bracket;
+    if (now.bracket) parts.bracket.replaceChildren(element("h2", {}, say("bracket")), bracket(now));
+  }
+
+  function comparison(found) {
+    if (!found) return [];
+    const said = [];
+    const estimate = found.estimate;
+    if (estimate) {
+      const los = estimate.los == null ? "" : ` · LOS ${(100 * estimate.los).toFixed(1)} %`;
+      const elo = estimate.elo?.value ?? estimate.elo?.mean ?? estimate.elo;
+      if (typeof elo === "number") said.push(`${found.first} – ${found.second}: Elo ${signed(elo)}${los}`);
+    }
+    if (found.test) {
+      const { llr, lower, upper, decision } = found.test;
+      said.push(`SPRT: ${llr.toFixed(2)} (${lower.toFixed(2)}, ${upper.toFixed(2)}) · ${say(decision)}`);
+    }
+    return said.map((line) => element("p", {}, line));
+  }
+
+  function bracket(now) {
+    const rounds = now.bracket.map((round, place) => element("ol", {
+      "aria-label": say("round", { number: place + 1 }),
+    }, ...round.map((match) => element("li", {},
+      ...[[match.first, match.first_points], [match.second, match.second_points]].map(([name, score]) =>
+        element("div", { class: match.winner != null && match.winner === name ? "won" : "" },
+          name == null ? say("free") : `${name} ${points(score)}`))))));
+    const winner = now.winner ? element("p", {}, say("winner", { name: now.winner })) : null;
+    return element("div", {}, element("div", {
+      class: "wide bracket", tabindex: "0", role: "region", "aria-label": say("bracket"),
+    }, ...rounds), winner);
+  }
+
+  function showCurves() {
+    const list = state.curve?.points;
+    if (!list?.length || only) return;
+    const names = (state.status?.players ?? state.standings?.players ?? []).slice(0, list[0].elo.length);
+    const shown = names.length === 2 ? names.slice(0, 1) : names;
+    const lines = shown.map((_, player) => list.map((each) => [each.played, each.elo[player], each.error[player]]));
+    const made = [element("h2", {}, say("curves")), element("h3", {}, say("elo curve"))];
+    made.push(curves(lines, [], say("elo label", { elo: signed(list.at(-1).elo[0]), name: names[0] ?? "" })));
+    made.push(element("ul", { class: "legend" }, ...shown.map((name, place) => element("li", {},
+      shape("svg", { viewBox: "0 0 10 10", class: `key colour${place % 6}`, "aria-hidden": "true" },
+        shape("rect", { width: 10, height: 10 })), ` ${name}`))));
+    const test = state.standings?.comparison?.test;
+    if (test) {
+      made.push(element("h3", {}, say("test curve")));
+      made.push(curves([list.map((each) => [each.played, each.llr, null])], [
+        [test.lower, test.lower.toFixed(2)], [test.upper, test.upper.toFixed(2)],
+      ], say("test label", { llr: test.llr.toFixed(2) })));
+    }
+    parts.curves.replaceChildren(...made.filter(Boolean));
+    parts.curves.hidden = false;
+  }
+
+  // Finished games: the newest, and more when they are asked for.
+  const list = element("ul", {});
+  const more = element("button", { type: "button" }, say("more"));
+  parts.games.append(element("h2", {}, say("finished games")), list, more);
+  let newest = -1, oldest = Infinity, asking = false, again = false;
+
+  function gameItem(game) {
+    const text = `${game.white} – ${game.black}  ${game.result}`;
+    return element("li", {}, element("a", { href: `#game=${encodeURIComponent(game.key)}` }, text), " ",
+      element("span", { class: "faint" }, game.detail || game.termination));
+  }
+
+  async function listGames() {
+    if (asking || only) { again = true; return; }
+    asking = true;
+    again = false;
+    try {
+      const { games } = await ask(`/watch/${number}/games`);
+      const fresh = games.filter((game) => game.number > newest);
+      if (fresh.length) {
+        if (newest >= 0) live.textContent = `${fresh[0].white} – ${fresh[0].black}: ${fresh[0].result}`;
+        newest = fresh[0].number;
+        oldest = Math.min(oldest, fresh.at(-1).number);
+        list.prepend(...fresh.map(gameItem));
+      }
+      parts.games.hidden = !list.children.length;
+      more.hidden = oldest === 0;
+    } finally {
+      asking = false;
+    }
+    if (again) listGames();
+  }
+  more.addEventListener("click", async () => {
+    const { games } = await ask(`/watch/${number}/games?before=${oldest}`);
+    list.append(...games.map(gameItem));
+    oldest = games.length ? games.at(-1).number : 0;
+    more.hidden = oldest === 0;
+  });
+
+  async function showReplay() {
+    const key = new URLSearchParams(location.hash.slice(1)).get("game");
+    replay.hidden = !key || Boolean(only);
+    if (replay.hidden) return;
+    try {
+      const game = await ask(`/watch/${number}/games/${encodeURIComponent(key)}`);
+      replay.replaceChildren(...replayed(game));
+      replay.querySelector("h2").focus();
+    } catch (error) {
+      replay.replaceChildren(element("p", { class: "error", role: "alert" }, error.message));
+    }
+  }
+
+  function take(changes, whole) {
+    if (whole) for (const key of Object.keys(state)) delete state[key];
+    const points = changes.curve?.more;
+    if (points) changes.curve = { points: [...(state.curve?.points ?? []), ...points] };
+    Object.assign(state, changes);
+    showStatus();
+    const has = (name) => name in changes;
+    if (has("standings")) showStandings();
+    if (has("curve") || has("standings")) showCurves();
+    for (const name of Object.keys(changes)) if (name.startsWith("boards/")) showBoard(name);
+    if (has("finished") && changes.finished) listGames();
+  }
+
+  channel(`/watch/${number}/channel`, (message) => {
+    if (message.kind === "all") take(message.state, true);
+    else if (message.kind === "change") take(message.state, false);
+    else if (message.kind === "absent") trouble.textContent = say("absent");
+  });
+  setInterval(() => { for (const board of boards.values()) board.tick(); }, 250);
+  addEventListener("hashchange", showReplay);
+  await showReplay();
+}
+
+/** A finished game to step through. */
+function replayed(game) {
+  const view = diagram();
+  const said = element("p", { "aria-live": "polite" });
+  const moves = element("div", { class: "moves", tabindex: "0", role: "group", "aria-label": say("moves") });
+  const last = game.positions.length - 1;
+  let at = last;
+  const buttons = game.positions.slice(1).map((position, place) => {
+    const chess = position.type === "chess";
+    const count = chess && place % 2 === 0 ? `${place / 2 + 1}. ` : chess ? "" : `${place + 1}. `;
+    return element("button", { type: "button", onclick: () => go(place + 1) }, count + position.move);
+  });
+  moves.append(...buttons);
+
+  function go(place) {
+    at = Math.max(0, Math.min(last, place));
+    const position = game.positions[at];
+    const info = game.said[at - 1 - game.book];
+    const words = at ? say("last", { number: at, move: position.move }) : say("start");
+    const score = info ? `${scoreText(info)} ${clockText(info.clock)}` : at && at <= game.book ? say("book") : "";
+    said.textContent = `${words} ${score}${at === last ? ` · ${game.result} ${game.detail || game.termination}` : ""}`;
+    view.show(position, { label: `${game.white} – ${game.black}. ${words}` });
+    buttons.forEach((button, each) => {
+      if (each === at - 1) {
+        button.setAttribute("aria-current", "step");
+        moves.scrollTop = button.offsetTop - moves.offsetTop - moves.clientHeight / 2;
+      } else button.removeAttribute("aria-current");
+    });
+  }
+
+  const steps = element("div", { class: "steps" }, ...[
+    ["first", () => 0], ["back", () => at - 1], ["forward", () => at + 1], ["last one", () => last],
+  ].map(([name, place]) => element("button", { type: "button", onclick: () => go(place()) }, say(name))));
+  const grid = element("div", { class: "replay" },
+    element("div", {}, view.node, steps, said), moves);
+  grid.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowLeft") go(at - 1);
+    else if (event.key === "ArrowRight") go(at + 1);
+    else return;
+    event.preventDefault();
+  });
+  go(last);
+  return [element("h2", { tabindex: "-1" }, `${game.white} – ${game.black}  ${game.result}`), grid];
+}
+
+async function showList() {
+  const { tournaments } = await ask("/watch/tournaments");
+  if (tournaments.length === 1) {
+    location.replace("/watch/1");
+    return;
+  }
+  const items = tournaments.map(({ number: place, name, status }) => element("li", {},
+    element("a", { href: `/watch/${place}` }, name || say("nameless", { number: place })), " ",
+    element("span", { class: "faint" }, `${stateText(status, "")} ${status.played ?? 0}/${status.asked ?? 0}`)));
+  main.replaceChildren(element("h1", {}, say("title")), items.length
+    ? element("ul", {}, ...items)
+    : element("div", {}, element("p", {}, say("nothing")),
+      element("pre", { tabindex: "0" }, "kempelen web --watch run.sqlite\nkempelen web --mqtt mqtt://HOST")));
+  if (!items.length) setTimeout(showList, 3000);
+}
+
+if (number) await showTournament();
+else await showList();

@@ -1,0 +1,1 @@
+"""The page on which tournaments are watched."""

@@ -1,0 +1,252 @@
+"""The page on which tournaments are watched: their boards, standings, curves and finished games.
+
+A tournament is a `Spectator`; what changes in it is told to all who look at it. Its finished
+games are many, so a page asks for those that it shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import chess
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from agent.games import catalogue
+from tournament.game_settings import CHESS, GameSettings
+from tournament.spectators import Spectator
+from tournament.values import SettingsError, decode
+from web.channel import Audience, Channel, nothing_heard, open_channel
+from web.diagrams import drawing, drawn_chess, drawn_game, send_pieces
+from web.site import Site
+
+# Seconds between two looks at what is new.
+INTERVAL = 0.1
+# Finished games that are listed at once.
+LISTED = 100
+# The largest option of a game, such as a size, that a broker may name.
+MOST_OPTION = 30
+
+
+class WatchedTournament:
+    """One tournament, and those who look at it."""
+
+    def __init__(self, spectator: Spectator) -> None:
+        self.spectator = spectator
+        self.audience = Audience()
+        self._told: dict[str, Any] = {}
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return str(self.spectator.state.status.get("name", ""))
+
+    @property
+    def game(self) -> GameSettings:
+        """What is played."""
+        try:
+            return decode(GameSettings, self.spectator.state.status.get("game") or {})
+        except SettingsError:
+            return GameSettings()
+
+    def state(self) -> dict[str, Any]:
+        """Return all that is known, but the finished games."""
+        return {"kind": "all", "state": self._parts()}
+
+    def changes(self) -> dict[str, Any]:
+        """Return what is new since the last time."""
+        parts = self._parts()
+        new = {key: part for key, part in parts.items() if self._told.get(key) != part}
+        curve = new.get("curve")
+        old = self._told.get("curve", {}).get("points", [])
+        if curve and old and curve["points"][: len(old)] == old:
+            new["curve"] = {"more": curve["points"][len(old) :]}
+        self._told = parts
+        return new
+
+    def games(self, before: int) -> list[dict[str, Any]]:
+        """Return the last finished games of those that have a number below this, newest first."""
+        records = list(self.spectator.games.items())[:before]
+        shown = ("white", "black", "result", "termination", "detail", "started")
+        return [
+            {"number": number, "key": key, **{name: record.get(name, "") for name in shown}}
+            for number, (key, record) in reversed([*enumerate(records)][-LISTED:])
+        ]
+
+    def replay(self, key: str) -> dict[str, Any]:
+        """Return a finished game with all its positions; ValueError where it has an illegal one."""
+        record = self.spectator.games[key]
+        played = [str(each["move"]) for each in record["moves"]]
+        moves = [*record["opening"], *played]
+        if self.game.name == CHESS:
+            board = chess.Board(record["fen"], chess960=bool(record.get("chess960")))
+            positions = drawn_chess(board, moves)
+        else:
+            self._check_game()
+            positions = drawn_game(self.game, moves)
+        names = ("white", "black", "result", "termination", "detail", "started")
+        return {
+            "key": key,
+            "game": self.game.name,
+            **{name: record.get(name, "") for name in names},
+            "book": len(record["opening"]),
+            "positions": positions,
+            "said": [
+                {name: each.get(name) for name in ("cp", "mate", "depth", "time", "clock")}
+                for each in record["moves"]
+            ],
+        }
+
+    def _check_game(self) -> None:
+        """Raise ValueError for a game that a stranger names: a file, or a board without bounds."""
+        game = self.game
+        if self.spectator.trusted:
+            return
+        if game.name not in catalogue.names():
+            raise ValueError("only games of the catalogue are replayed from a broker")
+        for name, value in game.options.items():
+            if not isinstance(value, int | float) or abs(value) > MOST_OPTION:
+                raise ValueError(f"its option {name} is not within bounds")
+
+    def _parts(self) -> dict[str, Any]:
+        spectator, game = self.spectator, self.game.name
+        parts: dict[str, Any] = {
+            "runner": spectator.runner,
+            "problem": spectator.problem,
+            "finished": len(spectator.games),
+        }
+        for name, snapshot in list(spectator.state.snapshots.items()):
+            part = {key: value for key, value in snapshot.items() if key not in ("run", "sequence")}
+            if name.startswith("boards/"):
+                part["moves"] = len(part.get("moves", ()))
+                last = list(snapshot.get("moves", ()))[-1:]
+                part["drawing"] = {
+                    **drawing(game, str(part.pop("position", ""))),
+                    "last": _squares(game, last),
+                }
+            parts[name] = part
+        return parts
+
+
+class WatchPage:
+    """Shows the tournaments that the server looks at."""
+
+    name = "watch"
+    shells = ("/watch", "/watch/{number:int}", "/watch/{number:int}/board/{board:int}")
+
+    def __init__(self, site: Site, spectators: Callable[[], Sequence[Spectator]]) -> None:
+        """Show what `spectators` gives, which may grow."""
+        self._site = site
+        self._spectators = spectators
+        self._watched: list[WatchedTournament] = []
+        self._task: asyncio.Task[None] | None = None
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return what the page asks for."""
+        return (
+            Route("/watch/pieces.svg", send_pieces),
+            Route("/watch/tournaments", self._list),
+            Route("/watch/{number:int}/games", self._games),
+            Route("/watch/{number:int}/games/{key:str}", self._replay),
+            WebSocketRoute("/watch/{number:int}/channel", self._channel),
+        )
+
+    async def start(self) -> None:
+        """Look at all tournaments from now on."""
+        await self._look()
+        self._task = asyncio.create_task(self._keep_looking())
+
+    async def stop(self) -> None:
+        """Look no longer."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _keep_looking(self) -> None:
+        while True:
+            await asyncio.sleep(INTERVAL)
+            try:
+                await self._look()
+            except Exception as error:  # noqa: BLE001 - what one source holds stops no other
+                self._site.log.note("failed", page=self.name, reason=repr(error)[:200])
+
+    async def _look(self) -> None:
+        for spectator in self._spectators()[len(self._watched) :]:
+            self._watched.append(WatchedTournament(spectator))
+        for watched in self._watched:
+            await asyncio.to_thread(watched.spectator.poll)
+            if watched.audience.channels and (changes := watched.changes()):
+                watched.audience.tell({"kind": "change", "state": changes})
+
+    async def _list(self, request: Request) -> Response:
+        if not self._site.owner(request.cookies):
+            return _refused()
+        found = [
+            {"number": number, "name": each.name, "status": each.spectator.state.status}
+            for number, each in enumerate(self._watched, 1)
+        ]
+        return JSONResponse({"tournaments": found})
+
+    async def _games(self, request: Request) -> Response:
+        watched = self._named(request.path_params["number"])
+        if not self._site.owner(request.cookies):
+            return _refused()
+        if watched is None:
+            return _absent()
+        before = request.query_params.get("before", "")
+        most = int(before) if before.isdecimal() and len(before) < 10 else None
+        games = watched.games(len(watched.spectator.games) if most is None else most)
+        return JSONResponse({"games": games})
+
+    async def _replay(self, request: Request) -> Response:
+        watched = self._named(request.path_params["number"])
+        key = request.path_params["key"]
+        if not self._site.owner(request.cookies):
+            return _refused()
+        if watched is None or key not in watched.spectator.games:
+            return _absent()
+        try:
+            return JSONResponse(await asyncio.to_thread(watched.replay, key))
+        except (ValueError, LookupError, TypeError) as error:
+            return JSONResponse({"error": f"game {key} cannot be shown: {error}"[:300]}, 422)
+
+    async def _channel(self, socket: WebSocket) -> None:
+        watched = self._named(socket.path_params["number"])
+
+        async def serve(channel: Channel) -> None:
+            if watched is None:
+                channel.tell({"kind": "absent"})
+                await channel.run(nothing_heard)
+            else:
+                await watched.audience.attend(channel, watched.state, nothing_heard)
+
+        await open_channel(socket, self._site, serve)
+
+    def _named(self, number: int) -> WatchedTournament | None:
+        return self._watched[number - 1] if 1 <= number <= len(self._watched) else None
+
+
+def _squares(game: str, last: Sequence[str]) -> list[str]:
+    """Return what is marked on a board as the last move."""
+    if game == CHESS:
+        return [square for move in last for square in (move[:2], move[2:4])]
+    return list(last)
+
+
+def _absent() -> Response:
+    return JSONResponse({"error": "there is no such thing"}, 404)
+
+
+def _refused() -> Response:
+    return JSONResponse({"error": "sign in with your token"}, 401)
+
+
+def make(site: Site) -> WatchPage:
+    """Return the page."""
+    return WatchPage(site, site.offers.spectators)
