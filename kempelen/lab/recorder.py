@@ -30,10 +30,13 @@ from kempelen.lab.recording import (
 
 # A given tree of up to so many nodes is there from the beginning, what is not visited too.
 WHOLE = 3000
+BELOW_INFINITY = nextafter(inf, 0)
 
 
 def told(value: float, digits: int = 4) -> Value:
     """Return a value as recordings tell it: a text in the lecture notes' signs."""
+    if abs(value) == BELOW_INFINITY:  # the next number to infinity, of a null window
+        return "∞-" if value > 0 else "-∞+"
     exact = abs(value) != inf and value == int(value)
     return words.number(value, 9 if exact and abs(value) < 1e9 else digits)
 
@@ -204,6 +207,4 @@ class Recorder(ABC):
 def is_null(window: tuple[float, float]) -> bool:
     """Tell whether nothing lies between two bounds."""
     low, high = window
-    if abs(low) == inf or abs(high) == inf:
-        return False
     return nextafter(low, inf) == high or (isinstance(low, int) and high == low + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from rich.tree import Tree as RichTree
@@ -13,6 +14,7 @@ from kempelen.lab.sentences import SENTENCES, WORDS
 
 # The most nodes of a tree, and rows of a list, that a terminal shows at once.
 MOST_NODES, MOST_ROWS = 40, 12
+ENDS = re.compile(r"\b(WIN|LOSS)\b")
 LISTS = {
     "stack": ("node", "window"),
     "open": ("node", "state", "bound"),
@@ -39,7 +41,8 @@ class Spoken:
         if self._language == "en":
             return text
         first, space, rest = text.partition(" ")
-        return WORDS.get(text) or WORDS.get(first, first) + space + rest
+        known = WORDS.get(text) or WORDS.get(first, first) + space + rest
+        return ENDS.sub(lambda found: WORDS[found.group()], known)
 
     def name(self, node: int) -> str:
         """Return what a node is called: its own name, else its label, and the move to it."""
@@ -172,9 +175,9 @@ def _node(replay: Replay, spoken: Spoken, number: int, current: int) -> str:
     if "value" in fields:
         parts.append(spoken.word(str(fields["value"])))
     if "alpha" in fields:
-        parts.append(f"α {fields['alpha']} β {fields['beta']}")
+        parts.append(spoken.word(f"α {fields['alpha']} β {fields['beta']}"))
     if "lower" in fields:
-        parts.append(f"[{fields['lower']}, {fields['upper']}]")
+        parts.append(spoken.word(f"[{fields['lower']}, {fields['upper']}]"))
     if "visits" in fields:
         parts.append(f"N {fields['visits']} W {fields.get('total', '')}")
     if "cut" in fields:

@@ -23,7 +23,8 @@ Kempelen.Language = class {
     if (Object.hasOwn(words, whole)) return words[whole];
     const space = whole.indexOf(" ");
     const first = space < 0 ? whole : whole.slice(0, space);
-    return (Object.hasOwn(words, first) ? words[first] : first) + whole.slice(first.length);
+    const known = (Object.hasOwn(words, first) ? words[first] : first) + whole.slice(first.length);
+    return known.replace(/\b(WIN|LOSS)\b/g, (end) => words[end] || end);
   }
 
   help(key) {
