@@ -20,10 +20,10 @@ from kempelen.lab.recording import (
     Change,
     NodeName,
     Place,
+    RecordedStep,
     Row,
     Sentence,
     Splice,
-    Step,
     Value,
     spliced,
 )
@@ -46,7 +46,7 @@ class Recorder(ABC):
 
     def __init__(self, game: Written[Any], algorithm: Configuration) -> None:
         self.nodes: list[Place] = []
-        self.steps: list[Step] = []
+        self.steps: list[RecordedStep] = []
         self.listing, self._lit = listing(algorithm)
         self._game = game
         self._first = 0 if game.turn == CHANCE else game.turn
@@ -141,7 +141,7 @@ class Recorder(ABC):
         """Make a step of all that has changed since the last."""
         lit = {line for each in (lines or (kind,)) for line in self._lit.get(each, ())}
         self.steps.append(
-            Step(
+            RecordedStep(
                 kind, node, said, tuple(sorted(lit)), tuple(self._changes), dict(self._splices),
                 turns,
             )

@@ -53,7 +53,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Step:
+class RecordedStep:
     """What happens at once.
 
     kind: as the recorders name it: enter, evaluate, cut, return, list, select, ... node: where.
@@ -81,7 +81,7 @@ class Recording:
     game: str
     algorithm: str
     nodes: list[Place]
-    steps: list[Step]
+    steps: list[RecordedStep]
     listing: list[str]
     theory: dict[str, float] | None = None
     principal: tuple[int, ...] = ()
@@ -117,7 +117,7 @@ class Replay:
         return len(self._undo)
 
     @property
-    def step(self) -> Step | None:
+    def step(self) -> RecordedStep | None:
         """The step made last."""
         return self.recording.steps[self.at - 1] if self.at else None
 
@@ -202,7 +202,7 @@ def spliced(before: list[Row], after: list[Row]) -> Splice | None:
     return start, len(before) - start - end, after[start : len(after) - end]
 
 
-def _step_as_json(step: Step) -> dict[str, Any]:
+def _step_as_json(step: RecordedStep) -> dict[str, Any]:
     told: dict[str, Any] = {
         "kind": step.kind,
         "node": step.node,

@@ -9,7 +9,7 @@ from rich.tree import Tree as RichTree
 
 from kempelen.lab import listings
 from kempelen.lab.output import show, table
-from kempelen.lab.recording import SEARCH, NodeName, Recording, Replay, Step
+from kempelen.lab.recording import SEARCH, NodeName, RecordedStep, Recording, Replay
 from kempelen.lab.sentences import SENTENCES, WORDS
 
 # The most nodes of a tree, and rows of a list, that a terminal shows at once.
@@ -61,7 +61,7 @@ class Spoken:
         """Return a word, number or node of a sentence."""
         return self.name(part.node) if isinstance(part, NodeName) else self.word(str(part))
 
-    def step(self, step: Step) -> str:
+    def step(self, step: RecordedStep) -> str:
         """Return what a step says."""
         told = []
         for key, parts in step.said:
