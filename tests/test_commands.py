@@ -314,6 +314,9 @@ ELSEWHERE = {
     "kempelen provide --token-file lichess-token": (
         "tests/kempelen/test_provide.py::test_it_provides_until_it_is_told_to_stop"
     ),
+    "kempelen lab exercise": (
+        "tests/kempelen/lab/test_exercise.py::test_it_asks_until_all_is_solved_or_given_up"
+    ),
     "kempelen data": "tests/kempelen/test_data.py",
     "kempelen data rescore": "tests/training/test_rescoring.py",
     "kempelen data rescore positions.bin -o rescored.bin --engine stockfish --nodes 400": (

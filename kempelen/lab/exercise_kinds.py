@@ -166,7 +166,7 @@ class Values(Exercise):
         return Values(origin, root, events, key)
 
 
-class Order(Exercise):
+class LeafOrder(Exercise):
     """The leaves that an algorithm evaluates, in their order."""
 
     ordered, example = True, "1.1.1 1.1.2 1.2.1"
@@ -193,7 +193,7 @@ class Order(Exercise):
         root = random_tree(random, origin)
         events = run(root, origin.algorithm)
         key = tuple(label(event.label) for event in events if isinstance(event, Evaluated))
-        return Order(origin, root, events, key)
+        return LeafOrder(origin, root, events, key)
 
 
 class Cuts(Exercise):

@@ -12,8 +12,8 @@ from kempelen.lab.exercise_kinds import (
     TRIES,
     Cuts,
     Exercise,
+    LeafOrder,
     NextRow,
-    Order,
     Origin,
     Values,
 )
@@ -23,7 +23,7 @@ Made = Callable[[Origin, Random], "Exercise | None"]
 
 KINDS: dict[str, Made] = {
     "values": Values.made,
-    "order": Order.made,
+    "order": LeafOrder.made,
     "cuts": Cuts.made,
     "list": NextRow.made,
     "uct": UctPath.made,
