@@ -246,6 +246,9 @@ SPANISH = {
     "--algorithm is of the order of visits: ask for it with --kind order": (
         "--algorithm es del orden de visita: pídalo con --kind order"
     ),
+    "more than {} exercises are too many: use a smaller --count": (
+        "más de {} ejercicios son demasiados: use un --count menor"
+    ),
     "--results is for answers: give some with --answer, or answer in the terminal": (
         "--results es para respuestas: dé alguna con --answer, o responda en el terminal"
     ),
@@ -342,7 +345,9 @@ SPANISH = {
     "sheets for so many students, each with other trees (default: {})": (
         "hojas para tantos estudiantes, cada uno con otros árboles (por defecto: {})"
     ),
-    "write down the answers": "apunta las respuestas",
+    "write down the answers, behind those that are there": (
+        "apunta las respuestas, detrás de las que ya haya"
+    ),
     "whose the results are": "de quién son los resultados",
     "games:": "juegos:",
     "algorithms:": "algoritmos:",

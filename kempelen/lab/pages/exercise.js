@@ -237,7 +237,7 @@ const exerciseMarks = (() => {
     event.preventDefault();
     const exercise = exercises[current], mine = tried[current];
     const text = answer.value.trim();
-    if (text === "" || mine.right || mine.solved || mine.answers.length >= data.reading.answers) {
+    if (text === "" || mine.right || mine.solved) {
       return;
     }
     let found;
@@ -247,6 +247,7 @@ const exerciseMarks = (() => {
       say(filled(words.unread, error.message, exercise.example), "wrong");
       return;
     }
+    mine.answers.length = Math.min(mine.answers.length, data.reading.answers - 1);
     mine.answers.push(text);
     mine.first ??= found.right;
     mine.right = found.right;
