@@ -13,10 +13,10 @@ from kempelen.lab.exercise_kinds import (
     Cuts,
     Exercise,
     LeafOrder,
-    NextRow,
     Origin,
     Values,
 )
+from kempelen.lab.exercise_list import NextRow
 from kempelen.lab.exercise_uct import UctPath
 
 Made = Callable[[Origin, Random], "Exercise | None"]
