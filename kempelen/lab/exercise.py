@@ -157,7 +157,7 @@ def _check(arguments: Namespace, made: list[Exercise], say: Say) -> int:
             "with --kind or --count"
         )
     attempts, right = [], 0
-    name, earlier = _earlier(arguments)
+    name, earlier = _earlier(arguments, made)
     marks = [each.marked(text) for each, text in zip(made, arguments.answer, strict=False)]
     for each, text, mark in zip(made, arguments.answer, marks, strict=False):
         attempts.append(Attempts(each.origin, (text,)))
@@ -173,7 +173,7 @@ def _check(arguments: Namespace, made: list[Exercise], say: Say) -> int:
 def _ask(arguments: Namespace, made: list[Exercise], say: Say) -> int:
     """Ask in the terminal until each exercise is solved or given up."""
     attempts: list[Attempts] = []
-    name, earlier = _earlier(arguments)
+    name, earlier = _earlier(arguments, made)
     _keep(arguments, name, earlier, attempts)  # what cannot be written is found out before
     for each in made:
         _pose(each, say)
@@ -244,11 +244,17 @@ def drawn(nodes: list[Shown]) -> RichTree:
     return branches[()]
 
 
-def _earlier(arguments: Namespace) -> tuple[str, list[Attempts]]:
+def _earlier(arguments: Namespace, made: list[Exercise]) -> tuple[str, list[Attempts]]:
     """Return the name, and the answers that the file of results has already."""
     if arguments.results is None or not arguments.results.exists():
         return arguments.name, []
     name, attempts = exercise_results.read(arguments.results)
+    origins = {each.origin for each in (*attempts, *made)}
+    if len(origins) > MOST_EXERCISES:
+        raise ValueError(
+            f"{arguments.results} would have more than {MOST_EXERCISES} exercises: name another "
+            "file for the results"
+        )
     return arguments.name or name, attempts
 
 

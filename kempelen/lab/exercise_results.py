@@ -115,7 +115,7 @@ def read(path: Path) -> tuple[str, list[Attempts]]:
 
 
 def marked(attempts: Sequence[Attempts]) -> list[Marked]:
-    """Make the exercises again and mark the answers that came before the key was shown."""
+    """Make the exercises again and mark their answers."""
     found = []
     for each in attempts:
         made = exercise(each.origin)

@@ -249,6 +249,9 @@ SPANISH = {
     "more than {} exercises are too many: use a smaller --count": (
         "más de {} ejercicios son demasiados: use un --count menor"
     ),
+    "{} would have more than {} exercises: name another file for the results": (
+        "{} tendría más de {} ejercicios: nombre otro fichero para los resultados"
+    ),
     "--results is for answers: give some with --answer, or answer in the terminal": (
         "--results es para respuestas: dé alguna con --answer, o responda en el terminal"
     ),

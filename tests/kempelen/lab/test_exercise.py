@@ -177,6 +177,19 @@ def test_answers_are_written_behind_earlier_ones(lab, typed, tmp_path):
     assert (status, out) == (2, "")  # before anything is asked
 
 
+def test_a_file_of_results_does_not_outgrow_what_is_collected(lab, tmp_path):
+    file = results(tmp_path)
+    told = json.loads(file.read_text(encoding="utf-8"))
+    (one,) = told["exercises"]
+    listed = [one | {"number": number} for number in range(1, 201)]
+    file.write_text(json.dumps(told | {"exercises": listed}), encoding="utf-8")
+    before = file.read_bytes()
+    status, _, err = lab("exercise", "--kind", "uct", "--results", file, "--answer", "1")
+    assert (status, "name another file" in err) == (2, True)
+    assert file.read_bytes() == before
+    assert lab("exercise", "--kind", "cuts", "--results", file, "--answer", "1<=1")[0] == 1
+
+
 def test_many_answers_are_kept_as_far_as_they_are_read(lab, typed, tmp_path):
     file = tmp_path / "ana.json"
     typed(*["1"] * 150, key("uct"))
