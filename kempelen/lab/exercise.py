@@ -249,7 +249,7 @@ def _earlier(arguments: Namespace, made: list[Exercise]) -> tuple[str, list[Atte
     if arguments.results is None or not arguments.results.exists():
         return arguments.name, []
     name, attempts = exercise_results.read(arguments.results)
-    origins = {each.origin for each in (*attempts, *made)}
+    origins = {each.origin for each in attempts} | {each.origin for each in made}
     if len(origins) > MOST_EXERCISES:
         raise ValueError(
             f"{arguments.results} would have more than {MOST_EXERCISES} exercises: name another "
