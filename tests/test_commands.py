@@ -356,6 +356,9 @@ ELSEWHERE = {
     "kempelen analyse": "tests/kempelen/test_analyse.py",
     "kempelen web --watch run.sqlite": "tests/kempelen/test_web_watching.py",
     "kempelen web --mqtt mqtt://HOST": "tests/kempelen/test_web_watching.py",
+    "kempelen lab exercise": (
+        "tests/kempelen/lab/test_exercise.py::test_it_asks_until_all_is_solved_or_given_up"
+    ),
     "kempelen data": "tests/kempelen/test_data.py",
     "kempelen data rescore": "tests/training/test_rescoring.py",
     "kempelen data rescore positions.bin -o rescored.bin --engine stockfish --nodes 400": (

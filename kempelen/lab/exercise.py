@@ -20,7 +20,7 @@ from kempelen.lab import exercise_results, words
 from kempelen.lab.exercise_kinds import Exercise, Shown
 from kempelen.lab.exercise_making import KINDS, several
 from kempelen.lab.exercise_marks import Mark
-from kempelen.lab.exercise_results import Attempts, Marked
+from kempelen.lab.exercise_results import MOST_EXERCISES, Attempts, Marked
 from kempelen.lab.messages import explained
 from kempelen.lab.output import show, table
 from kempelen.lab.words import Say, label
@@ -76,7 +76,10 @@ def configure(parser: ArgumentParser) -> None:
         "--students", type=positive, default=1, metavar="N",
         help="sheets for so many students, each with other trees (default: 1)",
     )  # fmt: skip
-    parser.add_argument("--results", type=Path, metavar="FILE", help="write down the answers")
+    parser.add_argument(
+        "--results", type=Path, metavar="FILE",
+        help="write down the answers, behind those that are there",
+    )  # fmt: skip
     parser.add_argument("--name", default="", metavar="NAME", help="whose the results are")
     parser.add_argument("--json", action="store_true", help="print a JSON object a line")
 
@@ -90,7 +93,8 @@ def run(arguments: Namespace) -> int:
         _write_sheets(arguments, say)
         if arguments.output is None:
             return 0
-    if arguments.results and (arguments.solve or arguments.output):
+    asks = not (arguments.solve or arguments.output or arguments.json)
+    if arguments.results and not (asks or arguments.answer):
         raise ValueError(
             "--results is for answers: give some with --answer, or answer in the terminal"
         )
@@ -101,7 +105,7 @@ def run(arguments: Namespace) -> int:
         exercise_page.write(arguments.output, made, say, arguments.lang, arguments.name)
         print(arguments.output)
         return 0
-    if arguments.solve or (arguments.json and not arguments.answer):
+    if not (asks or arguments.answer):
         for each in made:
             if arguments.json:
                 print(json.dumps(_as_json(each, say), ensure_ascii=False))
@@ -119,6 +123,10 @@ def exercises(arguments: Namespace, student: int) -> list[Exercise]:
     kinds = tuple(dict.fromkeys(arguments.kind or KINDS))
     if arguments.algorithm and "order" not in kinds:
         raise ValueError("--algorithm is of the order of visits: ask for it with --kind order")
+    if len(kinds) * arguments.count > MOST_EXERCISES:
+        raise ValueError(
+            f"more than {MOST_EXERCISES} exercises are too many: use a smaller --count"
+        )
     return several(
         kinds,
         seed=arguments.seed,
@@ -149,6 +157,7 @@ def _check(arguments: Namespace, made: list[Exercise], say: Say) -> int:
             "with --kind or --count"
         )
     attempts, right = [], 0
+    name, earlier = _earlier(arguments, made)
     marks = [each.marked(text) for each, text in zip(made, arguments.answer, strict=False)]
     for each, text, mark in zip(made, arguments.answer, marks, strict=False):
         attempts.append(Attempts(each.origin, (text,)))
@@ -157,19 +166,21 @@ def _check(arguments: Namespace, made: list[Exercise], say: Say) -> int:
             print(json.dumps({**asdict(each.origin), "answer": text, **asdict(mark)}))
         else:
             show(f"{each.title(say)}: {feedback(mark, each, say)}")
-    _keep(arguments, attempts)
+    _keep(arguments, name, earlier, attempts)
     return 0 if right == len(attempts) else 1
 
 
 def _ask(arguments: Namespace, made: list[Exercise], say: Say) -> int:
     """Ask in the terminal until each exercise is solved or given up."""
     attempts: list[Attempts] = []
+    name, earlier = _earlier(arguments, made)
+    _keep(arguments, name, earlier, attempts)  # what cannot be written is found out before
     for each in made:
         _pose(each, say)
         tried, ended = _attempt(each, say)
         if not ended or tried.answers:
             attempts.append(tried)
-            _keep(arguments, attempts)
+            _keep(arguments, name, earlier, attempts)
         if ended:
             break
     marks = exercise_results.marked(attempts)
@@ -233,9 +244,27 @@ def drawn(nodes: list[Shown]) -> RichTree:
     return branches[()]
 
 
-def _keep(arguments: Namespace, attempts: list[Attempts]) -> None:
+def _earlier(arguments: Namespace, made: list[Exercise]) -> tuple[str, list[Attempts]]:
+    """Return the name, and the answers that the file of results has already."""
+    if arguments.results is None or not arguments.results.exists():
+        return arguments.name, []
+    name, attempts = exercise_results.read(arguments.results)
+    origins = {each.origin for each in attempts} | {each.origin for each in made}
+    if len(origins) > MOST_EXERCISES:
+        raise ValueError(
+            f"{arguments.results} would have more than {MOST_EXERCISES} exercises: name another "
+            "file for the results"
+        )
+    return arguments.name or name, attempts
+
+
+def _keep(
+    arguments: Namespace, name: str, earlier: list[Attempts], attempts: list[Attempts]
+) -> None:
+    """Write the answers behind earlier ones, if there is a file for them."""
     if arguments.results is not None:
-        exercise_results.write(arguments.results, arguments.name, attempts)
+        together = exercise_results.continued(earlier, attempts)
+        exercise_results.write(arguments.results, name, together)
 
 
 def _as_json(made: Exercise, say: Say) -> dict[str, Any]:

@@ -7,18 +7,16 @@ computed a second time.
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from agent.games.tree import Node, Tree, evaluate
 from agent.search import configuration
 from agent.search.cursor import Label
 from agent.search.observing import CutOff, Entered, Evaluated, Event, Listed, Returned, observed
-from agent.search.search import Search
-from agent.search.sss_star import State, write_state
 from kempelen.lab import trace
 from kempelen.lab.exercise_marks import Mark, mark, parts, write_number
 from kempelen.lab.subject import TO_THE_END, Subject
@@ -28,8 +26,6 @@ from kempelen.lab.words import Say, label, number
 MOST_VALUE = 20
 # Trees that are drawn before it is said that there is no exercise of that size.
 TRIES = 500
-# Rows of a list that an exercise shows.
-ROWS = 3
 DEPTHS, BRANCHINGS = (2, 5), (2, 5)
 
 
@@ -66,7 +62,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Exercise:
+class Exercise(ABC):
     """One question about a tree, with its key.
 
     key: the parts of the right answer, as exercise_marks writes them.
@@ -143,7 +139,7 @@ class Values(Exercise):
         }
         lines = []
         for event in self.events:
-            children = [(*event.label, place) for place in _places(self.root, event.label)]
+            children = [(*event.label, place) for place in places_below(self.root, event.label)]
             if isinstance(event, Returned) and children:
                 word = say("the greatest of") if event.maximises else say("the least of")
                 among = ", ".join(number(values[child]) for child in children)
@@ -166,7 +162,7 @@ class Values(Exercise):
         return Values(origin, root, events, key)
 
 
-class Order(Exercise):
+class LeafOrder(Exercise):
     """The leaves that an algorithm evaluates, in their order."""
 
     ordered, example = True, "1.1.1 1.1.2 1.2.1"
@@ -193,7 +189,7 @@ class Order(Exercise):
         root = random_tree(random, origin)
         events = run(root, origin.algorithm)
         key = tuple(label(event.label) for event in events if isinstance(event, Evaluated))
-        return Order(origin, root, events, key)
+        return LeafOrder(origin, root, events, key)
 
 
 class Cuts(Exercise):
@@ -244,54 +240,6 @@ class Cuts(Exercise):
         return Cuts(origin, root, events, tuple(key)) if key else None
 
 
-class NextRow(Exercise):
-    """The next row of SSS*'s open list."""
-
-    form, ordered, example = "states", True, "(2.1, V, 15), (1, S, 7)"
-
-    @property
-    def row(self) -> int:
-        """The number of the row that is asked for, from 1."""
-        return sum(isinstance(event, Listed) for event in self.events)
-
-    def title(self, say: Say) -> str:
-        """Name it."""
-        return say("The list of SSS*")
-
-    def question(self, say: Say) -> list[str]:
-        """Ask, with the rows before."""
-        given = list(trace.listed(self.events, say))[:-1]
-        text = say("What is row {} of SSS*'s open list? V is a live state, S a solved one.")
-        order = say("Of equal bounds the one further left in the tree comes first.")
-        return [*given[-ROWS:], f"{text.format(self.row)} {order}"]
-
-    def explanation(self, say: Say) -> list[str]:
-        """Say what becomes of the state that is first."""
-        before, after = [event for event in self.events if isinstance(event, Listed)][-2:]
-        first = before.states[0]
-        new = [state for state in after.states if state not in before.states]
-        gone = [state for state in before.states[1:] if state not in after.states]
-        text = _rule(self.root, first, say).format(_written(first), ", ".join(map(_written, new)))
-        lines = [text]
-        if gone:
-            lines.append(f"{say('Taken off the list')}: {', '.join(map(_written, gone))}")
-        return [*lines, *list(trace.listed(self.events, say))[-1:]]
-
-    @staticmethod
-    def made(origin: Origin, random: Random) -> Exercise | None:
-        """Return an exercise on the next random tree, at a row in the middle of the run."""
-        root = random_tree(random, origin)
-        events = run(root, "sss-star")
-        lists = [event for event in events if isinstance(event, Listed)]
-        asked = random.randint(3, len(lists))
-        states = lists[asked - 1].states
-        key = tuple(
-            f"({label(state.label)}, {'S' if state.solved else 'V'}, {write_number(state.bound)})"
-            for state in states
-        )
-        return NextRow(origin, root, tuple(lists[:asked]), key)
-
-
 def random_tree(random: Random, origin: Origin) -> Node:
     """Return a tree with leaves all at one depth; inner nodes have 2 children or more."""
 
@@ -305,21 +253,12 @@ def random_tree(random: Random, origin: Origin) -> Node:
 
 def run(root: Node, algorithm: str) -> tuple[Event, ...]:
     """Return all that an algorithm tells of its search of a tree."""
-    read = configuration.read(algorithm)
+    chosen = configuration.read(algorithm)
     events: list[Event] = []
-    searching(root, read.kind, observed(read.kind, events.append), algorithm)
+    at = Subject("tree", Tree(root), evaluate, TO_THE_END)
+    search = at.search(chosen, kind=observed(chosen.kind, events.append))
+    search.search(at.game, at.depth)
     return tuple(events)
-
-
-def searching(
-    root: Node, kind: type[Search[Any]], watched: type[Search[Any]], algorithm: str
-) -> Search[Any]:
-    """Search a tree to its end by a watched sub-class of an algorithm; return the search."""
-    game = Tree(root)
-    at = Subject("tree", game, evaluate, TO_THE_END)
-    search = at.search(configuration.read(algorithm), kind=watched)
-    search.search(game, TO_THE_END)
-    return search
 
 
 def nodes(root: Node, path: Label = ()) -> Iterator[tuple[Label, Node]]:
@@ -330,7 +269,7 @@ def nodes(root: Node, path: Label = ()) -> Iterator[tuple[Label, Node]]:
             yield from nodes(child, (*path, place))
 
 
-def _places(root: Node, path: Label) -> range:
+def places_below(root: Node, path: Label) -> range:
     """Return the numbers of a node's children."""
     node = root
     for place in path:
@@ -351,30 +290,8 @@ def _cuts(events: Iterable[Event]) -> Iterator[tuple[CutOff, float, float]]:
 
 def _after(root: Node, cut: CutOff) -> list[Label]:
     """Return the branches that a cut-off leaves out."""
-    return [(*cut.label, place) for place in _places(root, cut.label) if place > cut.by]
+    return [(*cut.label, place) for place in places_below(root, cut.label) if place > cut.by]
 
 
 def _mover(event: Event) -> str:
     return "MAX" if event.maximises else "MIN"
-
-
-def _written(state: State) -> str:
-    return write_state(state, number)
-
-
-def _rule(root: Node, first: State, say: Say) -> str:
-    """Say what SSS* does with a state, and what it puts on the list for it."""
-    path = first.label
-    below = _places(root, path)
-    if not first.solved:
-        if not below:
-            return say("{} is a live leaf: solved, with the lesser of bound and value: {}")
-        if len(path) % 2 == 0:
-            return say("{} is live and MAX's: all its children come: {}")
-        return say("{} is live and MIN's: its first child comes: {}")
-    parent = path[:-1]
-    if len(parent) % 2 == 0:
-        return say("{} is solved and its parent MAX's: the parent is solved: {}")
-    if path[-1] < _places(root, parent)[-1]:
-        return say("{} is solved and its parent MIN's: the next child comes: {}")
-    return say("{} is solved, and the last child of MIN's: the parent is solved: {}")

@@ -12,18 +12,18 @@ from kempelen.lab.exercise_kinds import (
     TRIES,
     Cuts,
     Exercise,
-    NextRow,
-    Order,
+    LeafOrder,
     Origin,
     Values,
 )
+from kempelen.lab.exercise_list import NextRow
 from kempelen.lab.exercise_uct import UctPath
 
 Made = Callable[[Origin, Random], "Exercise | None"]
 
 KINDS: dict[str, Made] = {
     "values": Values.made,
-    "order": Order.made,
+    "order": LeafOrder.made,
     "cuts": Cuts.made,
     "list": NextRow.made,
     "uct": UctPath.made,

@@ -14,15 +14,10 @@ from kempelen.lab.exercise_layout import places
 from kempelen.lab.exercise_results import FORMAT, MOST_ANSWERS, VERSION
 from kempelen.lab.words import Say, label
 
-SUFFIX = ".html"
-
 
 def write(path: Path, made: Sequence[Exercise], say: Say, language: str, name: str) -> None:
     """Write a page; ValueError for a name that no page has."""
-    if path.suffix.lower() != SUFFIX:
-        raise ValueError(f"{path} is no page: its name must end in {SUFFIX}")
-    if not path.absolute().parent.is_dir():
-        raise ValueError(f"{path}: there is no folder {path.parent}")
+    page.check(path)
     files.replace_atomically(path, html(made, say, language, name).encode())
 
 

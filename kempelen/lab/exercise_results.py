@@ -57,6 +57,22 @@ class Marked:
         return max((mark.points for mark in self.marks if mark is not None), default=0)
 
 
+def continued(earlier: Sequence[Attempts], later: Sequence[Attempts]) -> list[Attempts]:
+    """Return earlier answers with later ones to the same exercises behind them.
+
+    Of too many the last is kept; once the key was shown no answer counts any more.
+    """
+    found = {each.origin: each for each in earlier}
+    for each in later:
+        before = found.get(each.origin, Attempts(each.origin))
+        if not before.solved:
+            answers = before.answers + each.answers
+            if len(answers) > MOST_ANSWERS:
+                answers = (*answers[: MOST_ANSWERS - 1], answers[-1])
+            found[each.origin] = Attempts(each.origin, answers, each.solved)
+    return list(found.values())
+
+
 def write(path: Path, name: str, attempts: Sequence[Attempts]) -> None:
     """Write a student's results."""
     told = {
@@ -99,7 +115,7 @@ def read(path: Path) -> tuple[str, list[Attempts]]:
 
 
 def marked(attempts: Sequence[Attempts]) -> list[Marked]:
-    """Make the exercises again and mark the answers that came before the key was shown."""
+    """Make the exercises again and mark their answers."""
     found = []
     for each in attempts:
         made = exercise(each.origin)

@@ -12,8 +12,8 @@ SPANISH = {
         "De cotas iguales va primero la que está más a la izquierda en el árbol."
     ),
     "Order of visits": "Orden de visita",
-    "Taken off the list": "Se quitan de la lista",
-    "The list of SSS*": "La lista de SSS*",
+    "Taken off the list": "Se quitan de la LISTA",
+    "The list of SSS*": "La LISTA de SSS*",
     "The path of UCT": "El camino de UCT",
     "UCT goes down by the greatest {}, where the mean is that of whoever moves to the child; one "
     "that was not tried comes first. At which node of the tree does its next selection end?": (
@@ -25,7 +25,7 @@ SPANISH = {
         "¿Cuáles son los valores minimax de los nodos internos? Escriba cada uno como NODO=VALOR."
     ),
     "What is row {} of SSS*'s open list? V is a live state, S a solved one.": (
-        "¿Cuál es la fila {} de la lista de abiertos de SSS*? V es un estado vivo, S uno resuelto."
+        "¿Cuál es la fila {} de la LISTA de SSS*? V es un estado vivo, S uno solucionado."
     ),
     "Which branches does alpha-beta cut off, and why?": ("¿Qué ramas poda alfa-beta, y por qué?"),
     "Which leaves does {} evaluate, and in which order?": ("¿Qué hojas evalúa {}, y en qué orden?"),
@@ -64,7 +64,7 @@ SPANISH = {
         "{} ({}) tiene {} tras {}: el otro jugador no lo permitirá"
     ),
     "{} is a live leaf: solved, with the lesser of bound and value: {}": (
-        "{} es una hoja viva: resuelta, con el menor de cota y valor: {}"
+        "{} es una hoja viva: solucionada, con el menor de cota y valor: {}"
     ),
     "{} is live and MAX's: all its children come: {}": (
         "{} está viva y es de MAX: entran todos sus hijos: {}"
@@ -73,13 +73,13 @@ SPANISH = {
         "{} está viva y es de MIN: entra su primer hijo: {}"
     ),
     "{} is solved and its parent MAX's: the parent is solved: {}": (
-        "{} está resuelta y su padre es de MAX: el padre queda resuelto: {}"
+        "{} está solucionada y su padre es de MAX: el padre queda solucionado: {}"
     ),
     "{} is solved and its parent MIN's: the next child comes: {}": (
-        "{} está resuelta y su padre es de MIN: entra el hijo siguiente: {}"
+        "{} está solucionada y su padre es de MIN: entra el hijo siguiente: {}"
     ),
     "{} is solved, and the last child of MIN's: the parent is solved: {}": (
-        "{} está resuelta, y es el último hijo de MIN: el padre queda resuelto: {}"
+        "{} está solucionada, y es el último hijo de MIN: el padre queda solucionado: {}"
     ),
     "{} cannot be read; write it like this: {}": "{} no se entiende; escríbalo así: {}",
     "{} of {} right, {} at once": "{} de {} correctos, {} a la primera",

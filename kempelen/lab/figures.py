@@ -80,8 +80,7 @@ def run(arguments: Namespace) -> int:
 
 def check_page(path: Path) -> None:
     """Raise ValueError unless a page can be written there, with its pictures."""
-    if path.suffix.lower() != ".html":
-        raise ValueError(f"{path} is no page: its name must end in .html")
+    page.check(path)
     pictures.check_picture(path.with_suffix(".svg"), libraries=picture.LIBRARIES)
 
 

@@ -83,9 +83,6 @@ SPANISH = {
     "{} cannot be watched: its class has __slots__ without __dict__": (
         "{} no se puede observar: su clase tiene __slots__ sin __dict__"
     ),
-    "{} is no page: its name must end in .html": (
-        "{} no es una página: su nombre debe acabar en .html"
-    ),
     "{} is no pattern: rows of equal length of {}, with one *": (
         "{} no es un patrón: filas de igual longitud de {}, con un *"
     ),
@@ -326,6 +323,12 @@ SPANISH = {
     "--algorithm is of the order of visits: ask for it with --kind order": (
         "--algorithm es del orden de visita: pídalo con --kind order"
     ),
+    "more than {} exercises are too many: use a smaller --count": (
+        "más de {} ejercicios son demasiados: use un --count menor"
+    ),
+    "{} would have more than {} exercises: name another file for the results": (
+        "{} tendría más de {} ejercicios: nombre otro fichero para los resultados"
+    ),
     "--results is for answers: give some with --answer, or answer in the terminal": (
         "--results es para respuestas: dé alguna con --answer, o responda en el terminal"
     ),
@@ -470,7 +473,9 @@ SPANISH = {
     "sheets for so many students, each with other trees (default: {})": (
         "hojas para tantos estudiantes, cada uno con otros árboles (por defecto: {})"
     ),
-    "write down the answers": "apunta las respuestas",
+    "write down the answers, behind those that are there": (
+        "apunta las respuestas, detrás de las que ya haya"
+    ),
     "whose the results are": "de quién son los resultados",
     "games:": "juegos:",
     "algorithms:": "algoritmos:",

@@ -17,6 +17,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+SUFFIX = ".html"
 PAGES = Path(__file__).parent / "pages"
 
 WITHOUT_SCRIPTS = {
@@ -71,6 +72,14 @@ def joined(
         "</html>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def check(path: Path) -> None:
+    """Raise ValueError if no page can be written there."""
+    if path.suffix.lower() != SUFFIX:
+        raise ValueError(f"{path} is no page: its name must end in {SUFFIX}")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"{path}: there is no folder {path.parent}")
 
 
 def as_json(data: Any) -> str:

@@ -39,7 +39,7 @@ def run(arguments: Namespace) -> int:
     say = words.language(arguments.lang)
     path = arguments.output
     if path is not None:
-        _check(path)
+        page.check(path)
     with working(say("searching")):
         recording = recorded.from_arguments(arguments)
     if path is None:
@@ -70,11 +70,3 @@ def page_data(recording: Recording, language: str) -> dict[str, Any]:
     listing = {"en": told.pop("listing"), "es": []}
     listing["es"] = [listings.in_spanish(line) for line in listing["en"]]
     return {"language": language, "recording": told, "listing": listing, "texts": texts}
-
-
-def _check(path: Path) -> None:
-    """Raise ValueError if no page can be written there."""
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise ValueError(f"{path} is no page: its name must end in .html")
-    if not path.absolute().parent.is_dir():
-        raise ValueError(f"{path}: there is no folder {path.parent}")

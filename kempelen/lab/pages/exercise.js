@@ -73,7 +73,8 @@ const exerciseMarks = (() => {
 (() => {
   const { data, parts, mark } = exerciseMarks;
   const { words, exercises } = data;
-  const GAP = 50, LEVEL = 84, MARGIN = 40;
+  // Pixels from leaf to leaf, from level to level, around the tree; what it may be shrunk to.
+  const GAP = 50, LEVEL = 84, MARGIN = 40, LEAST = 0.65;
   const tried = exercises.map(() => ({ answers: [], first: null, right: false, solved: false }));
   let current = 0;
   let isSaved = true;
@@ -155,6 +156,7 @@ const exerciseMarks = (() => {
     const width = Math.max(...nodes.map((node) => node.x)) * GAP + 2 * MARGIN;
     const height = Math.max(...nodes.map((node) => node.y)) * LEVEL + 2 * MARGIN + 10;
     const image = drawn("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+    image.style.minWidth = `${LEAST * width}px`;
     const place = (node) => [node.x * GAP + MARGIN, node.y * LEVEL + MARGIN];
     const byLabel = new Map(nodes.map((node) => [node.label, node]));
     for (const node of nodes) {
@@ -237,7 +239,7 @@ const exerciseMarks = (() => {
     event.preventDefault();
     const exercise = exercises[current], mine = tried[current];
     const text = answer.value.trim();
-    if (text === "" || mine.right || mine.solved || mine.answers.length >= data.reading.answers) {
+    if (text === "" || mine.right || mine.solved) {
       return;
     }
     let found;
@@ -247,6 +249,7 @@ const exerciseMarks = (() => {
       say(filled(words.unread, error.message, exercise.example), "wrong");
       return;
     }
+    mine.answers.length = Math.min(mine.answers.length, data.reading.answers - 1);
     mine.answers.push(text);
     mine.first ??= found.right;
     mine.right = found.right;

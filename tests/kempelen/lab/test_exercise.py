@@ -156,6 +156,47 @@ def test_results_are_marked_anew_and_names_shown_plainly(lab, tmp_path):
     assert "none.json cannot be read" in err
 
 
+def test_answers_are_written_behind_earlier_ones(lab, typed, tmp_path):
+    file = tmp_path / "ana.json"
+    given = ["exercise", "--kind", "uct", "--results", file]
+    lab(*given, "--answer", "1", "--name", "Ana")
+    lab(*given, "--answer", key("uct"))
+    lab("exercise", "--kind", "cuts", "--results", file, "--answer", "1<=1")
+    _, out, _ = lab("exercise", "--collect", file)
+    parts = 1 + len(exercise(Origin("cuts")).key)
+    assert out.splitlines()[1].split() == ["Ana", "0", "1", "2", "1", "0", "3", f"1/{parts}"]
+    typed("")
+    lab("exercise", "--kind", "cuts", "--results", file)
+    lab("exercise", "--kind", "cuts", "--results", file, "--answer", key("cuts"))
+    assert lab("exercise", "--collect", file)[1] == out  # what came after the key does not count
+    typed("1")
+    file.write_text("my notes")
+    assert lab(*given)[0] == 2
+    assert file.read_text() == "my notes"
+    status, out, _ = lab("exercise", "--results", tmp_path / "no" / "ana.json")
+    assert (status, out) == (2, "")  # before anything is asked
+
+
+def test_a_file_of_results_does_not_outgrow_what_is_collected(lab, tmp_path):
+    file = results(tmp_path)
+    told = json.loads(file.read_text(encoding="utf-8"))
+    (one,) = told["exercises"]
+    listed = [one | {"number": number} for number in range(1, 201)]
+    file.write_text(json.dumps(told | {"exercises": listed}), encoding="utf-8")
+    before = file.read_bytes()
+    status, _, err = lab("exercise", "--kind", "uct", "--results", file, "--answer", "1")
+    assert (status, "name another file" in err) == (2, True)
+    assert file.read_bytes() == before
+    assert lab("exercise", "--kind", "cuts", "--results", file, "--answer", "1<=1")[0] == 1
+
+
+def test_many_answers_are_kept_as_far_as_they_are_read(lab, typed, tmp_path):
+    file = tmp_path / "ana.json"
+    typed(*["1"] * 150, key("uct"))
+    lab("exercise", "--kind", "uct", "--results", file)
+    assert lab("exercise", "--collect", file)[1].split()[-5:] == ["1", "1", "0", "100", "1/1"]
+
+
 def test_an_exercise_twice_is_refused(lab, tmp_path):
     file = results(tmp_path)
     told = json.loads(file.read_text(encoding="utf-8"))
@@ -207,6 +248,7 @@ def test_what_sheets_say(keys):
         (["--algorithm", "uct"], "uct does not find", "uct no halla el valor minimax"),
         (["--kind", "uct", "--answer", "1", "--answer", "1"], "1 exercises and 2", "pida más"),
         (["--solve", "--results", "x"], "--results is for answers", "es para respuestas"),
+        (["--count", "99"], "more than 200 exercises are too many", "son demasiados"),
         (["--kind", "uct", "--answer", "?"], "'?' cannot be read", "'?' no se entiende"),
     ],
 )
