@@ -20,7 +20,10 @@ DEFAULT_ADDRESS = "tcp://127.0.0.1:7117"
 PROTOCOLS = ("uci", "gtp", "xboard", ANY)
 FORMATS = ("text", "json")
 # The options of which values may be offered to strangers, by names.
-OFFERED = ("Evaluation", "BookFile", "SyzygyPath", "GaviotaPath")
+OFFERED = (
+    *("Evaluation", "BookFile", "SyzygyPath", "GaviotaPath"),
+    *("ExperienceFile", "HabitsFile"),
+)
 OPEN_TO_ALL = (
     "--insecure does without, and then whoever reaches the address uses this machine, and whoever "
     "is on the way reads and changes what is said"

@@ -151,6 +151,9 @@ HERE: dict[str, dict[str, str]] = {
         "movetime=0.3": "movetime=0.05",
     },
     "python benchmarks/duel.py . HEAD": {"HEAD": "HEAD --games 2 --nodes 100 --processes 1"},
+    "python benchmarks/web_visitors.py": {
+        ".py": ".py --players 2 --watchers 2 --seconds 2 --every 0.5"
+    },
     "python benchmarks/startup.py": {".py": ".py --runs 1 --no-cold"},
     "python benchmarks/experience.py --games 20 --without": {"20": "4 --nodes 50"},
     "python benchmarks/experience.py": {".py": ".py --games 4 --nodes 50 --spread 0"},

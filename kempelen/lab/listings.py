@@ -159,6 +159,15 @@ backup   |   backpropagation: on the way back N ← N + 1, W ← W + reward
 done     | return the child with the greatest N
 """
 
+_PUCT = """
+         | for each playout:
+select   |   selection: go down to the child with the greatest W/N + C·P·√N(parent) / (1 + N)
+expand   |   expansion: give a leaf its children, each with its prior P
+simulate |   simulation: the network judges the leaf, or play on at random to the end
+backup   |   backpropagation: on the way back N ← N + 1, W ← W + reward
+done     | return the child with the greatest N
+"""
+
 LISTINGS = {
     "minimax": _MINIMAX,
     "minimax-two-valued": _TWO_VALUED,
@@ -182,6 +191,7 @@ LISTINGS = {
     "and-or": _AND_OR,
     "expectiminimax": _EXPECTIMINIMAX,
     "uct": _UCT,
+    "alphazero": _PUCT,
     "ucb1": _UCT,
 }
 
@@ -249,7 +259,7 @@ SPANISH = {
     "all children, live": "todos los hijos, vivos",
     "live MAX": "MAX vivo",
     "live MIN": "MIN vivo",
-    "el primer hijo, live": "el primer hijo, vivo",
+    "the first child, live": "el primer hijo, vivo",
     "solved child of": "hijo resuelto de",
     "solved last child of": "último hijo resuelto de",
     "its parent is solved": "su padre está resuelto",
@@ -280,6 +290,12 @@ SPANISH = {
     "N(parent)": "N(padre)",
     "expansion: give a leaf its children, and go to one of them": (
         "expansión: da sus hijos a una hoja, y ve a uno de ellos"
+    ),
+    "expansion: give a leaf its children, each with its prior P": (
+        "expansión: da a una hoja sus hijos, cada uno con su probabilidad previa P"
+    ),
+    "simulation: the network judges the leaf, or play on at random to the end": (
+        "simulación: la red juzga la hoja, o juega al azar hasta el final"
     ),
     "simulation: play on at random to the end": "simulación: juega al azar hasta el final",
     "backpropagation: on the way back": "retropropagación: a la vuelta",

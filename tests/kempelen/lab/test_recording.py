@@ -30,7 +30,7 @@ def subject_of(game):
 
 def recorded(game, name, most=NODES):
     """The recording of a small search, None where the algorithm does not play the game."""
-    algorithm = configuration.read(f"{name}+playouts=12" if name in ("uct", "ucb1") else name)
+    algorithm = configuration.read(f"{name}+playouts=12" if name in BY_PLAYOUTS else name)
     at = subject_of(game)
     return record(at, algorithm, most=most) if algorithm.plays(at.game) else None
 
@@ -94,10 +94,13 @@ def at_end(recording):
     return replay
 
 
+BY_PLAYOUTS = "uct", "ucb1", "alphazero"
+
+
 @pytest.mark.parametrize("name", algorithms())
 def test_the_end_tells_what_the_search_found_and_counted(name):
     at = subject_of("tree")
-    algorithm = configuration.read(f"{name}+playouts=40" if name in ("uct", "ucb1") else name)
+    algorithm = configuration.read(f"{name}+playouts=40" if name in BY_PLAYOUTS else name)
     events = []
     search = at.search(algorithm, kind=observed(algorithm.kind, events.append))
     found = search.search(at.game, at.depth)
@@ -107,7 +110,7 @@ def test_the_end_tells_what_the_search_found_and_counted(name):
     assert counts["leaves"] == search.counts.leaves
     assert counts.get("cutoffs", 0) == search.counts.cutoffs
     assert not replay.lists.get("stack")
-    if name in ("uct", "ucb1"):
+    if name in BY_PLAYOUTS:
         nodes = replay.recording.nodes
         visits = [replay.fields[number].get("visits", 0) for number in replay.fields if number >= 0]
         below = [
