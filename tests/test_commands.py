@@ -215,6 +215,7 @@ TOO_LONG = [
     "python benchmarks/selfplay.py",
     "python benchmarks/selfplay.py --kills 10 --positions 50000",
     "python benchmarks/startup.py --no-cold --beside FOLDER",
+    "python benchmarks/step_frames.py --steps 200",
     "scripts/generate_mates.py",
     "scripts/generate_tactics.py",
 ]

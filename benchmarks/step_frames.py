@@ -1,0 +1,72 @@
+"""How long the page of `kempelen lab step` takes for a step and its frame, on a large tree.
+
+    python benchmarks/step_frames.py [--nodes N] [--steps N] [--json]
+
+Minimax on a random tree of branching 12: Debian's chromium goes through steps forward and back, and
+moves and zooms the view. A frame is all from the wish to the drawn picture, in milliseconds.
+"""
+
+import argparse
+import json
+import statistics
+import tempfile
+from pathlib import Path
+
+from agent.games import catalogue
+from agent.search import configuration
+from kempelen.lab.recorded import record
+from kempelen.lab.step import as_page
+from kempelen.lab.subject import Subject
+from tests.browser import started
+
+WAYS = {
+    "a step forward": "page.go(page.replay.at + 1)",
+    "a step back": "page.go(page.replay.at - 1)",
+    "the view moved": "view.centre(17 * round % length)",
+    "the view zoomed": "view.zoom(round % 2 ? 1.2 : 1 / 1.2, 400, 200)",
+}
+TIMED = """
+const page = Kempelen.stepPage, view = page.view, length = arguments[0], rounds = arguments[1];
+const frames = [];
+page.go(Math.floor(page.replay.length / 2)); view.draw();
+for (let round = 0; round < rounds; round += 1) {
+  const began = performance.now();
+  %s; view.draw();
+  view.canvas.getContext("2d").getImageData(0, 0, 1, 1);  // what was drawn is there
+  frames.push(performance.now() - began);
+}
+return frames;
+"""
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--nodes", type=int, default=20_000)
+    parser.add_argument("--steps", type=int, default=500, help="of each kind (default: 500)")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    kind = catalogue.find("random-tree")
+    game = kind.new(branching=12, depth=4)
+    at = Subject("random-tree", game, kind.evaluation(), 4, 1)
+    recording = record(at, configuration.read("minimax"), most=arguments.nodes)
+    found = {}
+    with tempfile.TemporaryDirectory() as folder, started(Path(folder)) as browser:
+        page = Path(folder) / "steps.html"
+        page.write_text(as_page(recording, "en"), encoding="utf-8")
+        browser.open(page)
+        for way, script in WAYS.items():
+            frames = browser.run(TIMED % script, len(recording.nodes), arguments.steps)
+            frames.sort()
+            last = frames[int(0.99 * len(frames))]
+            found[way] = {"median": statistics.median(frames), "99%": last, "most": frames[-1]}
+    if arguments.json:
+        print(json.dumps({"nodes": len(recording.nodes), "frames": found}))
+        return
+    print(f"{len(recording.nodes)} nodes, {len(recording.steps)} steps; milliseconds a frame:")
+    for way, times in found.items():
+        print(f"{way:16}", *(f"{name} {value:7.1f}" for name, value in times.items()))
+
+
+if __name__ == "__main__":
+    main()
