@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from agent.experience.lesson import Lesson
 from agent.experience.notation import ExperienceNotation
@@ -207,9 +207,14 @@ class Experience(Generic[Position, Move]):
         """Compare the last prediction, or that of each side, with how the game has ended.
 
         result: returns that, from -1 to 1, for whoever was to move in a position of the game.
+        Earlier predictions that none followed, such as of moves taken back, tell nothing of it.
         """
+        last: dict[int, _Thought[Position, Move]] = {}
         for thought in self._thoughts:
-            if not thought.followed and thought.certain():
+            if thought.certain():
+                last[cast(Any, thought.position).turn] = thought
+        for thought in last.values():
+            if not thought.followed:
                 self._settle(thought)
                 self._compare(thought, result(thought.position) * self.notation.win, 0, "")
         self._thoughts = []
