@@ -23,6 +23,16 @@ def test_a_lost_game_teaches(playing):
     assert found(*playing, "result 1-0 {White mates}") == [-1000]
 
 
-@pytest.mark.parametrize("line", ["result 1-0 {Black forfeits on time}", "result * {}"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "result 1-0 {Black forfeits on time}",
+        "result 1-0 {Time forfeit}",
+        "result 1-0 {Illegal move}",
+        "result 1-0 {Black's connection stalls}",
+        "result 1-0 {Black program exits unexpectedly}",
+        "result * {}",
+    ],
+)
 def test_what_did_not_end_on_the_board_teaches_nothing(playing, line):
     assert found(*playing, line) == []
