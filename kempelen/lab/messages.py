@@ -184,6 +184,9 @@ SPANISH = {
     ),
     # What was learned.
     "there is no view {} of {} numbers": "no hay ninguna vista {} de {} números",
+    "{} of {} must be numbers from -65504 to 65504: scale them down": (
+        "{} de {} han de ser números de -65504 a 65504: cambie su escala"
+    ),
     "{} has another size here than what was learned": (
         "{} tiene aquí otro tamaño que el aprendido"
     ),
@@ -199,6 +202,7 @@ SPANISH = {
     "{} cannot be used ({}): {}": "{} no se puede usar ({}): {}",
     "make another with kempelen lab learn": "haga otro con kempelen lab learn",
     "its numbers do not fit together": "sus números no concuerdan",
+    "it tells of no network": "no describe ninguna red",
     "steps, games and neurons: 1 or more of each are needed": (
         "pasos, partidas y neuronas: hace falta 1 o más de cada"
     ),
