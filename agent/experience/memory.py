@@ -7,10 +7,10 @@ so that when it comes again it is known at once and the error is not made twice.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 from agent.experience.lesson import Lesson
@@ -83,7 +83,7 @@ class Experience(Generic[Position, Move]):
         Raises PlayerError, and stays as it was, if the file cannot be used.
         """
         try:
-            file = ExperienceFile(Path(path).expanduser()) if path else None
+            file = ExperienceFile(os.path.expanduser(path)) if path else None
             news = file.news() if file is not None else []
         except ExperienceError as error:
             raise PlayerError(str(error)) from None

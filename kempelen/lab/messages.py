@@ -60,8 +60,8 @@ SPANISH = {
     "experience {}: it holds no experience; name another file": (
         "experiencia {}: no contiene experiencia; nombre otro fichero"
     ),
-    "experience {}: written by another version of this program": (
-        "experiencia {}: la escribió otra versión de este programa"
+    "experience {}: written by another version of this program; name another file": (
+        "experiencia {}: la escribió otra versión de este programa; nombre otro fichero"
     ),
     "{}; experience stays with this file until then": (
         "{}; hasta entonces la experiencia sigue en este fichero"
@@ -80,6 +80,7 @@ SPANISH = {
     "{} cannot be read: {}": "{} no se puede leer: {}",
     "it is no regular file": "no es un fichero corriente",
     "it is larger than {} KiB": "ocupa más de {} KiB",
+    "it is larger than {} KiB: name another file": "ocupa más de {} KiB: nombre otro fichero",
     "{} cannot be watched: its class has __slots__ without __dict__": (
         "{} no se puede observar: su clase tiene __slots__ sin __dict__"
     ),
