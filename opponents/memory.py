@@ -113,7 +113,9 @@ class OpponentMemory:
         self.thrift = self._habits.thrift(self._line(self._watch.board))
 
     def told(self, result: str) -> None:
-        """Take note of how the game ended, as PGN writes it."""
+        """Take note of how the game ended, as PGN writes it; `*`: it was left, and is none."""
+        if result == "*":
+            self._watch = None
         if self._watch is not None:
             self._watch.result = result
             self.finish()
