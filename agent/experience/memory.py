@@ -203,6 +203,12 @@ class Experience(Generic[Position, Move]):
         if certain():
             self._settle(thought)
 
+    def withdraw(self, position: Position) -> None:
+        """Take note that the move that was found in this position, if any was, is not played."""
+        write = self.notation.position
+        if self._thoughts and write(self._thoughts[-1].position) == write(position):
+            self._thoughts.pop()
+
     def conclude(self, result: Callable[[Position], float]) -> None:
         """Compare the last prediction, or that of each side, with how the game has ended.
 

@@ -36,3 +36,12 @@ def test_a_lost_game_teaches(playing):
 )
 def test_what_did_not_end_on_the_board_teaches_nothing(playing, line):
     assert found(*playing, line) == []
+
+
+def test_a_move_that_the_end_kept_from_being_played_is_not_to_blame(playing):
+    conversation, file = playing
+    conversation.ask("new", "post")
+    conversation.say("st 100", "usermove e2e4")
+    while not conversation.hear().split()[0].isdigit():
+        pass
+    assert found(conversation, file, "result 1-0 {Black resigns}") == []
