@@ -1,7 +1,8 @@
 """What a session of any game remembers of its opponents: lines of play that ended well.
 
 It is an advisor of the player, the one before books. What is known of a game is its moves as text
-and how it ended: a game that is left before its end says nothing.
+and how it ended: a game that is left before its end says nothing, nor one in which we play both
+sides.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class GameMemory:
         self._name = ""
         self._habits: Habits | None = None
         self._side: int | None = None
-        self._over = False
+        self._over = self._mixed = False
 
     def meet(self, name: str) -> None:
         """Play the next game against an opponent of this name; "" for a stranger."""
@@ -48,7 +49,8 @@ class GameMemory:
 
     def new_game(self) -> None:
         """Take the next position for one of another game."""
-        self._side, self._over, self._habits = None, False, None
+        self._side, self._habits = None, None
+        self._over = self._mixed = False
         if self._file is None or not self._name:
             return
         try:
@@ -64,6 +66,8 @@ class GameMemory:
         if outcome is None or not moves:
             return
         self._over = True
+        if self._mixed:
+            return
         points = 0.5 if outcome == 0 else float((outcome > 0) == (self._side == 0))
         past = PastGame(
             called(self._name),
@@ -82,6 +86,7 @@ class GameMemory:
         """Return the move that has ended well against this opponent."""
         if self._habits is None or limits.infinite or lines > 1 or limits.search_moves:
             return None
+        self._mixed |= self._side not in (None, game.turn)
         self._side = game.turn
         line = self._habits.line(self._start(), game.turn, self._moves())
         text = line.proven if line and not isinstance(game, Chance) else None

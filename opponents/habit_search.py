@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.limits import Cp, Info, Limits, Mate, Progress
+from agent.player import Pausable
 from opponents.game_watch import repeating
 from opponents.habits import KnownLine
 from opponents.past_game import centipawns
@@ -103,6 +104,11 @@ class HabitSearch:
         self._line = line
         self._left = left
 
+    @property
+    def searcher(self) -> ChessSearcher:
+        """The search that it is around."""
+        return self._searcher
+
     def arm(self) -> None:
         """Reset the stop flag, before a search."""
         self._searcher.arm()
@@ -190,3 +196,20 @@ class HabitSearch:
         if 0.0 < draws < 1.0 and draw > 0 and (cost > MOST_COST or info.score == Cp(0)):
             draws = 0.0  # too dear an offer; or the search sees the draw by itself
         return draws * draw + (1 - draws) * score - remark.penalty
+
+
+class PausableHabitSearch(HabitSearch):
+    """A search against one opponent, around one that can make room for others."""
+
+    def __init__(self, searcher: Any, *habits: Any) -> None:
+        super().__init__(searcher, *habits)
+        self._pausable: Pausable = searcher
+
+    @property
+    def threads(self) -> int:
+        """How many threads search."""
+        return self._pausable.threads
+
+    def pause(self, wait: Callable[[], object], /) -> None:
+        """Let the search rest soon."""
+        self._pausable.pause(wait)

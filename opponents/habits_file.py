@@ -33,7 +33,7 @@ class HabitsFile:
     """A file of games, which is made when the first is added."""
 
     def __init__(self, path: str | os.PathLike[str], largest: int = LARGEST) -> None:
-        self.path = Path(path).expanduser()
+        self.path = Path(os.path.expanduser(path))
         self._largest = largest
 
     def read(self, opponent: str | None = None, kind: str | None = None) -> list[PastGame]:
@@ -118,7 +118,9 @@ class HabitsFile:
                 return lock(str(self.path))
             except BlockingIOError:
                 if now() > until:
-                    raise HabitsError(f"{self.path}: another process keeps it locked") from None
+                    raise HabitsError(
+                        f"{self.path}: another process keeps it locked: end that one"
+                    ) from None
                 time.sleep(_GLANCE)
             except OSError as error:
                 raise self._blame(error) from None

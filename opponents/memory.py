@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from agent.limits import Cp, Info, Limits, Result
+from agent.player import Pausable
 from opponents.game_watch import GameWatch
-from opponents.habit_search import HabitSearch
+from opponents.habit_search import HabitSearch, PausableHabitSearch
 from opponents.habits import Habits, KnownLine
 from opponents.habits_file import HabitsError, HabitsFile
 from opponents.past_game import CHESS, called
@@ -36,14 +37,15 @@ class OpponentMemory:
     """Remembers games by opponents. All methods belong to the player's thread.
 
     report: gets one line of text for each thing that the user should know. analysing: neither
-    watch nor advise. thrift: the share of the usual time for our next move; clock: what the other
-    side is said to have left, in seconds. Both may be used from any thread.
+    watch nor advise. aside: what is asked is beside the game, which goes on. thrift: the share of
+    the usual time for our next move; clock: what the other side is said to have left, in seconds.
+    Both may be used from any thread.
     """
 
     def __init__(
         self, report: Callable[[str], None], now: Callable[[], float] = time.monotonic
     ) -> None:
-        self.analysing = False
+        self.analysing = self.aside = False
         self.thrift = 1.0
         self.clock: float | None = None
         self._report = report
@@ -111,7 +113,9 @@ class OpponentMemory:
         self.thrift = self._habits.thrift(self._line(self._watch.board))
 
     def told(self, result: str) -> None:
-        """Take note of how the game ended, as PGN writes it."""
+        """Take note of how the game ended, as PGN writes it; `*`: it was left, and is none."""
+        if result == "*":
+            self._watch = None
         if self._watch is not None:
             self._watch.result = result
             self.finish()
@@ -140,6 +144,8 @@ class OpponentMemory:
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
     ) -> Info[chess.Move] | None:
         """Return the move that has ended well against this opponent, and his usual reply."""
+        if self.aside:
+            return None
         self.asked(board, limits)
         if self._habits is None or self._watch is None or lines > 1 or limits.search_moves:
             return None
@@ -180,11 +186,12 @@ class OpponentMemory:
 
     def around(self, searcher: ChessSearcher, clock: Clock[chess.Move]) -> ChessSearcher:
         """Return the search that goes by the habits of whoever is met; clock: of this search."""
-        if self._habits is None or self._watch is None or not self._habits.games:
+        if self.aside or self._habits is None or self._watch is None or not self._habits.games:
             return searcher
         line = self._line(self._watch.board)
         acceptance = self._habits.acceptance
-        return HabitSearch(searcher, acceptance, self.draw_worth, line, clock.left)
+        kind = PausableHabitSearch if isinstance(searcher, Pausable) else HabitSearch
+        return kind(searcher, acceptance, self.draw_worth, line, clock.left)
 
     def _line(self, board: chess.Board) -> KnownLine | None:
         assert self._habits is not None

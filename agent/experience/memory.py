@@ -7,11 +7,11 @@ so that when it comes again it is known at once and the error is not made twice.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from agent.experience.lesson import Lesson
 from agent.experience.notation import ExperienceNotation
@@ -83,7 +83,7 @@ class Experience(Generic[Position, Move]):
         Raises PlayerError, and stays as it was, if the file cannot be used.
         """
         try:
-            file = ExperienceFile(Path(path).expanduser()) if path else None
+            file = ExperienceFile(os.path.expanduser(path)) if path else None
             news = file.news() if file is not None else []
         except ExperienceError as error:
             raise PlayerError(str(error)) from None
@@ -203,13 +203,24 @@ class Experience(Generic[Position, Move]):
         if certain():
             self._settle(thought)
 
+    def withdraw(self, position: Position) -> None:
+        """Take note that the move that was found in this position, if any was, is not played."""
+        write = self.notation.position
+        if self._thoughts and write(self._thoughts[-1].position) == write(position):
+            self._thoughts.pop()
+
     def conclude(self, result: Callable[[Position], float]) -> None:
         """Compare the last prediction, or that of each side, with how the game has ended.
 
         result: returns that, from -1 to 1, for whoever was to move in a position of the game.
+        Earlier predictions that none followed, such as of moves taken back, tell nothing of it.
         """
+        last: dict[int, _Thought[Position, Move]] = {}
         for thought in self._thoughts:
-            if not thought.followed and thought.certain():
+            if thought.certain():
+                last[cast(Any, thought.position).turn] = thought
+        for thought in last.values():
+            if not thought.followed:
                 self._settle(thought)
                 self._compare(thought, result(thought.position) * self.notation.win, 0, "")
         self._thoughts = []

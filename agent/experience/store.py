@@ -50,6 +50,11 @@ PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {FORM};
 """
 COLUMNS = ", ".join(field.name for field in fields(Lesson))
+# What no program of ours has written, and searches cannot count with.
+_SENSELESS = (
+    "SELECT 1 FROM lesson "
+    "WHERE abs(predicted) > 1e9 OR abs(found) > 1e9 OR times < 1 OR abs(depth) > 1e9 LIMIT 1"
+)
 # Of least use is what was met the fewest times, and among these what was met longest ago.
 LEAST_USEFUL = "ORDER BY times + used, stamp LIMIT ?"
 
@@ -79,11 +84,11 @@ class ExperienceFile:
             raise ExperienceError(f"experience {path}: {error.strerror}") from None
         if self._is_there():
             if self.path.stat().st_size > LARGEST:
-                reason = f"it is larger than {LARGEST >> 10} KiB"
+                reason = f"it is larger than {LARGEST >> 10} KiB: name another file"
                 raise ExperienceError(f"experience {path}: {reason}")
             with self._opened() as database:
                 found = database.execute("PRAGMA quick_check(1)").fetchone()[0]
-                if found != "ok":
+                if found != "ok" or database.execute(_SENSELESS).fetchone():
                     raise ExperienceError(f"experience {path}: {_DAMAGED}")
 
     def news(self) -> list[Lesson]:
@@ -168,6 +173,7 @@ class ExperienceFile:
             sqlite3.SQLITE_FULL: "make room on its disk",
             sqlite3.SQLITE_READONLY: "it must be writable",
             sqlite3.SQLITE_CANTOPEN: "it and its folder must be writable",
+            sqlite3.SQLITE_ERROR: _DAMAGED,  # such as a table that is not there
             sqlite3.SQLITE_CORRUPT: _DAMAGED,
             sqlite3.SQLITE_NOTADB: _DAMAGED,
         }
@@ -195,7 +201,8 @@ class ExperienceFile:
             )
         if form != FORM:
             raise ExperienceError(
-                f"experience {self.path}: written by another version of this program"
+                f"experience {self.path}: written by another version of this program; "
+                "name another file"
             )
 
     @contextlib.contextmanager

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.game import CHANCE, Gridded, Written
+from agent.games.encoding import LONGEST
 
 Indices = npt.NDArray[np.int64]
 # Games at random by which a symmetry is tried, and in which moves are found.
@@ -74,7 +75,7 @@ def _squares_of_moves(game: Any, board: Indices) -> dict[str, frozenset[int]]:
     random, found = Random(0), dict[str, set[int]]()
     for _ in range(TRIED):
         played = 0
-        while game.outcome() is None:
+        while played < LONGEST and game.outcome() is None:
             moves = list(game.moves())
             by_move = {move: game.text(move) for move in moves}
             for text in by_move.values():
@@ -116,7 +117,7 @@ def _holds(game: Any, squares_from: Indices, moves: dict[str, str]) -> bool:
                 return False
             if first.outcome() != image.outcome() or first.turn != image.turn:
                 return False
-            if first.outcome() is not None:
+            if first.outcome() is not None or played == LONGEST:
                 break
             legal = {first.text(move): move for move in first.moves()}
             others = {image.text(move): move for move in image.moves()}

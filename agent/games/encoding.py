@@ -68,14 +68,14 @@ class PositionEncoding:
         if self.view == "grid":
             seen = "".join(game.grid()).encode()
         elif self.view == "features":
-            seen = np.asarray(game.features(), np.float16).tobytes()
+            seen = _halves(game, "features", game.features())
         else:
             seen = _hashed(str(game), game.turn)
         if len(seen) != self._length - 1:
             raise ValueError(f"{type(game).__name__} has another size here than what was learned")
         if not self.measures:
             return seen + turn
-        return seen + turn + np.array([*game.measures().values()], np.float16).tobytes()
+        return seen + turn + _halves(game, "measures", [*game.measures().values()])
 
     def stack(self, taken: Sequence[bytes]) -> Floats:
         """Return the inputs of positions, a row each."""
@@ -154,6 +154,16 @@ def _vocabulary(game: Written[Any], seed: int) -> tuple[str, ...]:
         if len(found) > MOST_MOVES or (number > SCOUTED // 4 and len(found) == before):
             break
     return tuple(sorted(found)[:MOST_MOVES])
+
+
+def _halves(game: Any, what: str, numbers: Any) -> bytes:
+    """Write numbers in 16 bits; ValueError if one is none, or too large."""
+    with np.errstate(over="ignore"):
+        halves = np.asarray(numbers, np.float16)
+    if not np.isfinite(halves).all():
+        name = type(game).__name__
+        raise ValueError(f"{what} of {name} must be numbers from -65504 to 65504: scale them down")
+    return halves.tobytes()
 
 
 def _hashed(text: str, turn: int) -> bytes:

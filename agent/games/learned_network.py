@@ -95,6 +95,8 @@ def read(path: Path | str) -> LearnedNetwork:
         said = json.loads(body[_LENGTH_BYTES:end])
         encoding = from_json(said["encoding"])
         shape = [int(each) for each in said["shape"]]
+        if len(shape) < 2 or min(shape) < 1 or not isinstance(said["options"], dict):
+            raise ValueError("it tells of no network")
         numbers = np.frombuffer(body, "<f2", offset=end).astype(np.float32)
         layers, start = [], 0
         for rows, columns in pairwise(shape):
@@ -106,5 +108,5 @@ def read(path: Path | str) -> LearnedNetwork:
         if not fits or shape[-1] not in (1, 1 + encoding.outputs) or not np.isfinite(numbers).all():
             raise ValueError("its numbers do not fit together")
         return LearnedNetwork(said["game"], said["options"], encoding, layers, said["learned"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise EvaluationError(f"{path} cannot be used ({error}): {remedy}") from None

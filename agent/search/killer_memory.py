@@ -6,6 +6,7 @@ worth what playing on has shown.
 """
 
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
 from os import PathLike
 from typing import Any, Generic, TypeVar
 
@@ -54,7 +55,8 @@ class KillerMemory(Generic[Move]):
         """Return the lessons as they are now."""
         order, lessons = self.experience.order, self.experience.by_position_after
         for text in order[self._taken :]:
-            self._lessons[read_key(text)] = lessons[text]
+            with suppress(KeyError, RecursionError, TypeError, ValueError):  # no key of ours
+                self._lessons[read_key(text)] = lessons[text]
         self._taken = len(order)
         return self._lessons
 

@@ -60,8 +60,8 @@ SPANISH = {
     "experience {}: it holds no experience; name another file": (
         "experiencia {}: no contiene experiencia; nombre otro fichero"
     ),
-    "experience {}: written by another version of this program": (
-        "experiencia {}: la escribió otra versión de este programa"
+    "experience {}: written by another version of this program; name another file": (
+        "experiencia {}: la escribió otra versión de este programa; nombre otro fichero"
     ),
     "{}; experience stays with this file until then": (
         "{}; hasta entonces la experiencia sigue en este fichero"
@@ -80,6 +80,7 @@ SPANISH = {
     "{} cannot be read: {}": "{} no se puede leer: {}",
     "it is no regular file": "no es un fichero corriente",
     "it is larger than {} KiB": "ocupa más de {} KiB",
+    "it is larger than {} KiB: name another file": "ocupa más de {} KiB: nombre otro fichero",
     "{} cannot be watched: its class has __slots__ without __dict__": (
         "{} no se puede observar: su clase tiene __slots__ sin __dict__"
     ),
@@ -184,6 +185,9 @@ SPANISH = {
     ),
     # What was learned.
     "there is no view {} of {} numbers": "no hay ninguna vista {} de {} números",
+    "{} of {} must be numbers from -65504 to 65504: scale them down": (
+        "{} de {} han de ser números de -65504 a 65504: cambie su escala"
+    ),
     "{} has another size here than what was learned": (
         "{} tiene aquí otro tamaño que el aprendido"
     ),
@@ -199,6 +203,7 @@ SPANISH = {
     "{} cannot be used ({}): {}": "{} no se puede usar ({}): {}",
     "make another with kempelen lab learn": "haga otro con kempelen lab learn",
     "its numbers do not fit together": "sus números no concuerdan",
+    "it tells of no network": "no describe ninguna red",
     "steps, games and neurons: 1 or more of each are needed": (
         "pasos, partidas y neuronas: hace falta 1 o más de cada"
     ),

@@ -24,6 +24,7 @@ from agent.player import Player
 from agent.threads.task_thread import Job
 from agent.threads.turns import Turns
 from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
+from opponents.habit_search import HabitSearch
 from opponents.memory import HabitSource, OpponentMemory
 from protocols.permissions import LOCAL, Permissions
 from protocols.uci.options import Option
@@ -77,9 +78,10 @@ class ChessPlay(ABC):
         )
         self.opponent = OpponentMemory(self.note)
         self.book.prefer = self.opponent.prefer
-        heeding = ExperiencedSource(self.engine, self.experience, self._heeds, self._teach)
+        # Experience is around habits: what they choose is a prediction too, to be learned from.
+        habitual = HabitSource(self.engine, self.opponent)
         self.player = Player(
-            HabitSource(heeding, self.opponent),
+            ExperiencedSource(habitual, self.experience, self._heeds, self._teach),
             self,
             BoardReader(),
             advisors=(self.opponent, self.book),
@@ -197,11 +199,12 @@ class ChessPlay(ABC):
 
     def _heeds(self, searcher: object) -> bool:
         """Tell whether a search is to heed experience: to play a game as well as can be."""
-        return not (self.player.patient or isinstance(searcher, WeakSearch))
+        beside = self.player.patient or self.opponent.aside
+        return not (beside or isinstance(_inmost(searcher), WeakSearch))
 
     def _teach(self, searcher: object) -> None:
         """Let the compiled alpha-beta meet the lessons in its tree."""
-        learn = getattr(searcher, "learn_from", None)
+        learn = getattr(_inmost(searcher), "learn_from", None)
         if learn is not None:
             learn(self.experience.by_position_after, self.experience.order)
 
@@ -211,6 +214,10 @@ class ChessPlay(ABC):
             self.log_to(path)
         except OSError as error:
             raise UciError(f"cannot log to {shorten(path)}: {error.strerror}") from None
+
+
+def _inmost(searcher: object) -> object:
+    return searcher.searcher if isinstance(searcher, HabitSearch) else searcher
 
 
 def _open_own_tables(report: Callable[[str], None]) -> OwnTables:

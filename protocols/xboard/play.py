@@ -344,6 +344,8 @@ class XboardPlay(ChessPlay):
                 self.current = None
                 if search.purpose is Purpose.MOVE:
                     self._make_move(search, result)
+            elif search.purpose is Purpose.MOVE:
+                self.experience.withdraw(search.board)
             self._answer_pings(search)
             if search.wanted and search.purpose is Purpose.MOVE:
                 self.opponent.answered(result)

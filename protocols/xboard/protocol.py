@@ -56,6 +56,8 @@ UNKNOWN = "unknown command"
 NOT_NOW = "command not legal now"
 # How long a hint is thought about where none is known, in seconds.
 HINT_TIME = 1.0
+# What front ends say of games that ended otherwise than on the board.
+_ELSEWHERE = re.compile("time|forfeit|connect|stall|abort|illegal|invalid|exit|terminat", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +216,7 @@ class Xboard(XboardPlay):
         self._force(None)
         points = {"1-0": 1, "0-1": -1, "1/2-1/2": 0}.get(result)
         # What ended otherwise than on the board tells nothing of the moves.
-        if points is not None and not re.search("time|forfeit|disconnect|abort|illegal", comment):
+        if points is not None and not _ELSEWHERE.search(comment):
             self.learn_result(points)
 
     def _meet(self, name: str) -> None:
@@ -369,10 +371,11 @@ class Xboard(XboardPlay):
 
     def _think_of_hint(self, job: Job, board: chess.Board) -> None:
         limits: Limits[chess.Move] = Limits(movetime=HINT_TIME)
+        self.opponent.aside = True  # it is no move of the game
         try:
             move = self.player.think(job, board, limits, 1, _Unheard(self.error)).move
         finally:
-            self._hinting = False
+            self._hinting = self.opponent.aside = False
         with self.lock:
             if move is not None and self.board == board:
                 self._send(f"Hint: {board.xboard(move)}")

@@ -84,3 +84,16 @@ def test_go_remembers_nobody(file):
     refused = run("gtp", "--habits", file)
     assert refused.returncode == 2
     assert "opponents are remembered in games other than Go" in refused.stderr
+
+
+def test_a_game_of_both_sides_is_nobodys(file):
+    talk = talk_with(file)
+    ask(talk, f"{MEET} Ann", "clear_board")
+    while talk.gtp.board.game.outcome() is None:
+        ask(talk, "genmove b" if talk.gtp.board.turn == 0 else "genmove w")
+    assert not file.exists()
+    ask(talk, "clear_board")
+    while talk.gtp.board.game.outcome() is None:
+        ask(talk, "genmove b" if talk.gtp.board.turn == 0 else f"play w {_last(talk)}")
+    assert len(HabitsFile(file).read("Ann")) == 1
+    assert talk.gtp.close(20.0)

@@ -121,3 +121,8 @@ def test_what_is_no_file_is_named(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none" / "habits"):
         with pytest.raises(HabitsError, match=str(path)):
             HabitsFile(path).add(GAME)
+
+
+def test_a_home_that_is_not_there_is_told() -> None:
+    with pytest.raises(HabitsError, match="cannot use ~nobody-at-all/habits"):
+        HabitsFile("~nobody-at-all/habits").add(GAME)

@@ -156,6 +156,12 @@ def test_xboards_words(file) -> None:
     assert talk.uci.close(20.0)
 
 
+def test_a_game_that_is_told_to_be_left_says_nothing(talk, file) -> None:
+    play(talk, "e7e5 d7d5 c7c5 b7b5")
+    talk.ask("setoption name Game Result value *", "ucinewgame")
+    assert not file.exists()
+
+
 # The command.
 
 

@@ -1,5 +1,7 @@
 """Learning games by self-play: it learns, it is the same again, and it can be interrupted."""
 
+import hashlib
+import json
 from random import Random
 
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 from agent.evaluation import EvaluationError, load
 from agent.games import catalogue
 from agent.games.board_symmetry import symmetries_of
-from agent.games.encoding import encoding_of
+from agent.games.encoding import PositionEncoding, encoding_of
 from agent.games.learned_network import read
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.configuration import read as configured
@@ -186,3 +188,73 @@ def test_files_that_cannot_be_used_are_refused_by_name(tmp_path):
         configured(f"alphazero+network={tmp_path / 'none.learned'}").new(
             catalogue.new_game("nim"), lambda game: 0
         )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"shape": []},
+        {"shape": [19]},
+        {"shape": [19, -1, 1]},
+        {"shape": [float("inf")]},
+        {"options": []},
+        {"encoding": {"view": "grid", "size": float("inf"), "vocabulary": []}},
+    ],
+    ids=str,
+)
+def test_a_file_that_was_made_up_is_refused_by_name(tmp_path, change):
+    path = tmp_path / "t.learned"
+    content = learned(path, settings(1, neurons=()))
+    length = int.from_bytes(content[40:44], "little")
+    head = json.dumps(json.loads(content[44 : 44 + length]) | change).encode()
+    numbers = b"" if change in ({"shape": []}, {"shape": [19]}) else content[44 + length :]
+    body = len(head).to_bytes(4, "little") + head + numbers
+    path.write_bytes(content[:8] + hashlib.sha256(body).digest() + body)
+    with pytest.raises(EvaluationError, match=r"t\.learned cannot be used \(.*make another"):
+        read(path)
+
+
+class Circling:
+    """Fill or empty the square: it never ends."""
+
+    turn = 0
+    count = 0
+
+    def moves(self):
+        return [0]
+
+    def play(self, move):
+        self.count += 1
+        assert self.count < 10_000
+
+    def undo(self):
+        self.count -= 1
+
+    def outcome(self):
+        return None
+
+    def key(self):
+        return self.count
+
+    def text(self, move):
+        return "go on"
+
+    def grid(self):
+        return ["m.t" if self.count % 2 else "mt.", "..."]
+
+    def filling(self, row, column):
+        return None
+
+
+def test_a_game_without_an_end_has_symmetries_too():
+    assert len(symmetries_of(Circling(), ("go on",))) == 1
+
+
+class Counting(Circling):
+    def features(self):
+        return [70_000.0]
+
+
+def test_features_that_are_too_large_are_told():
+    with pytest.raises(ValueError, match="features of Counting must be numbers from -65504"):
+        PositionEncoding("features", 1, ("go on",)).take(Counting())

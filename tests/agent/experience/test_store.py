@@ -5,8 +5,11 @@ import sys
 
 import pytest
 
+from agent.chess.experience import ChessNotation
 from agent.experience.lesson import Lesson
+from agent.experience.memory import Experience
 from agent.experience.store import ExperienceError, ExperienceFile
+from agent.player import PlayerError
 
 
 def lesson(move="e2e4", found=-100.0, **more):
@@ -66,7 +69,9 @@ def test_the_least_useful_go_where_there_are_too_many(tmp_path):
 
 WRITER = """
 import sys
+from agent.chess.experience import ChessNotation
 from agent.experience.lesson import Lesson
+from agent.experience.memory import Experience
 from agent.experience.store import ExperienceFile
 file = ExperienceFile(sys.argv[1])
 for number in range(40):
@@ -127,3 +132,27 @@ def test_files_that_cannot_be_used_are_named_and_stay(file, tmp_path):
     database.close()
     with pytest.raises(ExperienceError, match="another version"):
         ExperienceFile(newer.path)
+
+
+@pytest.mark.parametrize("change", ["found = 9e999", "predicted = -9e999", "times = 0"])
+def test_values_that_no_search_can_count_with_are_refused(file, change):
+    file.add([lesson()])
+    with sqlite3.connect(file.path) as database:
+        database.execute(f"UPDATE lesson SET {change}")
+    database.close()
+    with pytest.raises(ExperienceError, match="it is damaged: restore it"):
+        ExperienceFile(file.path)
+
+
+def test_a_home_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(PlayerError, match=r"~nobody-at-all/x: its folder does not exist"):
+        Experience(ChessNotation()).use("~nobody-at-all/x")
+
+
+def test_a_file_without_its_table_is_damaged(file):
+    file.add([lesson()])
+    with sqlite3.connect(file.path) as database:
+        database.execute("DROP TABLE lesson")
+    database.close()
+    with pytest.raises(ExperienceError, match="no such table: lesson; it is damaged: restore it"):
+        ExperienceFile(file.path)

@@ -194,3 +194,16 @@ def test_what_cannot_be_written_waits(tmp_path):
     with pytest.raises(PlayerError, match="its folder does not exist"):
         made.use(str(tmp_path / "none" / "file"))
     assert made.active
+
+
+def test_moves_taken_back_have_no_part_in_the_end():
+    scripted, made = Scripted({"e2e4": 30, "d2d4": 20}), experience()
+    wary, board = WarySearcher(scripted, made), chess.Board()
+    play(wary, board, "e2e4", "e7e5")
+    play(wary, board, "d2d4", "d7d5")
+    board = chess.Board()
+    scripted.scores = {chess.Move.from_uci("c2c4"): 30}
+    play(wary, board, "c2c4", "e7e5")
+    made.take_surprises()
+    made.conclude(lambda board: -1)
+    assert [each.move for each in made.take_surprises()] == ["c2c4"]

@@ -1,7 +1,9 @@
 import pytest
 
 from agent.experience.game_notation import GameNotation
+from agent.experience.lesson import Lesson
 from agent.experience.memory import Experience
+from agent.experience.store import ExperienceFile
 from agent.game import find_move
 from agent.games import catalogue as games
 from agent.limits import Cp, Info
@@ -134,3 +136,13 @@ def test_what_cannot_be_kept_is_refused(tmp_path):
     with pytest.raises(ValueError, match="luck, not experience"):
         KillerMemory.kept_in(tmp_path / "killers.db", games.new_game("pig"))
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("after", ["no JSON", '{"uci": "e9"}', '{"x": 1}', "[" * 100_000])
+def test_a_key_that_somebody_made_up_is_passed_over(tmp_path, after):
+    game = games.new_game("nim")
+    made = GameNotation(game)
+    key = made.position(game)
+    known = [Lesson(made.game, key, str(each), each, "", 0.5, -0.5, 4) for each in (key, after)]
+    ExperienceFile(tmp_path / "file").add(known)
+    assert list(KillerMemory.kept_in(tmp_path / "file", game).lessons()) == [game.key()]

@@ -1,6 +1,8 @@
 """`kempelen lab learn`: the file, the curves, the figures, and what is refused."""
 
+import errno
 import json
+import os
 
 import pytest
 
@@ -53,3 +55,17 @@ def test_a_run_with_other_settings_is_refused_in_spanish(lab, tmp_path):
     status, _, err = lab("learn", *SMALL, "--neurons", "9", "-o", file, "--lang", "es")
     assert status == 2
     assert "t.learned.run se empezó de otro modo (neurons era [8], es [9]): nombre otro con" in err
+
+
+def test_a_full_disk_is_told_with_the_file(lab, tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    file = tmp_path / "t.learned"
+    with monkeypatch.context() as changed:
+        changed.setattr("training.learning_checkpoint.os.fsync", full)
+        status, _, err = lab("learn", *SMALL, "--neurons", "8", "-o", file)
+    assert status == 2
+    assert err == f"kempelen lab: {file}: {os.strerror(errno.ENOSPC)}\n"
+    assert [each.name for each in tmp_path.iterdir()] == ["t.learned.run.lock"]
+    assert lab("learn", *SMALL, "--neurons", "8", "-o", file)[0] == 0

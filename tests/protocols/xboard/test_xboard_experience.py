@@ -23,6 +23,25 @@ def test_a_lost_game_teaches(playing):
     assert found(*playing, "result 1-0 {White mates}") == [-1000]
 
 
-@pytest.mark.parametrize("line", ["result 1-0 {Black forfeits on time}", "result * {}"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "result 1-0 {Black forfeits on time}",
+        "result 1-0 {Time forfeit}",
+        "result 1-0 {Illegal move}",
+        "result 1-0 {Black's connection stalls}",
+        "result 1-0 {Black program exits unexpectedly}",
+        "result * {}",
+    ],
+)
 def test_what_did_not_end_on_the_board_teaches_nothing(playing, line):
     assert found(*playing, line) == []
+
+
+def test_a_move_that_the_end_kept_from_being_played_is_not_to_blame(playing):
+    conversation, file = playing
+    conversation.ask("new", "post")
+    conversation.say("st 100", "usermove e2e4")
+    while not conversation.hear().split()[0].isdigit():
+        pass
+    assert found(conversation, file, "result 1-0 {Black resigns}") == []

@@ -1,0 +1,164 @@
+"""Sessions that go by an opponent's habits and by experience, both at once."""
+
+from dataclasses import replace
+
+import pytest
+
+from agent.chess.levels import Level, WeakSearch
+from agent.clock import Clock
+from agent.experience.store import ExperienceFile
+from agent.limits import Limits
+from agent.player import Pausable
+from agent.threads.latch import Latch
+from opponents.habits_file import HabitsFile
+from opponents.past_game import PastGame
+from tests.protocols.gtp.conftest import Conversation as GtpConversation
+from tests.protocols.uci.conftest import Conversation, ScriptedEngine
+from tests.protocols.xboard.conftest import XboardConversation
+
+# White may take his knight back, and wants a draw against who has always won.
+POSITION = "position startpos moves g1f3 g8f6"
+GO = "go wtime 60000 btime 60000 nodes 300"
+
+
+class PausableEngine(ScriptedEngine):
+    def __init__(self, report):
+        super().__init__(report)
+        self.scripted.threads = 3
+        self.scripted.pause = lambda wait: wait()
+
+
+class WeakEngine(ScriptedEngine):
+    def searcher(self, clock, stop):
+        return WeakSearch(self.scripted, Level(5), seed=0)
+
+
+@pytest.fixture
+def files(tmp_path):
+    habits = HabitsFile(tmp_path / "habits.jsonl")
+    for _ in range(6):
+        habits.add(PastGame("Ann", ("e2e4", "e7e5"), 0, 0.0))
+    return habits, ExperienceFile(tmp_path / "experience.db")
+
+
+@pytest.fixture
+def start(files):
+    made = []
+
+    def begin(*engine):
+        talk = Conversation(*engine)
+        made.append(talk)
+        talk.ask("setoption name OwnBook value false")
+        talk.ask(f"setoption name HabitsFile value {files[0].path}")
+        talk.ask(f"setoption name ExperienceFile value {files[1].path}")
+        talk.ask("setoption name UCI_Opponent value none none human Ann", "ucinewgame")
+        return talk
+
+    yield begin
+    for talk in made:
+        assert talk.uci.close(20.0)
+
+
+def best(talk, position=POSITION, go=GO):
+    lines = talk.ask(position, go)
+    (move,) = [line.split()[1] for line in lines if line.startswith("bestmove")]
+    return move, lines
+
+
+def test_what_habits_choose_is_learned_from_and_then_known_better(start, files) -> None:
+    habits, experience = files
+    talk = start()
+    assert best(talk)[0] == "f3g1"
+    talk.uci.experience._thoughts[-1].value = 900.0
+    _, lines = best(talk, f"{POSITION} f3g1 a7a6")
+    assert any("experience: f3g1 was worth 900, and is" in line for line in lines)
+    best(talk, f"{POSITION} f3g1 a7a6 a2a3 b7b6")
+    best(talk, f"{POSITION} f3g1 a7a6 a2a3 b7b6 b2b3 c7c6")
+    assert talk.uci.close(20.0)
+    assert len(habits.read("Ann")) == 7
+    (lesson,) = experience.lessons()
+    assert lesson.move == "f3g1"
+    for _ in range(6):
+        experience.add([replace(lesson, found=-1000.0)])
+    again = start()
+    assert best(again)[0] == "a2a3"
+    again.ask("setoption name UCI_AnalyseMode value true")
+    assert best(again)[0] == "a2a3"
+    again.ask(f"setoption name ExperienceFile value {files[1].path}.other")
+    again.ask("setoption name UCI_AnalyseMode value false", "ucinewgame")
+    assert best(again)[0] == "f3g1"
+
+
+def test_what_is_pondered_on_in_vain_or_analysed_teaches_nothing(start) -> None:
+    talk = start()
+    talk.say(POSITION, "go ponder wtime 60000 btime 60000 nodes 300", "stop")
+    assert sum(line.startswith("bestmove") for line in talk.rest()) == 1
+    assert not any(thought.certain() for thought in talk.uci.experience._thoughts)
+    talk.ask("ucinewgame", "setoption name UCI_AnalyseMode value true")
+    talk.say(POSITION, "go infinite", "stop")
+    assert sum(line.startswith("bestmove") for line in talk.rest()) == 1
+    assert not talk.uci.experience._thoughts
+
+
+def test_a_search_can_still_make_room_for_others(start) -> None:
+    talk = start(PausableEngine)
+    best(talk)
+    searcher = talk.uci.player.source.searcher(Clock(Limits(nodes=1), 0.0, False), Latch())
+    assert isinstance(searcher, Pausable)
+    assert searcher.threads == 3
+    waits = []
+    searcher.pause(lambda: waits.append(1))
+    assert waits == [1]
+
+
+def test_weak_play_is_no_experience(start) -> None:
+    talk = start(WeakEngine)
+    best(talk)
+    assert talk.uci.opponent.draw_worth > 0
+    assert not talk.uci.experience._thoughts
+
+
+@pytest.fixture
+def xboard(files):
+    talk = XboardConversation()
+    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={files[0].path}")
+    talk.ask(f"option ExperienceFile={files[1].path}", "new", "name Ann", "sd 3")
+    yield talk
+    assert talk.uci.close(20.0)
+
+
+def test_xboards_result_is_for_both(xboard, files) -> None:
+    for move in ("e2e4", "d2d4", "c2c4", "b2b4"):
+        xboard.ask(f"usermove {move}")
+    xboard.ask("result 1-0 {Black resigns}")
+    assert len(files[0].read("Ann")) == 7
+    (lesson,) = files[1].lessons()
+    assert lesson.found == -1000
+
+
+def test_a_hint_is_beside_the_game(xboard, files) -> None:
+    for move in ("e2e4", "d2d4", "c2c4", "b2b4"):
+        xboard.ask(f"usermove {move}")
+        xboard.xboard.guess = None
+        assert any(line.startswith("Hint: ") for line in xboard.ask("hint"))
+    xboard.ask("result 1-0 {Black resigns}")
+    assert len(files[0].read("Ann")) == 7
+    assert len(files[1].lessons()) == 1
+
+
+def test_in_gtp_both_are_written(files) -> None:
+    habits, experience = files
+    talk = GtpConversation(
+        game="tic-tac-toe", algorithm="alpha-beta", book=False, depth=1,
+        habits=str(habits.path), experience=str(experience.path),
+    )  # fmt: skip
+    talk.say("kempelen-opponent Ann", "clear_board")
+    talk.rest()
+    while talk.gtp.board.game.outcome() is None:
+        ours = talk.gtp.board.turn == 0
+        talk.say("genmove b" if ours else f"play w {talk.gtp.board.legal()[-1]}")
+        talk.rest()
+    assert talk.gtp.close(20.0)
+    (game,) = habits.read("Ann", "tic-tac-toe")
+    assert game.points == 0.0
+    assert -1.0 in [lesson.found for lesson in experience.lessons()]
