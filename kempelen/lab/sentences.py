@@ -87,6 +87,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Simulation: {1} moves on from {0}, the reward of MAX is {2}.",
         "Simulación: {1} jugadas desde {0}, la recompensa de MAX es {2}.",
     ),
+    "judge": (
+        "The evaluation judges {0}: the reward of MAX is {1}.",
+        "La evaluación juzga {0}: la recompensa de MAX es {1}.",
+    ),
     "backup": (
         "Backpropagation: N and W of {0} nodes, up to the root.",
         "Retropropagación: N y W de {0} nodos, hasta la raíz.",
