@@ -296,7 +296,9 @@ SPANISH = {
         "una evaluación valía tanto como ganar: empieza de nuevo, con ganar más alto"
     ),
     "selection: go down to the child with the greatest": "selección: baja al hijo de mayor",
-    "selection: go to the child of root with the greatest": "selección: ve al hijo de raíz de mayor",
+    "selection: go to the child of root with the greatest": (
+        "selección: ve al hijo de raíz de mayor"
+    ),
     "N(parent)": "N(padre)",
     "expansion: give a leaf its children, and go to one of them": (
         "expansión: da sus hijos a una hoja, y ve a uno de ellos"

@@ -24,7 +24,8 @@ def test_pages_of_the_folder_and_of_no_other(tmp_path: Path) -> None:
         status, headers, text = served.ask("GET", "/lessons/steps.html")
         assert (status, text) == (200, PAGE)
         (policy,) = headers.get_all("Content-Security-Policy") or ()
-        assert policy.startswith("sandbox allow-scripts; default-src 'none'")
+        assert policy.startswith("sandbox allow-scripts allow-forms allow-downloads; default-src")
+        assert "form-action 'none'" in policy
         assert "allow-same-origin" not in policy
         for name in ("notes.txt", "..%2fother.html", "odd%20name.html", "missing.html", ".html"):
             assert served.ask("GET", f"/lessons/{name}")[0] == 404
@@ -50,3 +51,21 @@ def test_its_scripts_run_with_nobody_s_origin(tmp_path: Path) -> None:
         assert browser.wait("return document.title.startsWith('drawn') && document.title") == (
             "drawn null"
         )
+
+
+@pytest.mark.thorough
+def test_exercises_are_answered_there(tmp_path: Path) -> None:
+    from kempelen.lab import exercise_page, words
+    from kempelen.lab.exercise_kinds import Origin
+    from kempelen.lab.exercise_making import exercise
+    from tests.browser import started
+
+    made = exercise(Origin("values"))
+    exercise_page.write(tmp_path / "exercise.html", [made], words.language("en"), "en", "Ada")
+    offers = Offers(lessons=tmp_path)
+    with serving(tmp_path / "web.sqlite", offers=offers) as served, started(tmp_path) as browser:
+        browser.open(f"{served.base}/lessons/exercise.html")
+        browser.wait("return document.querySelector('#answer')")
+        browser.run("document.querySelector('#answer').value = arguments[0]", made.written_key())
+        browser.find("#check").click()
+        assert browser.wait("return document.querySelector('#feedback').textContent") == "right"

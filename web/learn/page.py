@@ -2,6 +2,7 @@
 
 Such a page has its scripts inside. It is served with a policy that gives it an origin of nobody's,
 without cookies, without the server, without a network: whatever it does, it does to itself alone.
+Its forms are its own scripts' affair, and lead nowhere; what it has made can be saved.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from web.site import Site
 LARGEST = 16 << 20
 MOST_LISTED = 200
 POLICY = (
-    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
-    "style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'self'"
+    "sandbox allow-scripts allow-forms allow-downloads; default-src 'none'; "
+    "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "form-action 'none'; frame-ancestors 'self'"
 )
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\.html")
 _TITLE = re.compile(r"<title>([^<]*)</title>", re.IGNORECASE)
