@@ -218,6 +218,15 @@ def test_the_terminal_goes_back_and_speaks_spanish(name, capsys, monkeypatch):
     assert_spanish(re.sub(r"TEST|EVAL|\w*scout\(|\w+\(nodo", "", out))
 
 
+def test_so_much_of_a_list_is_recorded_that_a_page_has_room_for_it(lab, tmp_path):
+    page = tmp_path / "steps.html"
+    status, _, _ = lab("step", "--game", "othello", "--algorithm", "sss-star", "--depth", "6",
+                       "-o", page)  # fmt: skip
+    assert status == 0
+    assert page.stat().st_size < 16 << 20
+    assert "sss-star: othello" in page.read_text()
+
+
 def test_what_cannot_be_written_is_refused_before_the_search(lab, tmp_path):
     status, _, err = lab("step", "-o", tmp_path / "page.txt")
     assert (status, "its name must end in .html" in err) == (2, True)
