@@ -232,8 +232,8 @@ Kempelen.StepPage = class {
       rows.push(
         row(`${this.language.word("branching")} b`, Number(theory.branching.toPrecision(4))),
         row(`${this.language.word("depth")} d`, theory.depth),
-        row(`${this.language.word("all leaves")} b^d`, theory.all_leaves),
-        row(`${this.language.word("least leaves")} b^⌈d/2⌉ + b^⌊d/2⌋ − 1`, theory.least_leaves),
+        row(`${this.language.word("all leaves")} b^d`, Number(theory.all_leaves.toPrecision(6))),
+        row(`${this.language.word("least leaves")} b^⌈d/2⌉ + b^⌊d/2⌋ − 1`, Number(theory.least_leaves.toPrecision(6))),
       );
     }
     this.counts.replaceChildren(...rows);
