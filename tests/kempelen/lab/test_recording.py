@@ -135,7 +135,7 @@ def test_alpha_and_beta_rise_and_fall_and_cuts_name_their_reason():
     assert replay.fields[1]["beta"] == "3"
     assert replay.next_cut()
     assert replay.step.said == (
-        ("cut", (NodeName(2), NodeName(5), 1)),
+        ("cut-one", (NodeName(2), NodeName(5))),
         ("cut-why", ("3", "2")),
     )
     assert recording.listing[replay.step.lines[0]].strip().startswith("if α ≥ β")
@@ -143,6 +143,21 @@ def test_alpha_and_beta_rise_and_fall_and_cuts_name_their_reason():
     replay.go(10**6)
     assert "value" not in replay.fields.get(6, {})  # it was cut off
     assert recording.nodes[6].known == "4"
+
+
+@pytest.mark.parametrize(
+    ("leaves", "key"),
+    [
+        ("[[3, 3], [2, 4, 5]]", "cut"),
+        ("[[3, 3], [2, 4]]", "cut-one"),
+        ("[[3, 3], [4, 2]]", "cut-last"),
+    ],
+)
+def test_a_cut_says_how_many_moves_it_leaves_out(leaves, key):
+    at = Subject("t", Tree(json.loads(leaves)), lambda game: 0.0, TO_THE_END)
+    recording = record(at, configuration.read("alpha-beta"))
+    (cut,) = [step for step in recording.steps if step.kind == "cut"]
+    assert cut.said[0][0] == key
 
 
 def test_the_open_list_is_that_of_the_notes():

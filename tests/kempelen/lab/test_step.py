@@ -201,7 +201,7 @@ def test_the_terminal_tells_every_step(lab, tmp_path):
     status, out, err = lab("step", "--tree", tree, "--text")
     assert (status, err) == (0, "")
     assert "N16 is a leaf, worth 12." in out
-    assert "Cut-off at 2, because of 2.1: 1 more moves" in out
+    assert "Cut-off at 2, because of 2.1: 1 more move need" in out
     assert len(out.splitlines()) == len(record(
         Subject("t", read_tree(tree), lambda game: 0, 1000), configuration.read("alpha-beta")
     ).steps) + 1  # fmt: skip
