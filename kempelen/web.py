@@ -204,6 +204,7 @@ def _usual_file() -> Path:
 def _offers(arguments: argparse.Namespace, spectators: Watched) -> Offers:
     """Return what may be played with. Raises SettingsError for what cannot be found."""
     from agent.games import catalogue
+    from kempelen import web_steps
     from web.site import Offers
 
     for game in arguments.game:
@@ -225,7 +226,10 @@ def _offers(arguments: argparse.Namespace, spectators: Watched) -> Offers:
                 f"--engine {name}: write NAME=PROTOCOL COMMAND, with a protocol of "
                 f"{', '.join(PROTOCOLS)}"
             )
-    return Offers(tuple(arguments.game), evaluations, engines, arguments.lessons, spectators)
+    return Offers(
+        tuple(arguments.game), evaluations, engines, arguments.lessons, spectators,
+        web_steps.choices, web_steps.page,
+    )  # fmt: skip
 
 
 def _named(flag: str, text: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from agent.machine import usable_cores
 from agent.memory_budget import MemoryBudget
@@ -28,7 +29,8 @@ class Offers:
     games: more games than the catalogue's, as it finds them. evaluations and engines: by a name,
     evaluations FILE.py:function, engines a command line with its protocol before it, such as
     `uci stockfish`. lessons: a folder with pages of the lab. spectators: gives the tournaments that
-    are watched, which may grow.
+    are watched, which may grow. choices: what steps can be shown of: games with their algorithms,
+    and depths. steps: makes the page of a choice; ValueError for what is none.
     """
 
     games: tuple[str, ...] = ()
@@ -36,6 +38,8 @@ class Offers:
     engines: Mapping[str, str] = field(default_factory=dict)
     lessons: Path | None = None
     spectators: Callable[[], Sequence[Spectator]] = tuple
+    choices: Callable[[], Mapping[str, Any]] = dict
+    steps: Callable[[Mapping[str, str]], str] | None = None
 
 
 class Site:

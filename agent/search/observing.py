@@ -113,12 +113,14 @@ class Narrowed(Event):
 class PlayedOut(Event):
     """MCTS made a playout from the node, the last of those selected.
 
-    expanded: the node was new. length: moves of the simulation. reward: from -1 to 1.
+    expanded: the node was new. length: moves of the simulation. reward: from -1 to 1. judged: a
+    batched evaluation judged the node, in place of a simulation.
     """
 
     expanded: bool
     length: int
     reward: float
+    judged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,20 +359,41 @@ class _ObservedUCT(_Observed[Move]):
     def _tree(self, game: Game[Move]) -> Node[Move]:
         root: Node[Move] = super()._tree(game)  # type: ignore[misc]
         self._root_node = root
+        # Where playouts have ended, by the nodes there: batches are judged later than reached.
+        self._ends: dict[int, tuple[Label, bool]] = {}
+        self._expanded = self._judged = False
         return root
 
     def _expand(self, game: Game[Move], path: list[Node[Move]], depth: int) -> None:
         selected = len(path)
         super()._expand(game, path, depth)  # type: ignore[misc]
         self._expanded = len(path) > selected
-        self._reached = self.label, self._is_max(game)
+        self._ends[id(path[-1])] = self.label, self._is_max(game)
+
+    def _known_reward(self, game: Game[Move], leaf: Node[Move], ply: int) -> float | None:
+        self._ends[id(leaf)] = self.label, self._is_max(game)
+        known: float | None = super()._known_reward(game, leaf, ply)  # type: ignore[misc]
+        return known
+
+    def _learn(self, *arguments: Any) -> None:
+        self._judged = True
+        super()._learn(*arguments)  # type: ignore[misc]
+        self._judged = False
 
     def _backpropagate(
         self, path: list[Node[Move]], reward: float, played: list[tuple[int, Move]]
     ) -> None:
         super()._backpropagate(path, reward, played)  # type: ignore[misc]
         reward = -reward if self._first else reward
-        self.tell(PlayedOut(*self._reached, self._expanded, len(played), reward))
+        leaf = path[-1]
+        if self._judged:  # it got its children with its first visit; the root had them before
+            self._expanded = leaf.visits == 1 and bool(leaf.children) and len(path) > 1
+        self.tell(
+            PlayedOut(
+                *self._ends[id(leaf)], self._expanded, len(played), reward, judged=self._judged
+            )
+        )
+        self._expanded = False
 
     def _tell_counts(self, game: Game[Move], node: Node[Move]) -> None:
         if not node.visits:

@@ -51,12 +51,16 @@ class Guessed(Event):
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A child as MCTS chooses: its place, visits, total reward for its mover, and upper bound."""
+    """A child as MCTS chooses: its place, visits, total reward for its mover, and upper bound.
+
+    prior: how promising an evaluation has called the move; None where none has.
+    """
 
     place: int
     visits: int
     total: float
     bound: float
+    prior: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +197,12 @@ class _CloseUCT(Search[Move]):
         places = {move: place for place, move in enumerate(game.moves(), 1)}
         for child in parent.children:
             bound = self._upper_bound(parent, child)  # type: ignore[attr-defined]
-            yield Child(places[child.move], child.visits, child.total, bound)
+            yield Child(places[child.move], child.visits, child.total, bound, child.prior)
 
     def _backpropagate(
         self, path: list[Node[Move]], reward: float, played: list[tuple[int, Move]]
     ) -> None:
         super()._backpropagate(path, reward, played)  # type: ignore[misc]
-        label, maximises = self._reached  # type: ignore[attr-defined]
+        label, maximises = self._ends[id(path[-1])]  # type: ignore[attr-defined]
         totals = tuple((node.visits, node.total) for node in path)
         self.tell(BackedUp(label, maximises, totals))

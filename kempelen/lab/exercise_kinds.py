@@ -16,7 +16,9 @@ from typing import ClassVar
 from agent.games.tree import Node, Tree, evaluate
 from agent.search import configuration
 from agent.search.cursor import Label
+from agent.search.mtd import MTD
 from agent.search.observing import CutOff, Entered, Evaluated, Event, Listed, Returned, observed
+from agent.search.sss_star import SSSStar
 from kempelen.lab import trace
 from kempelen.lab.exercise_marks import Mark, mark, parts, write_number
 from kempelen.lab.subject import TO_THE_END, Subject
@@ -175,7 +177,14 @@ class LeafOrder(Exercise):
         """Ask."""
         text = say("Which leaves does {} evaluate, and in which order?")
         again = say("A leaf that is evaluated again is written again.")
-        return [f"{text.format(self.origin.algorithm)} {again}"]
+        asked = [f"{text.format(self.origin.algorithm)} {again}"]
+        chosen = configuration.read(self.origin.algorithm)
+        if issubclass(chosen.kind, SSSStar):
+            asked.append(say("Of equal bounds the one further left in the tree comes first."))
+        elif chosen.kind is MTD:
+            guess = number(chosen.options.get("first_guess", 0))
+            asked.append(say("The first guess is {}.").format(guess))
+        return asked
 
     def explanation(self, say: Say) -> list[str]:
         """Tell the algorithm's steps; of SSS* and DUAL* that is the open list."""

@@ -13,6 +13,7 @@ SPANISH = {
     ),
     "Order of visits": "Orden de visita",
     "Taken off the list": "Se quitan de la LISTA",
+    "The first guess is {}.": "La primera conjetura es {}.",
     "The list of SSS*": "La LISTA de SSS*",
     "The path of UCT": "El camino de UCT",
     "UCT goes down by the greatest {}, where the mean is that of whoever moves to the child; one "

@@ -150,6 +150,9 @@ better   |     MAX: best ← max; MIN: best ← min; chance: sum ← sum + proba
 return   |   return best, or sum
 anew     | (an evaluation was as much as a win: begin again, where a win counts more)
 """
+_UCB, _PRIORS = "C·√(ln N(parent) / N)", "C·P·√N(parent) / (1 + N)"
+_PLAYOUT = "simulation: play on at random to the end"
+_JUDGED = "simulation: an evaluation judges the leaf, in place of a playout"
 _UCT = """
          | for each playout:
 select   |   selection: go down to the child with the greatest W/N + C·√(ln N(parent) / N)
@@ -158,7 +161,13 @@ simulate |   simulation: play on at random to the end
 backup   |   backpropagation: on the way back N ← N + 1, W ← W + reward
 done     | return the child with the greatest N
 """
-
+_UCB1 = """
+         | for each playout:
+select   |   selection: go to the child of root with the greatest W/N + C·√(ln N(parent) / N)
+simulate |   simulation: play on at random to the end
+backup   |   backpropagation: on the way back N ← N + 1, W ← W + reward
+done     | return the child with the greatest N
+"""
 _PUCT = """
          | for each playout:
 select   |   selection: go down to the child with the greatest W/N + C·P·√N(parent) / (1 + N)
@@ -192,7 +201,7 @@ LISTINGS = {
     "expectiminimax": _EXPECTIMINIMAX,
     "uct": _UCT,
     "alphazero": _PUCT,
-    "ucb1": _UCT,
+    "ucb1": _UCB1,
 }
 
 # The words of pseudo-code, the longest first where one is part of another.
@@ -287,6 +296,9 @@ SPANISH = {
         "una evaluación valía tanto como ganar: empieza de nuevo, con ganar más alto"
     ),
     "selection: go down to the child with the greatest": "selección: baja al hijo de mayor",
+    "selection: go to the child of root with the greatest": (
+        "selección: ve al hijo de raíz de mayor"
+    ),
     "N(parent)": "N(padre)",
     "expansion: give a leaf its children, and go to one of them": (
         "expansión: da sus hijos a una hoja, y ve a uno de ellos"
@@ -297,7 +309,8 @@ SPANISH = {
     "simulation: the network judges the leaf, or play on at random to the end": (
         "simulación: la red juzga la hoja, o juega al azar hasta el final"
     ),
-    "simulation: play on at random to the end": "simulación: juega al azar hasta el final",
+    _JUDGED: "simulación: una evaluación juzga la hoja, en vez de jugar hasta el final",
+    _PLAYOUT: "simulación: juega al azar hasta el final",
     "backpropagation: on the way back": "retropropagación: a la vuelta",
     "reward": "recompensa",
     "probability": "probabilidad",
@@ -334,6 +347,16 @@ def listing(algorithm: Configuration) -> tuple[list[str], dict[str, tuple[int, .
             lit[step] = (*lit.get(step, ()), len(lines))
         lines.append(code[1:])
     return lines, lit
+
+
+def by_evaluation(lines: list[str], *, judged: bool, priors: bool) -> list[str]:
+    """Return the lines of Monte Carlo tree search as they are with an evaluation of batches.
+
+    judged: it judges leaves. priors: it has told moves apart, which are chosen by that.
+    """
+    if priors:
+        lines = [line.replace(_UCB, _PRIORS) for line in lines]
+    return [line.replace(_PLAYOUT, _JUDGED) for line in lines] if judged else lines
 
 
 def in_spanish(line: str) -> str:

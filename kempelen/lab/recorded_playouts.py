@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import inf
 from typing import Any
 
@@ -10,8 +11,9 @@ from agent.search.configuration import Configuration
 from agent.search.cursor import Label
 from agent.search.observing import Counted, Event, PlayedOut, Visited
 from agent.search.observing_closely import BackedUp, Selected
+from kempelen.lab.listings import by_evaluation
 from kempelen.lab.recorder import Recorder, told
-from kempelen.lab.recording import NodeName, Row
+from kempelen.lab.recording import NodeName, Row, Sentence, Value
 
 
 class PlayoutRecorder(Recorder):
@@ -21,6 +23,18 @@ class PlayoutRecorder(Recorder):
         super().__init__(game, algorithm)
         self._before: list[Label] = []
         self._counted = False
+
+    def record(self, events: Iterable[Event]) -> None:
+        """Make steps of the events, beside the pseudo-code of what has chosen and judged."""
+        events = list(events)
+        self.listing = by_evaluation(
+            self.listing,
+            judged=any(isinstance(each, PlayedOut) and each.judged for each in events),
+            priors=any(
+                isinstance(each, Selected) and each.children[0].prior is not None for each in events
+            ),
+        )
+        super().record(events)
 
     def take(self, event: Event) -> None:
         """Make steps of a playout."""
@@ -36,7 +50,7 @@ class PlayoutRecorder(Recorder):
             case Counted():
                 self._counted = True
                 node = self.node(event.label)
-                self.set(node, visits=event.visits, mean=told(event.mean, 3))
+                self.set(node, visits=event.visits, mean=_short(event.mean))
 
     def end(self) -> None:
         """Say that it is over."""
@@ -55,10 +69,11 @@ class PlayoutRecorder(Recorder):
             known = child.visits > 0 or child is chosen
             node = self.node(label) if known else -1
             if known:
-                self.set(node, bound=told(child.bound, 3))
+                self.set(node, bound=_short(child.bound))
             cell = NodeName(node) if known else self._move(event.label, child.place)
-            cells = (cell, child.visits, told(child.total, 3), told(child.bound, 3))
-            rows.append((node, cells))
+            cells = (cell, child.visits, _short(child.total), _short(child.bound))
+            prior = () if child.prior is None else (_short(child.prior),)
+            rows.append((node, (*cells, *prior)))
         self.put("children", rows)
         node = self.node((*event.label, event.by))
         ways = [event.label[:length] for length in range(len(event.label) + 1)]
@@ -68,7 +83,7 @@ class PlayoutRecorder(Recorder):
         names = NodeName(parent), NodeName(node)
         self.set(node, seen=True)
         if chosen.visits or chosen.bound < inf:
-            self.add("select", node, ("select", (*names, told(chosen.bound, 3))))
+            self.add("select", node, ("select", (*names, _short(chosen.bound))))
         else:
             self.add("select", node, ("untried", names))
 
@@ -79,16 +94,19 @@ class PlayoutRecorder(Recorder):
         if event.expanded:
             self.add("expand", node, ("grow", (NodeName(node),)))
         self.count("leaves")
-        self.set(node, reward=told(event.reward, 3), length=event.length)
-        reward = told(event.reward, 3)
-        self.add("simulate", node, ("simulate", (NodeName(node), event.length, reward)))
+        self.set(node, reward=_short(event.reward), length=event.length)
+        reward = _short(event.reward)
+        said: Sentence = ("simulate", (NodeName(node), event.length, reward))
+        if event.judged:
+            said = ("judge", (NodeName(node), reward))
+        self.add("simulate", node, said)
 
     def _back_up(self, event: BackedUp) -> None:
         node = self.node(event.label)
         for length, (visits, total) in enumerate(event.totals):
-            mean = told(total / visits, 3) if visits else None
+            mean = _short(total / visits) if visits else None
             way = self.node(event.label[:length])
-            self.set(way, visits=visits, total=told(total, 3), mean=mean)
+            self.set(way, visits=visits, total=_short(total), mean=mean)
         self.set(node, reward=None, length=None)
         self.count("playouts")
         self.add("backup", node, ("backup", (len(event.totals),)), turns=True)
@@ -96,3 +114,8 @@ class PlayoutRecorder(Recorder):
     def _move(self, label: Label, place: int) -> str:
         self._go(label)
         return self._game.text(self._moves()[place - 1])
+
+
+def _short(value: float) -> Value:
+    """Return a number as it is told, without what sums of fractions leave beside zero."""
+    return told(round(value, 12), 3)

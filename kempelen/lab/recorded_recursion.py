@@ -135,9 +135,10 @@ class RecursionRecorder(Recorder):
         left = max(0, self.moves_at(event.label) - len(tried))
         self.count("cutoffs")
         self.set(node, cut=left, by=event.by)
-        said: list[Sentence] = [
-            ("cut", (NodeName(node), self.name((*event.label, event.by)), left))
-        ]
+        by = self.name((*event.label, event.by))
+        said: list[Sentence] = [("cut", (NodeName(node), by, left))]
+        if left < 2:
+            said = [("cut-one" if left else "cut-last", (NodeName(node), by))]
         bounds = self._bounds[-1] if self._bounds else None
         if bounds is not None and bounds[0] >= bounds[1] and event.by:
             said.append(("cut-why", (told(bounds[0]), told(bounds[1]))))

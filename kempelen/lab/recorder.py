@@ -30,13 +30,10 @@ from kempelen.lab.recording import (
 
 # A given tree of up to so many nodes is there from the beginning, what is not visited too.
 WHOLE = 3000
-BELOW_INFINITY = nextafter(inf, 0)
 
 
 def told(value: float, digits: int = 4) -> Value:
     """Return a value as recordings tell it: a text in the lecture notes' signs."""
-    if abs(value) == BELOW_INFINITY:  # the next number to infinity, of a null window
-        return "∞-" if value > 0 else "-∞+"
     exact = abs(value) != inf and value == int(value)
     return words.number(value, 9 if exact and abs(value) < 1e9 else digits)
 

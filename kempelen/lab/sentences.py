@@ -37,6 +37,14 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Cut-off at {0}, because of {1}: {2} more moves need not be looked at.",
         "Poda en {0}, por {1}: no hace falta mirar {2} jugadas más.",
     ),
+    "cut-one": (
+        "Cut-off at {0}, because of {1}: 1 more move need not be looked at.",
+        "Poda en {0}, por {1}: no hace falta mirar 1 jugada más.",
+    ),
+    "cut-last": (
+        "The bound is met at {0}, by {1}; no move was left to cut off.",
+        "Se alcanza la cota en {0}, por {1}; no quedaba jugada que podar.",
+    ),
     "cut-why": ("α = {0} ≥ β = {1}.", "α = {0} ≥ β = {1}."),
     "anew": (
         "Begin anew: from now on a win counts {0}.",
@@ -86,6 +94,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "simulate": (
         "Simulation: {1} moves on from {0}, the reward of MAX is {2}.",
         "Simulación: {1} jugadas desde {0}, la recompensa de MAX es {2}.",
+    ),
+    "judge": (
+        "The evaluation judges {0}: the reward of MAX is {1}.",
+        "La evaluación juzga {0}: la recompensa de MAX es {1}.",
     ),
     "backup": (
         "Backpropagation: N and W of {0} nodes, up to the root.",

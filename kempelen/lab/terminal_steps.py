@@ -19,7 +19,7 @@ LISTS = {
     "stack": ("node", "window"),
     "open": ("node", "state", "bound"),
     "memory": ("node", "depth", "value"),
-    "children": ("move", "N", "W", "UCB"),
+    "children": ("move", "N", "W", "UCB", "P"),
 }
 PROMPT = {
     "en": "Enter forward, b back, c next cut-off, v next change, e end, a number, q quit: ",
@@ -129,6 +129,7 @@ def show_state(replay: Replay, spoken: Spoken) -> None:
     for name, headings in LISTS.items():
         rows = replay.lists.get(name)
         if rows:
+            headings = headings[: len(rows[0][1])]  # moves have a prior P only of an evaluation
             shown = table(spoken.word(name), *map(spoken.word, headings))
             for _, cells in rows[-MOST_ROWS:] if name == "stack" else rows[:MOST_ROWS]:
                 shown.add_row(*map(spoken.part, cells))

@@ -159,7 +159,8 @@ def step(event: Event, say: words.Say) -> str:
         case PlayedOut():
             phases = [say("select")] + ([say("expand")] if event.expanded else [])
             plies = say("move" if event.length == 1 else "moves")
-            phases.append(f"{say('simulate')} {event.length} {plies}")
+            simulated = f"{say('simulate')} {event.length} {plies}"
+            phases.append(say("evaluate") if event.judged else simulated)
             return f"{', '.join(phases)}, {say('reward')} {event.reward:+.3g}"
     return ""
 

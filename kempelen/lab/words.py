@@ -13,6 +13,9 @@ from kempelen.lab.parser import LANGUAGES, OPTION
 
 Say = Callable[[str], str]
 
+# The number next to infinity, of a null window that asks about all values at once.
+BELOW_INFINITY = nextafter(inf, 0)
+
 SPANISH = exercise_words.SPANISH | {
     "LOSS": "PIERDE",
     "WIN": "GANA",
@@ -155,6 +158,8 @@ def number(value: float, digits: int = 4, say: Say = str) -> str:
     """Write a value of a search as the lecture notes do: WIN or LOSS where the game is decided."""
     if abs(value) == inf:
         return "∞" if value > 0 else "-∞"
+    if abs(value) == BELOW_INFINITY:
+        return "∞-" if value > 0 else "-∞+"
     decides = utility(value)
     if decides is not None:
         return decided(decides, say)

@@ -1,7 +1,8 @@
-"""The page to learn on: what the lab has exported, each page in a box of its own.
+"""The page to learn on: what the lab has exported, or makes when asked, each in a box of its own.
 
 Such a page has its scripts inside. It is served with a policy that gives it an origin of nobody's,
 without cookies, without the server, without a network: whatever it does, it does to itself alone.
+Its forms are its own scripts' affair, and lead nowhere; what it has made can be saved.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from collections.abc import Sequence
 from html import unescape
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -23,9 +25,12 @@ from web.site import Site
 
 LARGEST = 16 << 20
 MOST_LISTED = 200
+# So many visitors may wait for a page of steps, of which one is made at a time.
+MOST_WAITING = 8
 POLICY = (
-    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
-    "style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'self'"
+    "sandbox allow-scripts allow-forms allow-downloads; default-src 'none'; "
+    "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "form-action 'none'; frame-ancestors 'self'"
 )
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\.html")
 _TITLE = re.compile(r"<title>([^<]*)</title>", re.IGNORECASE)
@@ -40,10 +45,17 @@ class LearnPage:
     def __init__(self, site: Site) -> None:
         self._site = site
         self._folder = site.offers.lessons
+        self._making = asyncio.Lock()
+        self._waiting = 0
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return what else is answered."""
-        return Route("/lessons", self._list), Route("/lessons/{name}", self._lesson)
+        return (
+            Route("/lessons", self._list),
+            Route("/lessons/choices", self._choices),
+            Route("/lessons/steps", self._steps, methods=["POST"]),
+            Route("/lessons/{name}", self._lesson),
+        )
 
     async def start(self) -> None:
         """Begin nothing."""
@@ -64,12 +76,30 @@ class LearnPage:
             data = await asyncio.to_thread(read_bytes, self._folder / name, LARGEST)
         except (OSError, ValueError):
             raise HTTPException(404, "there is no such page") from None
-        # A page in a sandbox cannot be the opener of others: no policy may ask for that.
-        headers = {
-            "Content-Security-Policy": POLICY,
-            "Cross-Origin-Opener-Policy": "unsafe-none",
-        }
-        return HTMLResponse(data, headers=headers)
+        return _boxed(data)
+
+    async def _choices(self, request: Request) -> Response:
+        self._expect_visitor(request)
+        return JSONResponse(await asyncio.to_thread(self._site.offers.choices))
+
+    async def _steps(self, request: Request) -> Response:
+        """Make a page of steps, one at a time: a form is sent, which strangers' pages cannot."""
+        self._expect_visitor(request)
+        make_page = self._site.offers.steps
+        if make_page is None:
+            raise HTTPException(404, "there is no such page")
+        asked = dict(parse_qsl((await request.body()).decode(errors="replace"), max_num_fields=9))
+        if self._waiting >= MOST_WAITING:
+            raise HTTPException(503, "too many pages are being made: try again in a minute")
+        self._waiting += 1
+        try:
+            async with self._making:
+                text = await asyncio.to_thread(make_page, asked)
+        except ValueError as error:
+            raise HTTPException(400, str(error)) from None
+        finally:
+            self._waiting -= 1
+        return _boxed(text)
 
     def _found(self) -> list[dict[str, str]]:
         """Return the pages of the folder, with their titles."""
@@ -82,6 +112,13 @@ class LearnPage:
     def _expect_visitor(self, request: Request) -> None:
         if not self._site.owner(request.cookies):
             raise HTTPException(401, "sign in with your token")
+
+
+def _boxed(content: str | bytes) -> Response:
+    """Return a page with the policy that gives it nobody's origin."""
+    # A page in a sandbox cannot be the opener of others: no policy may ask for that.
+    headers = {"Content-Security-Policy": POLICY, "Cross-Origin-Opener-Policy": "unsafe-none"}
+    return HTMLResponse(content, headers=headers)
 
 
 def _title(path: Path) -> str:

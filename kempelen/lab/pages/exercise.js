@@ -228,7 +228,7 @@ const exerciseMarks = (() => {
     }
     [...tabs.children].forEach((tab, index) => {
       tab.className = tried[index].right ? "right" : tried[index].solved ? "solved" : "";
-      tab.toggleAttribute("aria-current", index === current);
+      tab.setAttribute("aria-current", String(index === current));
     });
     const right = tried.filter((each) => each.right).length;
     const atOnce = tried.filter((each) => each.first === true).length;
@@ -276,7 +276,7 @@ const exerciseMarks = (() => {
     const link = element("a", { download: "results.json" });
     link.href = URL.createObjectURL(new Blob([results()], { type: "application/json" }));
     link.click();
-    URL.revokeObjectURL(link.href);
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
     isSaved = true;
   });
   window.addEventListener("beforeunload", (event) => {

@@ -5,7 +5,7 @@ Kempelen.LISTS = {
   stack: ["node", "window"],
   open: ["node", "state", "bound"],
   memory: ["node", "depth", "value"],
-  children: ["move", "N", "W", "UCB"],
+  children: ["move", "N", "W", "UCB", "P"],
 };
 Kempelen.COUNTS = { nodes: "nodes", leaves: "leaves", cutoffs: "cut-offs", researches: "re-searches", hits: "table hits", playouts: "playouts" };
 Kempelen.MOST_ROWS = 60;
@@ -212,7 +212,7 @@ Kempelen.StepPage = class {
       if (!rows.length) continue;
       const some = name === "open" || name === "children" ? rows.slice(0, Kempelen.MOST_ROWS) : rows.slice(-Kempelen.MOST_ROWS);
       const table = element("table", { className: name });
-      table.append(element("tr", {}, ...headings.map((word) => element("th", { textContent: this.language.word(word) }))));
+      table.append(element("tr", {}, ...headings.slice(0, rows[0].length - 1).map((word) => element("th", { textContent: this.language.word(word) }))));
       for (const [, ...cells] of some) table.append(element("tr", {}, ...cells.map((cell) => element("td", { textContent: this.part(cell) }))));
       shown.push(element("h2", { textContent: `${this.language.word(name)} (${rows.length})` }), table);
     }
@@ -230,10 +230,10 @@ Kempelen.StepPage = class {
     const theory = this.recording.theory;
     if (theory) {
       rows.push(
-        row(`${this.language.word("branching")} b`, theory.branching.toPrecision(4).replace(/\.?0+$/, "")),
+        row(`${this.language.word("branching")} b`, Number(theory.branching.toPrecision(4))),
         row(`${this.language.word("depth")} d`, theory.depth),
-        row(`${this.language.word("all leaves")} b^d`, theory.all_leaves),
-        row(`${this.language.word("least leaves")} b^⌈d/2⌉ + b^⌊d/2⌋ − 1`, theory.least_leaves),
+        row(`${this.language.word("all leaves")} b^d`, Number(theory.all_leaves.toPrecision(6))),
+        row(`${this.language.word("least leaves")} b^⌈d/2⌉ + b^⌊d/2⌋ − 1`, Number(theory.least_leaves.toPrecision(6))),
       );
     }
     this.counts.replaceChildren(...rows);

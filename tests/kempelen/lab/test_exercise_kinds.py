@@ -112,6 +112,19 @@ def test_the_order_of_other_algorithms(algorithm, seeds):
         assert check.right
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "said"),
+    [
+        ("sss-star", "Of equal bounds the one further left in the tree comes first."),
+        ("dual-star", "Of equal bounds the one further left in the tree comes first."),
+        ("mtd-f", "The first guess is 0."),
+        ("mtd-f+first_guess=7", "The first guess is 7."),
+    ],
+)
+def test_what_the_order_hangs_on_is_said(algorithm, said):
+    assert exercise(Origin("order", algorithm=algorithm)).question(str)[1:] == [said]
+
+
 def test_every_student_has_other_trees_and_the_same_again():
     def trees(student):
         made = several(

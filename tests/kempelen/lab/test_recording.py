@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from agent.games import catalogue
+from agent.games.batch_evaluation import BatchEvaluation
 from agent.games.tree import Tree, read_tree
 from agent.search import configuration
 from agent.search.catalogue import algorithms
@@ -134,7 +135,7 @@ def test_alpha_and_beta_rise_and_fall_and_cuts_name_their_reason():
     assert replay.fields[1]["beta"] == "3"
     assert replay.next_cut()
     assert replay.step.said == (
-        ("cut", (NodeName(2), NodeName(5), 1)),
+        ("cut-one", (NodeName(2), NodeName(5))),
         ("cut-why", ("3", "2")),
     )
     assert recording.listing[replay.step.lines[0]].strip().startswith("if α ≥ β")
@@ -142,6 +143,21 @@ def test_alpha_and_beta_rise_and_fall_and_cuts_name_their_reason():
     replay.go(10**6)
     assert "value" not in replay.fields.get(6, {})  # it was cut off
     assert recording.nodes[6].known == "4"
+
+
+@pytest.mark.parametrize(
+    ("leaves", "key"),
+    [
+        ("[[3, 3], [2, 4, 5]]", "cut"),
+        ("[[3, 3], [2, 4]]", "cut-one"),
+        ("[[3, 3], [4, 2]]", "cut-last"),
+    ],
+)
+def test_a_cut_says_how_many_moves_it_leaves_out(leaves, key):
+    at = Subject("t", Tree(json.loads(leaves)), lambda game: 0.0, TO_THE_END)
+    recording = record(at, configuration.read("alpha-beta"))
+    (cut,) = [step for step in recording.steps if step.kind == "cut"]
+    assert cut.said[0][0] == key
 
 
 def test_the_open_list_is_that_of_the_notes():
@@ -225,6 +241,46 @@ def test_pseudo_code_is_in_both_languages(name):
     for line in lines:
         spanish = listings.in_spanish(line)
         assert not english & set(spanish.replace("(", " ").replace(")", " ").split()), spanish
+
+
+@pytest.mark.parametrize("priors", [True, False])
+@pytest.mark.parametrize("name", ["uct", "alphazero", "ucb1"])
+def test_leaves_that_a_batch_judges(name, priors):
+    """Each playout ends at its own node, and the pseudo-code tells what has chosen and judged."""
+
+    def answer(taken):
+        width = max(taken)
+        values = [0.1 * moves - 0.5 for moves in taken]
+        return values, [[1 / moves] * width for moves in taken] if priors else None
+
+    judge = BatchEvaluation(lambda game, moves: len(moves), answer, 4)
+    at = Subject("tic-tac-toe", catalogue.new_game("tic-tac-toe"), judge, 9)
+    recording = record(at, configuration.read(f"{name}+playouts=40"), most=400)
+    check(recording)
+    judged = [step.node for step in recording.steps for key, _ in step.said if key == "judge"]
+    assert len(judged) == 40
+    if name != "ucb1":
+        assert len(set(judged)) == 40
+    replay = at_end(recording)
+    assert replay.fields[0]["visits"] == 40
+    for number, place in enumerate(recording.nodes):
+        visited = judged.count(number) + sum(
+            replay.fields[child].get("visits", 0)
+            for child, each in enumerate(recording.nodes)
+            if each.parent == number and child in replay.fields
+        )
+        assert replay.fields[number].get("visits", 0) == visited, place
+    with_prior = priors or name == "alphazero"
+    assert ("P·√N(parent)" in recording.listing[1]) == with_prior
+    assert not any("at random" in line for line in recording.listing) or name == "alphazero"
+    rows = next(step.lists["children"][2] for step in recording.steps if "children" in step.lists)
+    assert {len(cells) for _, cells in rows} == {5 if with_prior else 4}
+
+
+def test_flat_monte_carlo_is_not_told_to_grow_a_tree():
+    lines, lit = listings.listing(configuration.read("ucb1"))
+    assert "expand" not in lit
+    assert not any("expansion" in line for line in lines)
 
 
 def test_every_sentence_has_its_spanish():

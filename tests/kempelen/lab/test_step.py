@@ -201,7 +201,7 @@ def test_the_terminal_tells_every_step(lab, tmp_path):
     status, out, err = lab("step", "--tree", tree, "--text")
     assert (status, err) == (0, "")
     assert "N16 is a leaf, worth 12." in out
-    assert "Cut-off at 2, because of 2.1: 1 more moves" in out
+    assert "Cut-off at 2, because of 2.1: 1 more move need" in out
     assert len(out.splitlines()) == len(record(
         Subject("t", read_tree(tree), lambda game: 0, 1000), configuration.read("alpha-beta")
     ).steps) + 1  # fmt: skip
@@ -216,6 +216,15 @@ def test_the_terminal_goes_back_and_speaks_spanish(name, capsys, monkeypatch):
     out = capsys.readouterr().out
     assert f"{len(recording.steps) - 1}/{len(recording.steps)}" in out
     assert_spanish(re.sub(r"TEST|EVAL|\w*scout\(|\w+\(nodo", "", out))
+
+
+def test_so_much_of_a_list_is_recorded_that_a_page_has_room_for_it(lab, tmp_path):
+    page = tmp_path / "steps.html"
+    status, _, _ = lab("step", "--game", "othello", "--algorithm", "sss-star", "--depth", "6",
+                       "-o", page)  # fmt: skip
+    assert status == 0
+    assert page.stat().st_size < 16 << 20
+    assert "sss-star: othello" in page.read_text()
 
 
 def test_what_cannot_be_written_is_refused_before_the_search(lab, tmp_path):

@@ -3,11 +3,13 @@ import os
 import re
 import subprocess
 import sys
+from math import inf, nextafter
 from pathlib import Path
 
 import pytest
 
 from agent.search.catalogue import algorithms
+from kempelen.lab import words
 
 TREES = Path(__file__).parents[2] / "data" / "trees"
 TREE = TREES / "sss_star.yaml"
@@ -194,3 +196,40 @@ def test_signs_are_written_where_the_terminal_has_fewer():
         timeout=120,
     )
     assert done.stdout.decode("utf-8").splitlines()[0] == "1  (ε, V, ∞)"
+
+
+JUDGE = """
+import numpy as np
+from agent.evaluation import batched
+
+@batched(size=4)
+def judge(batch):
+    return np.full(len(batch), 0.5), np.ones((len(batch), batch.width))
+"""
+
+
+@pytest.mark.parametrize("name", ["uct", "alphazero", "ucb1"])
+def test_what_a_batch_judges_is_no_simulation(lab, tmp_path, name):
+    file = tmp_path / "judges.py"
+    file.write_text(JUDGE)
+    status, out, _ = lab(
+        "trace", "--game", "tic-tac-toe", "--algorithm", f"{name}+playouts=6",
+        "--evaluation", f"{file}:judge",
+    )  # fmt: skip
+    assert status == 0
+    steps = [line.split(",", 1)[1].strip() for line in out.splitlines()[1:]]
+    grown = "evaluate" if name == "ucb1" else "expand, evaluate"
+    assert [step.partition(", reward")[0] for step in steps] == ["evaluate", *[grown] * 5]
+    assert [step.partition("reward ")[2] for step in steps] == ["+0.25", *["-0.25"] * 5]
+
+
+def test_the_number_next_to_infinity_is_no_lost_game(lab, tmp_path):
+    """A null window about all values, such as MTD begins with, beside a bound that is none."""
+    assert words.number(nextafter(inf, 0)) == "∞-"
+    assert words.number(nextafter(-inf, 0)) == "-∞+"
+    assert words.window(nextafter(-inf, 0), 5) == "(-∞+, 5)"
+    for name in ("sss-star-mtd", "dual-star-mtd", "mtd-f"):
+        _, out, _ = lab("trace", "--algorithm", name, "--tree", TREE)
+        assert "e+" not in out
+        assert "LOSS" not in out
+        assert "WIN" not in out
