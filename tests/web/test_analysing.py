@@ -91,6 +91,8 @@ def test_what_cannot_be_read(page: Analysis, text: str, said: str) -> None:
     [
         {"study": {"game": "chess", "moves": ["e2e5"]}, "ply": 0, "move": "e4"},
         {"study": {"game": "chess", "moves": 7}, "ply": 0, "move": "e4"},
+        {"study": {"game": "chess", "moves": ["0000"]}, "ply": 1, "move": "e5"},
+        {"study": {"game": "chess", "moves": []}, "ply": 0, "move": "--"},
         {"study": {"game": "chess", "moves": [], "start": "x"}, "ply": 0, "move": "e4"},
         {"study": {"game": "chess", "moves": []}, "ply": 0, "move": "e5"},
         {"study": {"game": "go", "query": {"boardXSize": 99}}, "ply": 0, "move": "C3"},

@@ -67,6 +67,8 @@ def _chess(data: Mapping[str, Any]) -> ChessScore:
         node: chess.pgn.GameNode = game
         for text in moves:
             move = board.parse_uci(str(text))
+            if not move:
+                raise StudyError("a null move is in no game")
             board.push(move)
             node = node.add_variation(move)
     except StudyError:
