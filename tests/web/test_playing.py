@@ -1,5 +1,6 @@
 """Games over a page's channel, against our own agent and programs that are offered."""
 
+import asyncio
 import io
 import json
 import re
@@ -13,7 +14,11 @@ import chess.pgn
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from protocols.client.process import EngineError
 from tests.web.support import Served, serving
+from web.play.boards import table_of
+from web.play.opponents import opponent_of
+from web.play.setup import Setup
 from web.site import Offers
 
 OWN_GAME = '''
@@ -276,3 +281,10 @@ def test_a_server_that_begins_again_goes_on_with_the_game(tmp_path: Path) -> Non
         line.close()
         thinking.close()
     assert time.monotonic() - began < 30
+
+
+def test_an_opponent_that_is_offered_no_more_is_not_replaced(served: Served) -> None:
+    """A game that was kept names it; nobody else goes on with it in its name."""
+    setup = Setup(opponent="Gone")
+    with pytest.raises(EngineError, match="not offered here any more"):
+        asyncio.run(opponent_of(setup, table_of(setup), served.site))
