@@ -86,11 +86,11 @@ def read_pgn(path: Path) -> list[ChessScore]:
     return parse_pgn(text, str(path))
 
 
-def parse_pgn(text: str, where: str) -> list[ChessScore]:
-    """Return the games of a PGN; where: what errors call it."""
+def parse_pgn(text: str, where: str, most: int | None = None) -> list[ChessScore]:
+    """Return the games of a PGN, the first so many; where: what errors call it."""
     file = io.StringIO(text)
     scores: list[ChessScore] = []
-    while (game := chess.pgn.read_game(file, Visitor=_QuietBuilder)) is not None:
+    while len(scores) != most and (game := chess.pgn.read_game(file, Visitor=_QuietBuilder)) is not None:
         number = len(scores) + 1
         name = f"{where}: game {number} ({plain(_names(game))})"
         try:

@@ -25,7 +25,9 @@ from tournament.records import read_tag_value
 from tournament.values import SettingsError
 from web.diagrams import drawing, drawn_chess
 
-# Longer games are refused, and of a file so many games are shown.
+# Longer texts and games are refused, and of a file so many games are shown. A move of four letters
+# takes a kilobyte of memory.
+LONGEST_FILE = 1 << 20
 MOST_MOVES = 1000
 MOST_GAMES = 100
 # Letters of a comment, which is shown as text.
@@ -105,15 +107,20 @@ def load(text: str) -> list[dict[str, Any]]:
 
     Raises StudyError for what is none of these.
     """
+    text = text.encode(errors="backslashreplace").decode()  # no half of a pair of UTF-16's
     words = text.strip()
     if not words:
         raise StudyError("nothing was given: a PGN, an SGF or a FEN is needed")
+    if len(words) > LONGEST_FILE:
+        raise StudyError(
+            f"at most {LONGEST_FILE} letters are read here; kempelen analyse FILE takes more"
+        )
     try:
         if words.startswith("("):
             return [_shown_go(score) for score in parse_sgf(text.encode(), "SGF")[:MOST_GAMES]]
         if "\n" not in words and words.count("/") == 7:
             return [_shown_chess(_chess({"start": words, "moves": []}))]
-        return [_shown_chess(score) for score in parse_pgn(text, "PGN")[:MOST_GAMES]]
+        return [_shown_chess(score) for score in parse_pgn(text, "PGN", MOST_GAMES)]
     except SettingsError as error:
         raise StudyError(plain(str(error), 300)) from None
 
