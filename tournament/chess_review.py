@@ -90,7 +90,10 @@ def parse_pgn(text: str, where: str, most: int | None = None) -> list[ChessScore
     """Return the games of a PGN, the first so many; where: what errors call it."""
     file = io.StringIO(text)
     scores: list[ChessScore] = []
-    while len(scores) != most and (game := chess.pgn.read_game(file, Visitor=_QuietBuilder)) is not None:
+    while len(scores) != most:
+        game = chess.pgn.read_game(file, Visitor=_QuietBuilder)
+        if game is None:
+            break
         number = len(scores) + 1
         name = f"{where}: game {number} ({plain(_names(game))})"
         try:
