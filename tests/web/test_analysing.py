@@ -209,3 +209,26 @@ def test_others_are_served_while_a_long_game_is_written(
     assert page.served.ask("GET", "/health")[0] == 200
     served.set()
     assert "its log says how" in page.hear("refused")["text"]
+
+
+def test_analyses_search_by_the_turns_of_all(
+    page: Analysis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns, entered = page.served.site.turns, []
+    enter = turns.enter
+
+    def note(*arguments: Any, **settings: Any) -> Any:
+        entered.append(arguments)
+        return enter(*arguments, **settings)
+
+    monkeypatch.setattr(turns, "enter", note)
+    (go,) = page.load(SGF)
+    query = {"game": "go", "query": go["query"]}
+    page.send(kind="look", look=1, study=query, ply=4)
+    page.hear("lines", "done")
+    for study in (query, page.load("1. e4 *")[0]):
+        before = len(entered)
+        assert before
+        page.send(kind="review", study=study, nodes=50)
+        page.hear("review", "finished")
+        assert len(entered) > before

@@ -25,7 +25,7 @@ from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.go_review import assess_go, review_go
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError, encode
-from web.analyse.looks import ChessLook, GoLooks
+from web.analyse.looks import ChessLook, GoLooks, chess_protocol
 from web.analyse.studies import Study, StudyError, load, played_on, read_study, shown_review
 from web.channel import Channel, open_channel
 from web.site import Site
@@ -38,6 +38,8 @@ MOST_IN_ALL = {"chess": 60_000_000, "go": 60_000}
 # Games that are judged at once, and files that are read; seconds between two reports.
 AT_ONCE = 1
 REPORT_EVERY = 0.5
+# Beyond that a search counts as hung, in seconds: those of games with a clock come before it.
+PATIENCE = 600.0
 
 
 class AnalysePage:
@@ -48,7 +50,7 @@ class AnalysePage:
 
     def __init__(self, site: Site) -> None:
         self.site = site
-        self.go = GoLooks()
+        self.go = GoLooks(site)
         self.reviewing = asyncio.Semaphore(AT_ONCE)
         self._loading = asyncio.Semaphore(AT_ONCE)
 
@@ -163,7 +165,7 @@ class AnalysisVisit:
         await self._end_review()
         await asyncio.to_thread(self._stop)
         most = min(MOST_NODES[game], MOST_IN_ALL[game] // (len(study.moves) + 1))
-        limits = TimeControl(nodes=min(nodes, most), patience=60.0)
+        limits = TimeControl(nodes=min(nodes, most), patience=PATIENCE)
         self._review = asyncio.create_task(self._judge(study, limits))
 
     async def _end_review(self) -> None:
@@ -174,7 +176,7 @@ class AnalysisVisit:
                 await task
 
     async def _judge(self, study: Study, limits: TimeControl) -> None:
-        known = AssessmentFile(None, "")
+        site, known = self._page.site, AssessmentFile(None, "")
         at = 0
 
         def report(done: int) -> None:
@@ -196,15 +198,19 @@ class AnalysisVisit:
             async with self._page.reviewing:
                 if isinstance(study, ChessScore):
                     own = EngineSettings("chess", "Kempelen", protocol=EngineProtocol.AGENT)
-                    await assess_chess([study], own, limits, known, report=report)
+                    await assess_chess(
+                        [study], own, limits, known, report=report,
+                        own=lambda send: chess_protocol(site, send),
+                    )  # fmt: skip
                 else:
-                    await assess_go([study], Settings(), limits, known, report=report)
+                    settings = Settings(turns=site.turns)
+                    await assess_go([study], settings, limits, known, report=report)
             await cancel_all({telling})
             await self._tell_review(study, known, len(study.moves) + 1, finished=True)
         except SettingsError as error:
             self._channel.tell({"kind": "refused", "text": str(error)})
         except Exception as error:  # noqa: BLE001 - the page is told, and waits no longer
-            self._page.site.log.note("failed", page="analyse", error=describe(error))
+            site.log.note("failed", page="analyse", error=describe(error))
             self._channel.tell({"kind": "refused", "text": "the server failed; its log says how"})
         finally:
             await cancel_all({telling})
