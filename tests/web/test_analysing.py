@@ -11,6 +11,7 @@ from websockets.sync.client import connect
 from tests.web.support import PATIENCE, Served, serving
 from web.analyse import page as analysing
 from web.analyse.studies import MOST_GAMES, StudyError, load
+from web.shell import words
 
 SCRIPT = "<script>alert(1)</script>"
 PGN = f'[White "{SCRIPT}"]\n[Black "B"]\n\n1. f3 {{{SCRIPT}}} e5 2. g4 Qh4# 0-1\n\n1. e4 *\n'
@@ -232,3 +233,25 @@ def test_analyses_search_by_the_turns_of_all(
         page.send(kind="review", study=study, nodes=50)
         page.hear("review", "finished")
         assert len(entered) > before
+
+
+def test_a_page_that_comes_again_is_told_so(page: Analysis) -> None:
+    """It asks again then for what it was told before."""
+    assert json.loads(page.socket.recv(timeout=PATIENCE)) == {"kind": "welcome"}
+
+
+def test_what_is_refused_is_said_in_spanish(page: Analysis) -> None:
+    known = words("analyse", "es")
+    (go,) = page.load(SGF)
+    asked = (
+        ("load", {"text": ""}),
+        ("load", {"text": "hello"}),
+        ("load", {"text": "(;GM[1])"}),
+        ("load", {"text": "1. e4 " * 200_000}),
+        ("load", {"text": "1. e4 e5 " + "Nf3 Nf6 Ng1 Ng8 " * 250}),
+        ("move", {"study": {"game": "chess", "moves": ["0000"]}, "ply": 0, "move": "e4"}),
+        ("move", {"study": {"game": "chess", "moves": []}, "ply": 0, "move": "e5"}),
+        ("move", {"study": {"game": "go", "query": go["query"]}, "ply": 0, "move": "Z99"}),
+    )
+    for path, body in asked:
+        assert page.post(path, body, 422)["error"] in known

@@ -12,7 +12,7 @@ from protocols.server.limits import ServerLimits
 from protocols.server.tokens import new_token
 from tests.web.support import Served, serving
 from web.guard import MOST_BODY
-from web.shell import STATIC
+from web.shell import STATIC, words
 from web.visitors import COOKIE
 
 
@@ -158,14 +158,22 @@ def test_whose_token_is_taken_away_is_out(guarded: tuple[Served, str], tmp_path:
     file = tmp_path / "tokens"
     file.write_text(file.read_text().replace("alice", "bob"))
     assert served.ask("GET", "/games", Cookie=cookie)[0] == 401
+    another = new_token(str(file), "alice")
+    assert served.ask("GET", "/games", Cookie=cookie)[0] == 401
+    _, headers, _ = served.ask("POST", "/signin", {"token": another})
+    cookie = headers["Set-Cookie"].partition(";")[0]
+    assert served.ask("GET", "/games", Cookie=cookie)[0] == 200
 
 
 def test_wrong_tokens_are_counted(guarded: tuple[Served, str]) -> None:
     served, token = guarded
     for _ in range(3):
-        assert served.ask("POST", "/signin", {"token": "wrong"})[0] == 401
+        status, _, text = served.ask("POST", "/signin", {"token": "wrong"})
+        assert status == 401
+        assert json.loads(text)["error"] in words("signin", "es")
     _, _, text = served.ask("POST", "/signin", {"token": token})
     assert "too many wrong tokens" in text
+    assert json.loads(text)["error"] in words("signin", "es")
 
 
 def test_too_many_pages_are_told_so(tmp_path: Path) -> None:
@@ -175,8 +183,10 @@ def test_too_many_pages_are_told_so(tmp_path: Path) -> None:
         lines = [served.watch(game) for _ in range(2)]
         for line in lines:
             line.hear("welcome")
-        with pytest.raises(ConnectionClosed, match="too many sessions from your address"):
+        with pytest.raises(ConnectionClosed, match="too many sessions from your address") as end:
             served.watch(game).hear("welcome")
+        assert end.value.rcvd is not None
+        assert end.value.rcvd.reason in words("site", "es")
         for line in lines:
             line.close()
 
@@ -199,6 +209,13 @@ def test_the_browser_s_language_and_the_visitor_s(served: Served) -> None:
     assert '<html lang="en" data-theme="dark"' in chosen
     odd = 'language=<script>; theme="><script>alert(1)</script>'
     assert "<script>" not in served.ask("GET", "/play", Cookie=odd)[2]
+
+
+def test_no_script_shows_a_message_as_the_server_words_it() -> None:
+    """All go by the table of words, in which the visitor's language has them."""
+    shown = r"(textContent = |alert. }, )(error\.message|message\.text|event\.reason)"
+    for path in STATIC.glob("*.js"):
+        assert not re.search(shown, path.read_text()), path
 
 
 def test_script_before_the_first_board_is_little() -> None:

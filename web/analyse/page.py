@@ -93,6 +93,7 @@ class AnalysePage:
     async def _channel(self, socket: WebSocket) -> None:
         async def serve(channel: Channel) -> None:
             analysis = AnalysisVisit(self, channel)
+            channel.tell({"kind": "welcome"})  # by which a page that comes again asks again
             try:
                 await channel.run(analysis.heard)
             finally:

@@ -207,7 +207,7 @@ def played_on(data: Mapping[str, Any], ply: int, move: str) -> dict[str, Any]:
     game = query.game(min(ply, len(study.moves)))
     vertex = read_vertex(move, query.size)
     if vertex is None:
-        raise StudyError(f"{plain(move, 20)} is no point of the board")
+        raise StudyError("that is no point of the board")
     mover = game.turn
     kept = study.query["moves"][:ply]
     return shown(_go({**study.query, "moves": [*kept, ["BW"[mover], _written(game, vertex)]]}))
@@ -227,7 +227,7 @@ def _chess_move(board: chess.Board, text: str) -> str:
     try:
         return board.parse_uci(f"{text.strip()}q").uci()
     except ValueError:
-        raise StudyError(f"{plain(text, 20)} is no legal move here") from None
+        raise StudyError("that is no legal move") from None
 
 
 def shown_review(review: GameReview) -> list[dict[str, Any]]:
