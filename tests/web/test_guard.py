@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from protocols.server.limits import ServerLimits
 from protocols.server.tokens import new_token
-from tests.web.support import Served, serving
+from tests.web.support import PATIENCE, Served, serving
+from web.channel import REFUSED
 from web.guard import MOST_BODY
 from web.shell import STATIC, words
 from web.visitors import COOKIE
@@ -189,6 +191,21 @@ def test_too_many_pages_are_told_so(tmp_path: Path) -> None:
         assert end.value.rcvd.reason in words("site", "es")
         for line in lines:
             line.close()
+
+
+@pytest.mark.parametrize("limits", [ServerLimits(idle=0.2), ServerLimits(longest=0.2)])
+def test_a_page_that_is_open_for_too_long_ends(tmp_path: Path, limits: ServerLimits) -> None:
+    with serving(tmp_path / "web.sqlite", limits=limits) as served:
+        line = served.watch(served.begin(game="nim"))
+        with pytest.raises(ConnectionClosed, match="open for too long; load it again") as end:
+            line.hear("nothing")
+        assert end.value.rcvd is not None
+        assert end.value.rcvd.code == REFUSED
+        assert end.value.rcvd.reason in words("site", "es")
+        deadline = time.monotonic() + PATIENCE
+        while served.site.door.sessions and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not served.site.door.sessions
 
 
 def test_languages_have_the_same_words() -> None:
