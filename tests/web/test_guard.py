@@ -2,8 +2,10 @@
 
 import json
 import re
+import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -206,6 +208,49 @@ def test_a_page_that_is_open_for_too_long_ends(tmp_path: Path, limits: ServerLim
         while served.site.door.sessions and time.monotonic() < deadline:
             time.sleep(0.01)
         assert not served.site.door.sessions
+
+
+def test_who_asks_for_nothing_is_cut_off(tmp_path: Path) -> None:
+    limits = ServerLimits(authorising=0.2)
+    with serving(tmp_path / "web.sqlite", limits=limits) as served:
+        for begun in (b"", b"GET / HTTP/1.1\r\nHost:"):
+            with socket.create_connection(("127.0.0.1", served.port), PATIENCE) as connection:
+                connection.sendall(begun)
+                assert ends(connection)
+        line = served.watch(served.begin(game="nim"))
+        line.hear("welcome")
+        time.sleep(2 * limits.authorising)
+        line.send(do="nonsense")
+        line.hear("error")
+        line.close()
+
+
+def test_more_connections_than_a_crowd_are_cut_off(tmp_path: Path) -> None:
+    limits = ServerLimits(sessions_of_address=2)
+    with serving(tmp_path / "web.sqlite", limits=limits) as served, ExitStack() as stack:
+        address = ("127.0.0.1", served.port)
+        kept = [
+            stack.enter_context(socket.create_connection(address, PATIENCE))
+            for _ in range(2 * limits.sessions_of_address)
+        ]
+        with socket.create_connection(address, PATIENCE) as further:
+            assert ends(further)
+        kept.pop().close()
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            with suppress(OSError):
+                assert served.ask("GET", "/health")[0] == 200
+                break
+        else:
+            pytest.fail("who has left is still counted")
+
+
+def ends(connection: socket.socket) -> bool:
+    """Wait until the other side has ended a connection."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
 
 
 def test_languages_have_the_same_words() -> None:
