@@ -106,6 +106,9 @@ def run(arguments: argparse.Namespace) -> int:
     reviews = work.reviews()
     try:
         _write(arguments, work, reviews, pictures)
+    except OSError as error:
+        place = error.filename2 or error.filename or "what was found"  # a full disk names no file
+        problem, status = f"cannot write {place}: {error.strerror}", 2
     finally:
         work.known.close(done=not problem)
     if problem:

@@ -16,6 +16,7 @@ from agent.border.files import read_bytes
 from agent.border.plain_text import plain
 from agent.border.unreadable import blamed_on
 from agent.limits import Mate
+from protocols.client.inside import MakeServed
 from protocols.client.process import EngineError
 from protocols.client.uci import SearchRequest
 from protocols.tasks import cancel_all
@@ -86,11 +87,14 @@ def read_pgn(path: Path) -> list[ChessScore]:
     return parse_pgn(text, str(path))
 
 
-def parse_pgn(text: str, where: str) -> list[ChessScore]:
-    """Return the games of a PGN; where: what errors call it."""
+def parse_pgn(text: str, where: str, most: int | None = None) -> list[ChessScore]:
+    """Return the games of a PGN, the first so many; where: what errors call it."""
     file = io.StringIO(text)
     scores: list[ChessScore] = []
-    while (game := chess.pgn.read_game(file, Visitor=_QuietBuilder)) is not None:
+    while len(scores) != most:
+        game = chess.pgn.read_game(file, Visitor=_QuietBuilder)
+        if game is None:
+            break
         number = len(scores) + 1
         name = f"{where}: game {number} ({plain(_names(game))})"
         try:
@@ -131,12 +135,13 @@ async def assess_chess(
     *,
     concurrency: int = 1,
     report: Callable[[int], None] = lambda done: None,
+    own: MakeServed | None = None,
 ) -> None:
     """Have every position of the games that is not known searched, and tell `known`.
 
     Each search begins with nothing, so the same limits in nodes give the same, in whatever order
-    positions come. report: is told how many are known. SettingsError if the engine fails twice at
-    a position.
+    positions come. report: is told how many are known. own: as of `Terms`. SettingsError if the
+    engine fails twice at a position.
     """
     waiting = _unknown(scores, known)
     done = sum(len(score.moves) + 1 for score in scores) - len(waiting)
@@ -151,7 +156,7 @@ async def assess_chess(
                 key = known.key(score.position(ply))
                 if known.get(key) is None:
                     solver = solvers.setdefault(
-                        score.chess960, Solver(engine, limits, chess960=score.chess960)
+                        score.chess960, Solver(engine, limits, chess960=score.chess960, own=own)
                     )
                     known.add(key, await _search(solver, score, ply, limits))
                 done += 1

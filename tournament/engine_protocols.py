@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from protocols.client.inside import InsideEngine
+from protocols.client.inside import InsideEngine, MakeServed
 from protocols.client.process import EngineNotFoundError, IoLog, find_program
 from protocols.mqtt import topics
 from tournament.contestants import (
@@ -30,12 +30,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a contestant takes part in, and what it is given for it. bots: who reaches bots."""
+    """What a contestant takes part in, and what it is given for it. bots: who reaches bots.
+
+    own: makes our own agent's protocol, of what takes its lines, where it is to share something.
+    """
 
     game: GameSettings = field(default_factory=GameSettings)
     chess960: bool = False
     log: IoLog | None = None
     bots: "BotClient | None" = None
+    own: MakeServed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ def _make_lab(settings: EngineSettings, terms: Terms) -> Contestant:
 
 def _make_own(settings: EngineSettings, terms: Terms) -> Contestant:
     def converse() -> InsideEngine:
-        return InsideEngine(settings.name, terms.log)
+        return InsideEngine(settings.name, terms.log, terms.own)
 
     return UciContestant(settings, chess960=terms.chess960, log=terms.log, converse=converse)
 
@@ -174,12 +178,14 @@ def make_contestant(settings: EngineSettings, terms: Terms | None = None) -> Con
     return kind_of(settings).make(settings, terms or Terms())
 
 
-def make_uci_contestant(settings: EngineSettings, *, chess960: bool = False) -> UciContestant:
+def make_uci_contestant(
+    settings: EngineSettings, *, chess960: bool = False, own: MakeServed | None = None
+) -> UciContestant:
     """Return one that has the options of UCI, or raise SettingsError."""
     if not kind_of(settings).speaks_uci:
         raise SettingsError(
             f"engine {settings.name}: one that speaks UCI is needed, not {settings.protocol}"
         )
-    made = make_contestant(settings, Terms(chess960=chess960))
+    made = make_contestant(settings, Terms(chess960=chess960, own=own))
     assert isinstance(made, UciContestant)
     return made

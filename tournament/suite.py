@@ -18,6 +18,7 @@ from agent.border.files import read_text
 from agent.border.unreadable import blamed_on
 from agent.limits import Mate, Score
 from protocols.client.engine import EngineOptionError
+from protocols.client.inside import MakeServed
 from protocols.client.process import EngineError, EngineNotFoundError
 from protocols.client.uci import Answer, SearchRequest
 from protocols.tasks import cancel_all
@@ -134,14 +135,20 @@ async def solve(
 
 
 class Solver:
-    """One engine that tries problems, started when it is needed."""
+    """One engine that tries problems, started when it is needed. own: as of `Terms`."""
 
     def __init__(
-        self, engine: EngineSettings, limits: TimeControl, *, chess960: bool = False
+        self,
+        engine: EngineSettings,
+        limits: TimeControl,
+        *,
+        chess960: bool = False,
+        own: MakeServed | None = None,
     ) -> None:
         self._engine = engine
         self._limits = limits
         self._chess960 = chess960
+        self._own = own
         self._player: UciContestant | None = None
         self._has_started = False
 
@@ -182,7 +189,7 @@ class Solver:
 
     async def _ready(self) -> UciContestant:
         if self._player is None:
-            self._player = make_uci_contestant(self._engine, chess960=self._chess960)
+            self._player = make_uci_contestant(self._engine, chess960=self._chess960, own=self._own)
             try:
                 await self._player.start()
             except (EngineOptionError, EngineNotFoundError):

@@ -39,13 +39,16 @@ class Channel:
         self._site = site
         self._outbox = Outbox(self._cut_off, MOST_UNREAD)
         self._task: asyncio.Task[None] | None = None
+        self._used = time.monotonic()  # when it was last told something, or has said something
+        self._expired = False
 
     def tell(self, message: Mapping[str, Any]) -> None:
         """Send an object, after those before it. From any thread; never waits."""
-        self._outbox.send(json.dumps(message))
+        self.pass_on(json.dumps(message))
 
     def pass_on(self, text: str) -> None:
         """Send an object that is written already, as `tell`."""
+        self._used = time.monotonic()
         self._outbox.send(text)
 
     async def refuse(self, reason: str) -> None:
@@ -55,11 +58,12 @@ class Channel:
     async def run(self, heard: Heard) -> None:
         """Hand what comes to `heard`, object by object, until the page is gone."""
         self._task = asyncio.current_task()
-        writing = asyncio.create_task(self._write())
+        beside = {asyncio.create_task(each) for each in (self._write(), self._expire())}
         bucket = Bucket(self._site.limits.lines_a_second, time.monotonic())
         try:
             while True:
                 text = await self._socket.receive_text()
+                self._used = time.monotonic()
                 await asyncio.sleep(bucket.wait(time.monotonic()))
                 self._site.metrics.count("lines", "web")
                 message = _read(text)
@@ -70,11 +74,12 @@ class Channel:
         except (WebSocketDisconnect, RuntimeError, OSError):
             pass
         except asyncio.CancelledError:
-            if not self._outbox.overflown:
+            if not self._outbox.overflown and not self._expired:
                 raise
         finally:
             self._outbox.close()
-            writing.cancel()
+            for task in beside:
+                task.cancel()
 
     async def _write(self) -> None:
         while lines := await self._outbox.take():
@@ -84,6 +89,16 @@ class Channel:
             except (WebSocketDisconnect, RuntimeError, OSError):
                 return
             self._outbox.written(lines)
+
+    async def _expire(self) -> None:
+        """End it when its time is over, or when nothing has happened for too long."""
+        limits, began = self._site.limits, time.monotonic()
+        while (end := min(self._used + limits.idle, began + limits.longest)) > time.monotonic():
+            await asyncio.sleep(end - time.monotonic())
+        self._expired = True
+        with contextlib.suppress(RuntimeError, OSError):
+            await self.refuse("this page was open for too long; load it again")
+        self._cut_off()
 
     def _cut_off(self) -> None:
         if self._task is not None:

@@ -5,7 +5,7 @@ Sources: W3C 'Content Security Policy Level 3'; OWASP 'Cross-Site Request Forger
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -83,16 +83,24 @@ class Guard:
         here, and his pages would be of our own origin.
         """
         host = headers.get("host", "").lower()
-        if self._site.tokens is None and not names_machine(urlsplit(f"//{host}").hostname):
+        if self._site.tokens is None and not names_machine(_split(f"//{host}").hostname):
             raise RefusedError("host", "use the address of this server, not a name that leads here")
         if scope["type"] == "websocket" or scope["method"] not in SAFE:
             for origin in headers.getlist("origin"):
-                own = urlsplit(origin).netloc.lower() == host
+                own = _split(origin).netloc.lower() == host
                 if not own and origin.lower() not in self._site.origins:
                     raise RefusedError("origin", "pages of your origin may not use this server")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MOST_BODY:
             raise RefusedError("size", f"at most {MOST_BODY} bytes are read")
+
+
+def _split(address: str) -> SplitResult:
+    """Return the parts of an address; none of one that is written wrongly."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
 
 
 class _Limited:

@@ -21,6 +21,7 @@ from protocols.server.addresses import Address
 from protocols.server.door import Door, RefusedError
 from protocols.server.metrics import CONTENT_TYPE
 from protocols.server.wire import VANISHED
+from web.connections import counted
 from web.guard import Guard
 from web.pages import SitePage, all_pages
 from web.shell import STATIC, shell
@@ -54,6 +55,7 @@ class PageServer:
                 self.app,
                 ssl_certfile=certificate,
                 ssl_keyfile=key,
+                http=counted(self.site.limits),
                 ws="websockets-sansio",
                 ws_max_size=self.site.limits.line_bytes,
                 ws_per_message_deflate=False,

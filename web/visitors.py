@@ -31,10 +31,13 @@ class Visitors:
 
     def welcome(self, name: str) -> str:
         """Return the cookie of a visitor who has shown his token."""
-        cookie = secrets.token_urlsafe(32)
+        cookie, mark = secrets.token_urlsafe(32), self._mark(name)
         self._store.change("DELETE FROM visitors WHERE until < ?", time.time())
         self._store.change(
-            "INSERT INTO visitors VALUES (?, ?, ?)", _digest(cookie), name, time.time() + LASTS
+            "INSERT INTO visitors VALUES (?, ?, ?)",
+            _digest(cookie),
+            f"{name} {mark}",
+            time.time() + LASTS,
         )
         return cookie
 
@@ -45,15 +48,20 @@ class Visitors:
         )
 
     def name_of(self, cookies: Mapping[str, str]) -> str:
-        """Return the name on the token that a cookie stands for, "" if none is valid any more."""
+        """Return the name on the token that a cookie stands for, "" if none is valid any more.
+
+        Another token for the same name ends what the one before has opened.
+        """
         rows = self._store.rows(
             "SELECT name FROM visitors WHERE digest = ? AND until > ?",
             _digest(cookies.get(COOKIE, "")),
             time.time(),
         )
-        name = str(rows[0][0]) if rows else ""
-        known = self._tokens is not None and name in self._tokens.names()
-        return name if known else ""
+        name, _, mark = str(rows[0][0] if rows else "").partition(" ")
+        return name if mark and mark == self._mark(name) else ""
+
+    def _mark(self, name: str) -> str:
+        return "" if self._tokens is None else self._tokens.mark_of(name)
 
 
 def _digest(cookie: str) -> str:

@@ -17,6 +17,7 @@ from agent.games.reader import GameReader
 from agent.limits import Info, Limits, Progress, Result
 from agent.player import USUAL_PACE, Pace, Player, describe
 from agent.threads.task_thread import Job
+from agent.threads.turns import Turns
 from protocols.analysis import answers
 from protocols.analysis.fields import QueryError
 from protocols.analysis.query import MOST_SECONDS, Query
@@ -70,14 +71,16 @@ class AnalysisListener:
 class Analyst:
     """Analyses one position after the other.
 
-    send: takes each answer; report: takes what a person should know.
+    send: takes each answer; report: takes what a person should know. turns: as a player has them.
     """
 
-    def __init__(self, searching: Searching, send: Send, report: Report) -> None:
+    def __init__(
+        self, searching: Searching, send: Send, report: Report, turns: Turns | None = None
+    ) -> None:
         self._send = send
         self._source = VisitSource(searching, report)
         self._player: Player[Game[int], int] = Player(
-            self._source, AnalysisListener(), GameReader(), overhead=0.0
+            self._source, AnalysisListener(), GameReader(), overhead=0.0, turns=turns
         )
 
     def begin(self, task: AnalysisTask, done: Callable[[Analyst], None]) -> None:

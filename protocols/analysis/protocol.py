@@ -12,6 +12,7 @@ from typing import Any
 
 from agent.games.go import Go
 from agent.player import describe
+from agent.threads.turns import Turns
 from protocols.analysis import answers
 from protocols.analysis.analysts import AnalysisTask, Analyst, AnalystPool
 from protocols.analysis.fields import Fields, QueryError, read_id, read_object
@@ -27,13 +28,14 @@ class Settings:
 
     usual: what holds where a query does not say. searching: what searches; its memory is shared
     among all. analysts: the most positions at once. wait: answer all that was asked before the
-    end of input.
+    end of input. turns: shared with all that search by turns; None to search at any time.
     """
 
     usual: Usual = USUAL
     searching: Searching = SEARCHING
     analysts: int = 1
     wait: bool = True
+    turns: Turns | None = None
 
     @property
     def each(self) -> Searching:
@@ -67,7 +69,9 @@ class AnalysisEngine:
         searching = settings.each
         searching.source(Go(), report)  # a trial
         self._pool = AnalystPool(
-            settings.analysts, lambda: Analyst(searching, self._send, report), self._send
+            settings.analysts,
+            lambda: Analyst(searching, self._send, report, settings.turns),
+            self._send,
         )
 
     def handle_line(self, line: str) -> Iterator[str]:

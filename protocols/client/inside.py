@@ -11,6 +11,7 @@ from protocols.pipes import Served
 from protocols.uci.protocol import Uci
 
 CLOSE_LIMIT = 2.0
+MakeServed = Callable[[Callable[[str], None]], Served]
 AUTHORS = "The Kempelen authors"
 
 
@@ -25,7 +26,7 @@ class InsideEngine:
         self,
         name: str,
         log: IoLog | None = None,
-        make: Callable[[Callable[[str], None]], Served] | None = None,
+        make: MakeServed | None = None,
     ) -> None:
         self.arrived = 0.0
         self._loop = asyncio.get_running_loop()

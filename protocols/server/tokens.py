@@ -54,10 +54,10 @@ class TokenFile:
                 found = name
         return found
 
-    def names(self) -> set[str]:
-        """Return all who have a token now."""
+    def mark_of(self, name: str) -> str:
+        """Return what tells the token of a name from all others of it, before and after."""
         self._look()
-        return {name for name, _, _ in self._entries}
+        return next((salt.hex() for known, salt, _ in self._entries if known == name), "")
 
     def _look(self) -> None:
         try:

@@ -71,6 +71,22 @@ def test_the_marks_of_chess(file, tmp_path, warm_cache):
     assert {path.name for path in tmp_path.iterdir()} == {"games.pgn", "made.pgn", "made.svg"}
 
 
+def test_what_cannot_be_written_is_not_searched_again(file, tmp_path, warm_cache):
+    made = tmp_path / "made.pgn"
+    made.mkdir()
+    command = (file, "--engine", "agent=chess", "--nodes", 100, "-o", made)
+    done = analyse(*command)
+    assert done.returncode == 2
+    assert f"cannot write {made}: Is a directory" in done.stderr
+    assert "the same command goes on from here" in done.stderr
+    kept = tmp_path / "made.pgn.part"
+    assert kept.read_text("utf-8")
+    made.rmdir()
+    assert analyse(*command).returncode == 0
+    assert made.is_file()
+    assert not kept.exists()
+
+
 def test_the_marks_of_go(tmp_path, warm_cache):
     file, made = tmp_path / "games.sgf", tmp_path / "made.sgf"
     file.write_text(GO, "utf-8")

@@ -1,6 +1,7 @@
 """What is analysed on a page: files that are read, positions searched, games judged."""
 
 import json
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,6 +9,9 @@ import pytest
 from websockets.sync.client import connect
 
 from tests.web.support import PATIENCE, Served, serving
+from web.analyse import page as analysing
+from web.analyse.studies import MOST_GAMES, StudyError, load
+from web.shell import words
 
 SCRIPT = "<script>alert(1)</script>"
 PGN = f'[White "{SCRIPT}"]\n[Black "B"]\n\n1. f3 {{{SCRIPT}}} e5 2. g4 Qh4# 0-1\n\n1. e4 *\n'
@@ -80,6 +84,7 @@ def test_files_are_read_and_their_words_are_kept(page: Analysis) -> None:
         ("(;SZ[5];B[zz])", "game 1"),
         ("(;SZ[5];B[aa];W[aa])", "Illegal move"),
         ("(" * 50_000, "SGF"),
+        ("1. e4 " * 200_000, "kempelen analyse FILE takes more"),
     ],
 )
 def test_what_cannot_be_read(page: Analysis, text: str, said: str) -> None:
@@ -91,6 +96,8 @@ def test_what_cannot_be_read(page: Analysis, text: str, said: str) -> None:
     [
         {"study": {"game": "chess", "moves": ["e2e5"]}, "ply": 0, "move": "e4"},
         {"study": {"game": "chess", "moves": 7}, "ply": 0, "move": "e4"},
+        {"study": {"game": "chess", "moves": ["0000"]}, "ply": 1, "move": "e5"},
+        {"study": {"game": "chess", "moves": []}, "ply": 0, "move": "--"},
         {"study": {"game": "chess", "moves": [], "start": "x"}, "ply": 0, "move": "e4"},
         {"study": {"game": "chess", "moves": []}, "ply": 0, "move": "e5"},
         {"study": {"game": "go", "query": {"boardXSize": 99}}, "ply": 0, "move": "C3"},
@@ -163,3 +170,88 @@ def test_games_are_judged(page: Analysis) -> None:
     assert "nodes" in page.hear("refused")["text"]
     page.send(kind="nonsense")
     assert "expected" in page.hear("refused")["text"]
+
+
+def test_no_more_games_of_a_file_are_read_than_are_shown() -> None:
+    games = "1. e4 *\n\n" * MOST_GAMES
+    assert len(load(games + "1. Ke2 *\n")) == MOST_GAMES
+
+
+def test_halves_of_letters_are_shown(page: Analysis) -> None:
+    (chess,) = page.load("1. e4 { \ud800 } *")
+    assert chess["positions"][1]["comment"] == r"\ud800"
+    (go,) = page.load("(;GM[1]SZ[5]C[\ud800];B[cc])")
+    assert go["positions"][0]["comment"]
+
+
+def test_others_are_served_while_a_long_game_is_written(
+    page: Analysis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What takes long is done beside the loop that serves everybody."""
+    begun, served = threading.Event(), threading.Event()
+
+    def wait(*arguments: Any) -> Any:
+        begun.set()
+        assert served.wait(PATIENCE)
+        raise StudyError("it is enough")
+
+    monkeypatch.setattr(analysing, "read_study", wait)
+    page.send(kind="look", look=1, ply=0, study={"game": "chess", "moves": []})
+    assert begun.wait(PATIENCE)
+    assert page.served.ask("GET", "/health")[0] == 200
+    served.set()
+    assert page.hear("refused")["text"] == "it is enough"
+    monkeypatch.undo()
+    begun.clear()
+    served.clear()
+    monkeypatch.setattr(analysing, "review_chess", wait)
+    page.send(kind="review", study=page.load(PGN)[0], nodes=1)
+    assert begun.wait(PATIENCE)
+    assert page.served.ask("GET", "/health")[0] == 200
+    served.set()
+    assert "its log says how" in page.hear("refused")["text"]
+
+
+def test_analyses_search_by_the_turns_of_all(
+    page: Analysis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns, entered = page.served.site.turns, []
+    enter = turns.enter
+
+    def note(*arguments: Any, **settings: Any) -> Any:
+        entered.append(arguments)
+        return enter(*arguments, **settings)
+
+    monkeypatch.setattr(turns, "enter", note)
+    (go,) = page.load(SGF)
+    query = {"game": "go", "query": go["query"]}
+    page.send(kind="look", look=1, study=query, ply=4)
+    page.hear("lines", "done")
+    for study in (query, page.load("1. e4 *")[0]):
+        before = len(entered)
+        assert before
+        page.send(kind="review", study=study, nodes=50)
+        page.hear("review", "finished")
+        assert len(entered) > before
+
+
+def test_a_page_that_comes_again_is_told_so(page: Analysis) -> None:
+    """It asks again then for what it was told before."""
+    assert json.loads(page.socket.recv(timeout=PATIENCE)) == {"kind": "welcome"}
+
+
+def test_what_is_refused_is_said_in_spanish(page: Analysis) -> None:
+    known = words("analyse", "es")
+    (go,) = page.load(SGF)
+    asked = (
+        ("load", {"text": ""}),
+        ("load", {"text": "hello"}),
+        ("load", {"text": "(;GM[1])"}),
+        ("load", {"text": "1. e4 " * 200_000}),
+        ("load", {"text": "1. e4 e5 " + "Nf3 Nf6 Ng1 Ng8 " * 250}),
+        ("move", {"study": {"game": "chess", "moves": ["0000"]}, "ply": 0, "move": "e4"}),
+        ("move", {"study": {"game": "chess", "moves": []}, "ply": 0, "move": "e5"}),
+        ("move", {"study": {"game": "go", "query": go["query"]}, "ply": 0, "move": "Z99"}),
+    )
+    for path, body in asked:
+        assert page.post(path, body, 422)["error"] in known

@@ -2,7 +2,10 @@
 
 import json
 import re
+import socket
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -10,9 +13,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from protocols.server.limits import ServerLimits
 from protocols.server.tokens import new_token
-from tests.web.support import Served, serving
+from tests.web.support import PATIENCE, Served, serving
+from web.channel import REFUSED
 from web.guard import MOST_BODY
-from web.shell import STATIC
+from web.shell import STATIC, words
 from web.visitors import COOKIE
 
 
@@ -78,6 +82,12 @@ def test_names_that_lead_here_are_not_ours(served: Served) -> None:
     assert served.ask("GET", "/play", Host=f"localhost:{served.port}")[0] == 200
 
 
+def test_addresses_that_are_written_wrongly(served: Served) -> None:
+    assert served.ask("GET", "/play", Host="[::1")[0] == 421
+    assert served.ask("POST", "/games", {"game": "nim"}, Origin="http://[::1")[0] == 403
+    assert not [line for line in served.log if "failed" in line]
+
+
 def test_pages_from_elsewhere_change_nothing(served: Served) -> None:
     for origin in ("https://evil.example", "null", f"http://127.0.0.1:{served.port + 1}"):
         status, _, _ = served.ask("POST", "/games", {"game": "nim"}, Origin=origin)
@@ -87,7 +97,7 @@ def test_pages_from_elsewhere_change_nothing(served: Served) -> None:
     with pytest.raises(InvalidStatus) as refusal:
         served.watch(game, Origin="https://evil.example")
     assert refusal.value.response.status_code == 403
-    assert served.site.metrics.of("refused", "origin") == 4
+    assert served.site.metrics.of("refused", "origin") >= 4
 
 
 def test_what_is_too_large_is_not_read(served: Served) -> None:
@@ -152,14 +162,22 @@ def test_whose_token_is_taken_away_is_out(guarded: tuple[Served, str], tmp_path:
     file = tmp_path / "tokens"
     file.write_text(file.read_text().replace("alice", "bob"))
     assert served.ask("GET", "/games", Cookie=cookie)[0] == 401
+    another = new_token(str(file), "alice")
+    assert served.ask("GET", "/games", Cookie=cookie)[0] == 401
+    _, headers, _ = served.ask("POST", "/signin", {"token": another})
+    cookie = headers["Set-Cookie"].partition(";")[0]
+    assert served.ask("GET", "/games", Cookie=cookie)[0] == 200
 
 
 def test_wrong_tokens_are_counted(guarded: tuple[Served, str]) -> None:
     served, token = guarded
     for _ in range(3):
-        assert served.ask("POST", "/signin", {"token": "wrong"})[0] == 401
+        status, _, text = served.ask("POST", "/signin", {"token": "wrong"})
+        assert status == 401
+        assert json.loads(text)["error"] in words("signin", "es")
     _, _, text = served.ask("POST", "/signin", {"token": token})
     assert "too many wrong tokens" in text
+    assert json.loads(text)["error"] in words("signin", "es")
 
 
 def test_too_many_pages_are_told_so(tmp_path: Path) -> None:
@@ -169,10 +187,70 @@ def test_too_many_pages_are_told_so(tmp_path: Path) -> None:
         lines = [served.watch(game) for _ in range(2)]
         for line in lines:
             line.hear("welcome")
-        with pytest.raises(ConnectionClosed, match="too many sessions from your address"):
+        with pytest.raises(ConnectionClosed, match="too many sessions from your address") as end:
             served.watch(game).hear("welcome")
+        assert end.value.rcvd is not None
+        assert end.value.rcvd.reason in words("site", "es")
         for line in lines:
             line.close()
+
+
+@pytest.mark.parametrize("limits", [ServerLimits(idle=0.2), ServerLimits(longest=0.2)])
+def test_a_page_that_is_open_for_too_long_ends(tmp_path: Path, limits: ServerLimits) -> None:
+    with serving(tmp_path / "web.sqlite", limits=limits) as served:
+        line = served.watch(served.begin(game="nim"))
+        with pytest.raises(ConnectionClosed, match="open for too long; load it again") as end:
+            line.hear("nothing")
+        assert end.value.rcvd is not None
+        assert end.value.rcvd.code == REFUSED
+        assert end.value.rcvd.reason in words("site", "es")
+        deadline = time.monotonic() + PATIENCE
+        while served.site.door.sessions and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not served.site.door.sessions
+
+
+def test_who_asks_for_nothing_is_cut_off(tmp_path: Path) -> None:
+    limits = ServerLimits(authorising=0.2)
+    with serving(tmp_path / "web.sqlite", limits=limits) as served:
+        for begun in (b"", b"GET / HTTP/1.1\r\nHost:"):
+            with socket.create_connection(("127.0.0.1", served.port), PATIENCE) as connection:
+                connection.sendall(begun)
+                assert ends(connection)
+        line = served.watch(served.begin(game="nim"))
+        line.hear("welcome")
+        time.sleep(2 * limits.authorising)
+        line.send(do="nonsense")
+        line.hear("error")
+        line.close()
+
+
+def test_more_connections_than_a_crowd_are_cut_off(tmp_path: Path) -> None:
+    limits = ServerLimits(sessions_of_address=2)
+    with serving(tmp_path / "web.sqlite", limits=limits) as served, ExitStack() as stack:
+        address = ("127.0.0.1", served.port)
+        kept = [
+            stack.enter_context(socket.create_connection(address, PATIENCE))
+            for _ in range(2 * limits.sessions_of_address)
+        ]
+        with socket.create_connection(address, PATIENCE) as further:
+            assert ends(further)
+        kept.pop().close()
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            with suppress(OSError):
+                assert served.ask("GET", "/health")[0] == 200
+                break
+        else:
+            pytest.fail("who has left is still counted")
+
+
+def ends(connection: socket.socket) -> bool:
+    """Wait until the other side has ended a connection."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
 
 
 def test_languages_have_the_same_words() -> None:
@@ -193,6 +271,13 @@ def test_the_browser_s_language_and_the_visitor_s(served: Served) -> None:
     assert '<html lang="en" data-theme="dark"' in chosen
     odd = 'language=<script>; theme="><script>alert(1)</script>'
     assert "<script>" not in served.ask("GET", "/play", Cookie=odd)[2]
+
+
+def test_no_script_shows_a_message_as_the_server_words_it() -> None:
+    """All go by the table of words, in which the visitor's language has them."""
+    shown = r"(textContent = |alert. }, )(error\.message|message\.text|event\.reason)"
+    for path in STATIC.glob("*.js"):
+        assert not re.search(shown, path.read_text()), path
 
 
 def test_script_before_the_first_board_is_little() -> None:

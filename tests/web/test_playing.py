@@ -1,19 +1,28 @@
 """Games over a page's channel, against our own agent and programs that are offered."""
 
+import asyncio
 import io
 import json
 import re
 import shlex
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import chess.pgn
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from tests.web.support import Served, serving
+from protocols.client.process import EngineError
+from tests.web.support import PATIENCE, Served, serving
+from web.play import page as playing
+from web.play.boards import table_of
+from web.play.opponents import opponent_of
+from web.play.setup import Setup, kind_of
+from web.shell import words
 from web.site import Offers
 
 OWN_GAME = '''
@@ -276,3 +285,55 @@ def test_a_server_that_begins_again_goes_on_with_the_game(tmp_path: Path) -> Non
         line.close()
         thinking.close()
     assert time.monotonic() - began < 30
+
+
+def test_an_opponent_that_is_offered_no_more_is_not_replaced(served: Served) -> None:
+    """A game that was kept names it; nobody else goes on with it in its name."""
+    setup = Setup(opponent="Gone")
+    with pytest.raises(EngineError, match="not offered here any more"):
+        asyncio.run(opponent_of(setup, table_of(setup), served.site))
+
+
+def test_others_are_served_while_a_long_game_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(tmp_path / "web.sqlite") as first:
+        game = first.begin(game="nim")
+    begun, served = threading.Event(), threading.Event()
+    make = playing.Sitting
+
+    def slow(*arguments: Any) -> playing.Sitting:
+        begun.set()
+        assert served.wait(PATIENCE)
+        return make(*arguments)
+
+    monkeypatch.setattr(playing, "Sitting", slow)
+    with serving(tmp_path / "web.sqlite") as second:
+        lines = [second.watch(game) for _ in range(2)]
+        assert begun.wait(PATIENCE)
+        assert second.ask("GET", "/health")[0] == 200
+        served.set()
+        for line in lines:
+            line.hear("game")
+        lines[0].send(do="resign")  # which the other sees: there is one game
+        while not lines[1].game["result"]:
+            lines[1].hear("game")
+        for line in lines:
+            line.close()
+
+
+def test_a_kept_game_whose_file_is_gone_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "count.py"
+    path.write_text(OWN_GAME)
+    name = f"{path}:Count"
+    with serving(tmp_path / "web.sqlite", offers=Offers(games=(name,))) as first:
+        game = first.begin(game=name)
+    path.unlink()
+    kind_of.cache_clear()  # as in a process that begins anew
+    with (
+        serving(tmp_path / "web.sqlite") as second,
+        pytest.raises(ConnectionClosed, match="cannot be played here any more") as end,
+    ):
+        second.watch(game).hear("welcome")
+    assert end.value.rcvd is not None
+    assert end.value.rcvd.reason in words("site", "es")

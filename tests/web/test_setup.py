@@ -32,6 +32,7 @@ OFFERS = Offers(
         ({"opponent": "Stones"}, "opponent: one of"),
         ({"base": 1e9}, "base: a number"),
         ({"seconds": float("nan")}, "seconds: a number"),
+        ({"seconds": 10**400}, "seconds: a number"),
         ({"game": "go", "options": {"size": 10**9}}, "size: a number from 2 to 19"),
         ({"game": "go", "handicap": 40}, "handicap: a number from 0 to 9"),
         ({"game": "go", "rules": "own"}, "rules: one of"),

@@ -176,6 +176,27 @@ def test_a_stranger_names_no_file_and_no_huge_board(ledger: str) -> None:
     assert len(drawing("go", " 1 X\n" * 10**5)["rows"]) <= 19
 
 
+def test_what_one_tournament_holds_stops_no_other(ledger: str, tmp_path: Path) -> None:
+    damaged, whole = LedgerSpectator(ledger), LedgerSpectator(ledger)
+
+    def fail() -> None:
+        raise TypeError("damaged")
+
+    with serving(
+        tmp_path / "web.sqlite", offers=Offers(spectators=lambda: [damaged, whole])
+    ) as server:
+        with channel(server, 2) as line:
+            hear(line)
+            damaged.poll = fail  # type: ignore[method-assign]
+            for runner in ("lost", "", "lost"):
+                whole.poll = lambda: None  # type: ignore[method-assign]
+                whole.runner = runner
+                state: dict[str, Any] = {}
+                while state.get("runner") != runner:
+                    state |= hear(line)["state"]
+        assert [line for line in server.log if "damaged" in line][1:] == []
+
+
 def test_a_curve_that_grows_is_told_by_its_new_points(ledger: str) -> None:
     spectator = LedgerSpectator(ledger)
     spectator.poll()

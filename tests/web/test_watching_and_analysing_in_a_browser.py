@@ -180,3 +180,17 @@ def test_a_game_of_go_is_analysed_in_spanish_and_in_the_dark(
     browser.open(f"{served.base}/watch/1")
     browser.wait("return document.querySelectorAll('table tbody tr').length === 2")
     check(browser)
+
+
+def test_an_analysis_goes_on_when_the_server_comes_again(browser: Browser, tmp_path: Path) -> None:
+    lines = "return document.querySelectorAll('.lines li').length"
+    with serving(tmp_path / "web.sqlite") as server:
+        browser.open(f"{server.base}/analyse")
+        browser.wait(f"{lines} === 3")
+    browser.wait("return document.getElementById('connection').textContent")
+    browser.run("document.querySelector('.lines').replaceChildren()")
+    with serving(tmp_path / "web.sqlite", port=server.port):
+        browser.wait(f"{lines} === 3")
+        assert not browser.run("return document.getElementById('connection').textContent")
+        browser.complaints()  # of the connection that was refused meanwhile
+        browser.open("about:blank")

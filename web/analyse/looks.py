@@ -14,6 +14,7 @@ import chess
 from agent.limits import Cp, Info, Mate
 from agent.machine import usable_cores
 from protocols.analysis.protocol import AnalysisEngine, Settings
+from protocols.client.inside import AUTHORS, no_log
 from protocols.client.uci import parse_info
 from protocols.uci.protocol import Uci
 from tournament.chess_review import ChessScore
@@ -34,6 +35,14 @@ REPORT_EVERY = 0.4
 Tell = Callable[[dict[str, Any]], None]
 
 
+def chess_protocol(site: Site, send: Callable[[str], None]) -> Uci:
+    """Return our own agent, which searches by the turns and within the memory of all."""
+    return Uci(
+        "Kempelen", AUTHORS, send, no_log,
+        permissions=site.permissions, turns=site.turns, budget=site.budget,
+    )  # fmt: skip
+
+
 class ChessLook:
     """One visitor's search of chess, of one position after the other."""
 
@@ -44,15 +53,7 @@ class ChessLook:
         self._answered = 0
         self._boards: dict[int, tuple[int, chess.Board]] = {}
         self._lines: dict[int, dict[str, Any]] = {}
-        self._uci = Uci(
-            "Kempelen",
-            "The Kempelen authors",
-            self._said,
-            _nothing,
-            permissions=site.permissions,
-            turns=site.turns,
-            budget=site.budget,
-        )
+        self._uci = chess_protocol(site, self._said)
         self._do("uci")
         self._do(f"setoption name MultiPV value {LINES}")
 
@@ -128,7 +129,8 @@ def _shown(info: Info[str], board: chess.Board) -> dict[str, Any]:
 class GoLooks:
     """The searches of Go of all visitors, by one engine that takes position after position."""
 
-    def __init__(self) -> None:
+    def __init__(self, site: Site) -> None:
+        self._site = site
         self._engine: AnalysisEngine | None = None
         self._making = threading.Lock()
         self._numbers = itertools.count(1)
@@ -174,7 +176,7 @@ class GoLooks:
     def _handle(self, query: dict[str, Any]) -> None:
         with self._making:
             if self._engine is None:
-                settings = Settings(analysts=usable_cores())
+                settings = Settings(analysts=usable_cores(), turns=self._site.turns)
                 self._engine = AnalysisEngine("", self._said, _nothing, settings)
         for line in self._engine.handle_line(json.dumps(query)):
             self._said(line)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,14 +16,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from agent.border.user_code import describe
 from protocols.analysis.protocol import Settings
+from protocols.tasks import cancel_all
 from tournament.assessments import AssessmentFile
 from tournament.chess_review import ChessScore, assess_chess, review_chess
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.go_review import assess_go, review_go
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError, encode
-from web.analyse.looks import ChessLook, GoLooks
+from web.analyse.looks import ChessLook, GoLooks, chess_protocol
 from web.analyse.studies import Study, StudyError, load, played_on, read_study, shown_review
 from web.channel import Channel, open_channel
 from web.site import Site
@@ -34,9 +35,11 @@ NODES = {"chess": 60_000, "go": 150}
 MOST_NODES = {"chess": 1_000_000, "go": 2_000}
 # A whole game takes no more: others wait for it.
 MOST_IN_ALL = {"chess": 60_000_000, "go": 60_000}
-# Games that are judged at once, and seconds between two reports.
+# Games that are judged at once, and files that are read; seconds between two reports.
 AT_ONCE = 1
 REPORT_EVERY = 0.5
+# Beyond that a search counts as hung, in seconds: those of games with a clock come before it.
+PATIENCE = 600.0
 
 
 class AnalysePage:
@@ -47,8 +50,9 @@ class AnalysePage:
 
     def __init__(self, site: Site) -> None:
         self.site = site
-        self.go = GoLooks()
+        self.go = GoLooks(site)
         self.reviewing = asyncio.Semaphore(AT_ONCE)
+        self._loading = asyncio.Semaphore(AT_ONCE)
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return what the page asks for."""
@@ -68,7 +72,8 @@ class AnalysePage:
     async def _load(self, request: Request) -> Response:
         data = await _object(request)
         text = str(data.get("text", ""))
-        return await self._answer(request, lambda: {"games": load(text)})
+        async with self._loading:
+            return await self._answer(request, lambda: {"games": load(text)})
 
     async def _move(self, request: Request) -> Response:
         data = await _object(request)
@@ -81,13 +86,14 @@ class AnalysePage:
         if not self.site.owner(request.cookies):
             return JSONResponse({"error": "sign in with your token"}, 401)
         try:
-            return JSONResponse(await asyncio.to_thread(make))
+            return await asyncio.to_thread(lambda: JSONResponse(make()))
         except StudyError as error:
             return JSONResponse({"error": str(error)}, 422)
 
     async def _channel(self, socket: WebSocket) -> None:
         async def serve(channel: Channel) -> None:
             analysis = AnalysisVisit(self, channel)
+            channel.tell({"kind": "welcome"})  # by which a page that comes again asks again
             try:
                 await channel.run(analysis.heard)
             finally:
@@ -131,7 +137,7 @@ class AnalysisVisit:
             await asyncio.to_thread(self._chess.close)
 
     async def _look(self, message: dict[str, Any]) -> None:
-        study, ply, number = _study(message), message.get("ply"), message.get("look")
+        study, ply, number = await _study(message), message.get("ply"), message.get("look")
         most = len(study.moves)
         if not (isinstance(ply, int) and isinstance(number, int) and 0 <= ply <= most):
             raise StudyError("ply and look are numbers")
@@ -152,7 +158,7 @@ class AnalysisVisit:
             self._chess.stop()
 
     async def _begin_review(self, message: dict[str, Any]) -> None:
-        study = _study(message)
+        study = await _study(message)
         game = "chess" if isinstance(study, ChessScore) else "go"
         nodes = message.get("nodes", NODES[game])
         if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
@@ -160,7 +166,7 @@ class AnalysisVisit:
         await self._end_review()
         await asyncio.to_thread(self._stop)
         most = min(MOST_NODES[game], MOST_IN_ALL[game] // (len(study.moves) + 1))
-        limits = TimeControl(nodes=min(nodes, most), patience=60.0)
+        limits = TimeControl(nodes=min(nodes, most), patience=PATIENCE)
         self._review = asyncio.create_task(self._judge(study, limits))
 
     async def _end_review(self) -> None:
@@ -171,29 +177,51 @@ class AnalysisVisit:
                 await task
 
     async def _judge(self, study: Study, limits: TimeControl) -> None:
-        known = AssessmentFile(None, "")
-        told = 0.0
+        site, known = self._page.site, AssessmentFile(None, "")
+        at = 0
 
         def report(done: int) -> None:
-            nonlocal told
-            now = time.monotonic()
-            if now - told >= REPORT_EVERY:
-                told = now
-                self._channel.tell(_reviewed(study, known, done, finished=False))
+            nonlocal at
+            at = done
 
+        async def keep_telling() -> None:
+            told = 0
+            while True:
+                await asyncio.sleep(REPORT_EVERY)
+                if at != told:
+                    told = at
+                    await self._tell_review(study, known, at)
+
+        telling = asyncio.create_task(keep_telling())
         try:
             if self._page.reviewing.locked():
                 self._channel.tell({"kind": "waiting"})
             async with self._page.reviewing:
                 if isinstance(study, ChessScore):
                     own = EngineSettings("chess", "Kempelen", protocol=EngineProtocol.AGENT)
-                    await assess_chess([study], own, limits, known, report=report)
+                    await assess_chess(
+                        [study], own, limits, known, report=report,
+                        own=lambda send: chess_protocol(site, send),
+                    )  # fmt: skip
                 else:
-                    await assess_go([study], Settings(), limits, known, report=report)
+                    settings = Settings(turns=site.turns)
+                    await assess_go([study], settings, limits, known, report=report)
+            await cancel_all({telling})
+            await self._tell_review(study, known, len(study.moves) + 1, finished=True)
         except SettingsError as error:
             self._channel.tell({"kind": "refused", "text": str(error)})
-        else:
-            self._channel.tell(_reviewed(study, known, len(study.moves) + 1, finished=True))
+        except Exception as error:  # noqa: BLE001 - the page is told, and waits no longer
+            site.log.note("failed", page="analyse", error=describe(error))
+            self._channel.tell({"kind": "refused", "text": "the server failed; its log says how"})
+        finally:
+            await cancel_all({telling})
+
+    async def _tell_review(
+        self, study: Study, known: AssessmentFile, done: int, *, finished: bool = False
+    ) -> None:
+        """Tell how far a game is judged; to write a long one takes long enough for a thread."""
+        message = await asyncio.to_thread(_reviewed, study, known, done, finished=finished)
+        self._channel.tell(message)
 
 
 def _reviewed(study: Study, known: AssessmentFile, done: int, *, finished: bool) -> dict[str, Any]:
@@ -220,11 +248,11 @@ def _owners(owners: Sequence[float]) -> list[float]:
     return [round(owner, 1) for owner in owners]
 
 
-def _study(message: dict[str, Any]) -> Study:
+async def _study(message: dict[str, Any]) -> Study:
     study = message.get("study")
     if not isinstance(study, dict):
         raise StudyError("a study is needed")
-    return read_study(study)
+    return await asyncio.to_thread(read_study, study)  # a long game takes long to check
 
 
 async def _object(request: Request) -> dict[str, Any]:

@@ -25,7 +25,9 @@ from tournament.records import read_tag_value
 from tournament.values import SettingsError
 from web.diagrams import drawing, drawn_chess
 
-# Longer games are refused, and of a file so many games are shown.
+# Longer texts and games are refused, and of a file so many games are shown. A move of four letters
+# takes a kilobyte of memory.
+LONGEST_FILE = 1 << 20
 MOST_MOVES = 1000
 MOST_GAMES = 100
 # Letters of a comment, which is shown as text.
@@ -67,6 +69,8 @@ def _chess(data: Mapping[str, Any]) -> ChessScore:
         node: chess.pgn.GameNode = game
         for text in moves:
             move = board.parse_uci(str(text))
+            if not move:
+                raise StudyError("a null move is in no game")
             board.push(move)
             node = node.add_variation(move)
     except StudyError:
@@ -103,15 +107,20 @@ def load(text: str) -> list[dict[str, Any]]:
 
     Raises StudyError for what is none of these.
     """
+    text = text.encode(errors="backslashreplace").decode()  # no half of a pair of UTF-16's
     words = text.strip()
     if not words:
         raise StudyError("nothing was given: a PGN, an SGF or a FEN is needed")
+    if len(words) > LONGEST_FILE:
+        raise StudyError(
+            f"at most {LONGEST_FILE} letters are read here; kempelen analyse FILE takes more"
+        )
     try:
         if words.startswith("("):
             return [_shown_go(score) for score in parse_sgf(text.encode(), "SGF")[:MOST_GAMES]]
         if "\n" not in words and words.count("/") == 7:
             return [_shown_chess(_chess({"start": words, "moves": []}))]
-        return [_shown_chess(score) for score in parse_pgn(text, "PGN")[:MOST_GAMES]]
+        return [_shown_chess(score) for score in parse_pgn(text, "PGN", MOST_GAMES)]
     except SettingsError as error:
         raise StudyError(plain(str(error), 300)) from None
 
@@ -198,7 +207,7 @@ def played_on(data: Mapping[str, Any], ply: int, move: str) -> dict[str, Any]:
     game = query.game(min(ply, len(study.moves)))
     vertex = read_vertex(move, query.size)
     if vertex is None:
-        raise StudyError(f"{plain(move, 20)} is no point of the board")
+        raise StudyError("that is no point of the board")
     mover = game.turn
     kept = study.query["moves"][:ply]
     return shown(_go({**study.query, "moves": [*kept, ["BW"[mover], _written(game, vertex)]]}))
@@ -218,7 +227,7 @@ def _chess_move(board: chess.Board, text: str) -> str:
     try:
         return board.parse_uci(f"{text.strip()}q").uci()
     except ValueError:
-        raise StudyError(f"{plain(text, 20)} is no legal move here") from None
+        raise StudyError("that is no legal move") from None
 
 
 def shown_review(review: GameReview) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from agent.chess.settings import SEARCHES
 from agent.evaluation import HANDCRAFTED
 from protocols.client.gtp import GtpEngine
 from protocols.client.inside import AUTHORS, InsideEngine, no_log
+from protocols.client.process import EngineError
 from protocols.client.uci import Answer, InfoCallback, SearchRequest, UciEngine
 from protocols.client.xboard import XBoardEngine
 from protocols.gtp.play import Settings
@@ -44,6 +45,8 @@ async def opponent_of(setup: Setup, board: PlayBoard, site: Site) -> Adversary:
     line = site.offers.engines.get(setup.opponent)
     if line is not None:
         return await _program(line, setup, board)
+    if setup.opponent:
+        raise EngineError("it is not offered here any more; begin another game")
     return await (_chess if setup.game == CHESS else _other)(setup, board, site)
 
 

@@ -119,7 +119,13 @@ class PlayPage:
 
     async def _channel(self, socket: WebSocket) -> None:
         async def serve(channel: Channel) -> None:
-            sitting = await self._sitting(socket.path_params["game"])
+            name = socket.path_params["game"]
+            try:
+                sitting = await self._sitting(name)
+            except ValueError as error:  # its own file is gone, or is another one
+                self._site.log.note("failed", game=name, error=str(error))
+                await channel.refuse("this game cannot be played here any more")
+                return
             if sitting is None:
                 await channel.refuse("there is no such game")
             else:
@@ -134,7 +140,9 @@ class PlayPage:
             if kept is None:
                 return None
             await self._make_room()
-            self._sittings[name] = Sitting(kept, self._site, self._archive)
+            # All its moves are made again, which of a long game takes long.
+            made = await asyncio.to_thread(Sitting, kept, self._site, self._archive)
+            self._sittings.setdefault(name, made)  # unless somebody else came meanwhile
         return self._sittings[name]
 
     async def _make_room(self) -> None:

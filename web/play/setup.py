@@ -6,7 +6,6 @@ A Setup is kept with its game as JSON, and read again when the server begins ane
 from __future__ import annotations
 
 import dataclasses
-import math
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -247,7 +246,7 @@ class _Form:
         if value is None:
             return None
         good = isinstance(value, int | float) and not isinstance(value, bool)
-        if not good or not math.isfinite(value) or not low <= value <= high:
+        if not good or not low <= value <= high:  # as no number is that is not finite
             raise SetupError(f"{name}: a number from {low:g} to {high:g} is expected")
         return float(value)
 

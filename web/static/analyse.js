@@ -18,6 +18,7 @@ let chosen = "";
 let found = { lines: [], owners: [] };
 let flipped = false;
 let reviewing = false;
+let welcomed = false;
 
 const main = document.getElementById("main");
 const view = diagram(pick);
@@ -87,7 +88,7 @@ async function load(given) {
   try {
     ({ games } = await ask("/analyse/load", { text: given }));
   } catch (error) {
-    trouble.textContent = error.message;
+    trouble.textContent = say(error.message);
     return;
   }
   choice.replaceChildren(...games.map((game, place) => element("option", { value: place },
@@ -213,10 +214,27 @@ function draw() {
 }
 
 function heard(message) {
-  if (message.kind === "refused") trouble.textContent = message.text;
+  if (message.kind === "welcome") comeAgain();
+  else if (message.kind === "refused") refused(message.text);
   else if (message.kind === "waiting") news.textContent = say("waiting");
   else if (message.kind === "lines" && message.look === look) showLines(message);
   else if (message.kind === "review" && reviewing) showReview(message);
+}
+
+/** After a break the server knows nothing of what was asked. */
+function comeAgain() {
+  if (welcomed && reviewing) askReview();
+  else if (welcomed) search();
+  welcomed = true;
+}
+
+function refused(reason) {
+  trouble.textContent = say(reason);
+  searching.textContent = "";
+  if (!reviewing) return;
+  reviewing = false;
+  judge.disabled = false;
+  progress.hidden = true;
 }
 
 function showLines(message) {
@@ -237,10 +255,14 @@ judge.addEventListener("click", () => {
   judge.disabled = true;
   progress.hidden = false;
   progress.value = 0;
+  askReview();
+});
+
+function askReview() {
   const cares = study.game === "chess" ? { quick: 10000, usual: 60000, thorough: 400000 }
     : { quick: 50, usual: 200, thorough: 1000 };
   wire.send({ kind: "review", study: sent(), nodes: cares[nodes.value] });
-});
+}
 
 function showReview(message) {
   review = message;
@@ -272,7 +294,7 @@ async function play(move) {
     open({ ...next, players: kept, result: "*" });
     go(last());
   } catch (error) {
-    trouble.textContent = error.message;
+    trouble.textContent = say(error.message);
     chosen = "";
     draw();
   }

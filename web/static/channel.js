@@ -5,6 +5,7 @@ import { words } from "./site.js";
 const SOONEST = 250;
 const LATEST = 5000;
 const REFUSED = 4403;
+const AGAIN = 4408;
 
 /**
  * Open a channel. heard: takes each object that comes; after a break the first one says again how
@@ -16,8 +17,8 @@ export function channel(path, heard) {
   let socket;
   let wait = SOONEST;
   let closed = false;
-  let lost = "";
-  words("site").then((say) => { lost = say("connection lost"); });
+  let say = (key) => key;
+  words("site").then((found) => { say = found; });
 
   function open() {
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
@@ -33,10 +34,11 @@ export function channel(path, heard) {
     socket.onclose = (event) => {
       if (closed) return;
       if (event.code === REFUSED) {
-        notice.textContent = event.reason;
+        notice.textContent = say(event.reason);
         return;
       }
-      notice.textContent = lost;
+      // The server's reason, if it gave one, or else that it cannot be reached.
+      notice.textContent = say(event.code === AGAIN ? event.reason : "connection lost");
       setTimeout(open, wait);
       wait = Math.min(wait * 2, LATEST);
     };

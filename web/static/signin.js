@@ -20,7 +20,7 @@ form.addEventListener("submit", async (event) => {
     await ask("/signin", { token: token.value });
     location.reload();
   } catch (error) {
-    trouble.textContent = error.message;
+    trouble.textContent = say(error.message);
   }
 });
 document.getElementById("main").append(form);

@@ -117,7 +117,7 @@ export async function showStart(main, say) {
     try {
       location.href = `/play/${(await ask("/games", read())).id}`;
     } catch (error) {
-      trouble.textContent = error.message;
+      trouble.textContent = say(error.message);
     }
   });
   main.append(form, element("h2", {}, say("your games")), list(games, name, say));

@@ -269,7 +269,7 @@ async function showTournament() {
       replay.replaceChildren(...replayed(game));
       replay.querySelector("h2").focus();
     } catch (error) {
-      replay.replaceChildren(element("p", { class: "error", role: "alert" }, error.message));
+      replay.replaceChildren(element("p", { class: "error", role: "alert" }, say(error.message)));
     }
   }
 

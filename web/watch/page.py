@@ -39,6 +39,7 @@ class WatchedTournament:
     def __init__(self, spectator: Spectator) -> None:
         self.spectator = spectator
         self.audience = Audience()
+        self.failure = ""  # why the last look at it failed, if so
         self._told: dict[str, Any] = {}
 
     @property
@@ -171,18 +172,21 @@ class WatchPage:
     async def _keep_looking(self) -> None:
         while True:
             await asyncio.sleep(INTERVAL)
-            try:
-                await self._look()
-            except Exception as error:  # noqa: BLE001 - what one source holds stops no other
-                self._site.log.note("failed", page=self.name, reason=repr(error)[:200])
+            await self._look()
 
     async def _look(self) -> None:
         for spectator in self._spectators()[len(self._watched) :]:
             self._watched.append(WatchedTournament(spectator))
         for watched in self._watched:
-            await asyncio.to_thread(watched.spectator.poll)
-            if watched.audience.channels and (changes := watched.changes()):
-                watched.audience.tell({"kind": "change", "state": changes})
+            try:
+                await asyncio.to_thread(watched.spectator.poll)
+                if watched.audience.channels and (changes := watched.changes()):
+                    watched.audience.tell({"kind": "change", "state": changes})
+                watched.failure = ""
+            except Exception as error:  # noqa: BLE001 - what one source holds stops no other
+                failure, watched.failure = watched.failure, repr(error)[:200]
+                if watched.failure != failure:
+                    self._site.log.note("failed", page=self.name, reason=watched.failure)
 
     async def _list(self, request: Request) -> Response:
         if not self._site.owner(request.cookies):
