@@ -10,6 +10,7 @@ Nothing is read, and nothing heavy imported, before a book is first needed.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -174,7 +175,7 @@ class BookAdvisor:
                 names = self._names_beside(SHIPPED_BOOK)
                 _shipped[SHIPPED] = _Book(SHIPPED_BOOK.name, open_book(SHIPPED_BOOK), names)
             return _shipped[SHIPPED]
-        path = Path(file).expanduser()
+        path = Path(os.path.expanduser(file))  # which leaves what is nobody's home
         return _Book(path.name, open_book(path), self._names_beside(path))
 
     def _names_beside(self, path: Path) -> Mapping[int, Name]:

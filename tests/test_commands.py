@@ -205,7 +205,8 @@ TOO_LONG = [
     "python benchmarks/learned.py connect-four --folder learned",
     "python benchmarks/learned.py othello --size 6 --steps 80 --folder learned",
     "python benchmarks/learned.py tic-tac-toe --steps 40 --random-plies 0 --folder learned",
-    "python benchmarks/learned.py tic-tac-toe --size 4 --steps 40 --random-plies 0 --folder learned",
+    "python benchmarks/learned.py tic-tac-toe --size 4 --steps 40 --random-plies 0 "
+    "--folder learned",
     "python benchmarks/levels.py",
     "python benchmarks/many_sessions.py",
     "python benchmarks/mcts.py",

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -60,7 +61,7 @@ def _is_library(file: str) -> bool:
 
 
 def _read_file(path: Path, noun: str) -> tuple[Path, bytes]:
-    path = path.expanduser().resolve()
+    path = Path(os.path.expanduser(path)).resolve()
     try:
         return path, read_bytes(path)
     except FileNotFoundError:

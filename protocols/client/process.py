@@ -63,7 +63,7 @@ def find_program(command: str, directory: str | None = None) -> str:
         raise EngineNotFoundError(f"directory {directory} does not exist")
     if os.sep in command or (os.altsep and os.altsep in command):
         places = [Path(directory or "."), Path()]
-        candidates = [str((place / Path(command).expanduser()).absolute()) for place in places]
+        candidates = [str((place / os.path.expanduser(command)).absolute()) for place in places]
     else:
         candidates = [command]
     for candidate in candidates:
