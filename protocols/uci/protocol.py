@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 from agent.chess.engine import Engine
 from agent.clock import allot
 from agent.limits import Cp, Info, Limits, Progress, Result, SideClock
-from agent.memory_budget import MemoryBudget
 from agent.player import PlayerError, describe
 from agent.threads.task_thread import Job
-from agent.threads.turns import Turns
-from protocols.permissions import LOCAL, Permissions, refusal
+from protocols.allowance import ALONE, Allowance
+from protocols.permissions import refusal
 from protocols.uci.options import Option, find
 from protocols.uci.play import SHARED, ChessPlay, setter
 from protocols.uci.position import CurrentPosition, read_move
@@ -73,12 +72,12 @@ class Uci(ChessPlay):
         log_to: Callable[[str], None],
         make_engine: Callable[[Callable[[str], None]], Engine] | None = None,
         more_options: tuple[Option[Uci], ...] = (),
-        permissions: Permissions = LOCAL,
-        turns: Turns | None = None,
-        budget: MemoryBudget | None = None,
+        allowance: Allowance = ALONE,
     ) -> None:
-        super().__init__(name, author, send, log_to, make_engine, permissions, turns, budget)
-        self.options = tuple(option.permitted(permissions) for option in OPTIONS + more_options)
+        super().__init__(name, author, send, log_to, make_engine, allowance)
+        self.options = tuple(
+            option.permitted(self.permissions) for option in OPTIONS + more_options
+        )
         self.chess960 = False
         self.show_wdl = False
         self._debug = False
