@@ -120,12 +120,15 @@ class OpponentMemory:
         if self._habits is not None and self._watch is not None:
             self.thrift = self._habits.thrift(self._line(self._watch.board))
 
-    def told(self, result: str) -> None:
-        """Take note of how the game ended, as PGN writes it; `*`: it was left, and is none."""
+    def told(self, result: str, *, forfeit: bool = False) -> None:
+        """Take note of how the game ended, as PGN writes it; `*`: it was left, and is none.
+
+        forfeit: it ended otherwise than by what was played.
+        """
         if result == "*":
             self._watch = None
         if self._watch is not None:
-            self._watch.result = result
+            self._watch.result, self._watch.forfeit = result, forfeit
             self.finish()
 
     def finish(self) -> None:
@@ -171,7 +174,7 @@ class OpponentMemory:
         if move is None or _repeats(board, move):
             return None
         after = line.next[text]
-        self._report(f"habits of {self._name}: {text} has brought {after.points:g}/{after.games}")
+        self._report(f"habits of {self._name}: {text} has brought {after.earned:g}/{after.judged}")
         pv = [move]
         if after.next:
             usual = max(after.next, key=lambda each: after.next[each].games)

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 # How long after the end of input the last answers may take, in seconds: whoever has gone is not
 # to leave an engine behind, and whoever piped some lines in waits for their answer.
 LAST_ANSWERS = 10.0
+# What results are worth to White.
+POINTS = {"1-0": 1, "0-1": -1, "1/2-1/2": 0}
 
 
 class ChessPlay(ABC):
@@ -183,11 +185,17 @@ class ChessPlay(ABC):
 
         self.change_engine(change)
 
-    def learn_result(self, points: int) -> None:
-        """Learn from the end of a game: 1 for White's win, -1 for Black's, 0 for a draw."""
+    def learn_result(self, result: str, *, forfeit: bool) -> None:
+        """Learn from the end of a game, as PGN writes it; `*`: it was left.
+
+        forfeit: it ended otherwise than by what was played, which tells nothing of the moves.
+        """
+        points = POINTS.get(result)
 
         def conclude(job: Job) -> None:
-            self.experience.conclude(lambda board: points if board.turn else -points)
+            self.opponent.told(result, forfeit=forfeit)
+            if points is not None and not forfeit:
+                self.experience.conclude(lambda board: points if board.turn else -points)
             self.experience.flush()
 
         self.player.do(conclude)

@@ -88,6 +88,13 @@ def test_a_told_game_is_known_in_the_next_without_a_word_of_it(talk, file) -> No
     assert len(talk.uci.opponent._habits.games) == 1
 
 
+def test_a_game_that_no_move_decided(talk, file) -> None:
+    play(talk, "e7e5 d7d5 c7c5 b7b5")
+    talk.ask("setoption name Game Result value 0-1 Forfeit")
+    (game,) = HabitsFile(file).read()
+    assert (game.points, game.known, game.forfeit) == (0.0, TOLD, True)
+
+
 def test_what_ended_well_is_played_again(talk, file) -> None:
     HabitsFile(file).add(won())
     said = talk.ask("ucinewgame", "position startpos", GO)
@@ -181,6 +188,18 @@ def test_xboards_words(file) -> None:
     (game,) = HabitsFile(file).read("Ann Other")
     assert (game.points, game.known, game.side, game.lowest) == (1.0, TOLD, 1, 0.1)
     assert game.moves[::2] == ("e2e4", "d2d4", "c2c4", "b2b4")
+    assert talk.uci.close(20.0)
+
+
+def test_xboard_says_that_no_move_decided(file) -> None:
+    talk = XboardConversation()
+    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={file}", "new")
+    talk.ask("name Ann Other", "sd 3")
+    for move in ("e2e4", "d2d4", "c2c4", "b2b4"):
+        talk.ask(f"usermove {move}")
+    talk.ask("result 1-0 {Black forfeits on time}")
+    (game,) = HabitsFile(file).read("Ann Other")
+    assert (game.points, game.known, game.forfeit) == (0.0, TOLD, True)
     assert talk.uci.close(20.0)
 
 
