@@ -15,10 +15,10 @@ from __future__ import annotations
 import os
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 
 from agent.clock import Clock
 from agent.evaluation import EvaluationError
@@ -94,6 +94,48 @@ class Pausable(Protocol):
 
         From any thread, while `deepen` is driven.
         """
+
+
+class SearcherAround(Generic[Position, Move]):
+    """What a searcher around another leaves to that one. searcher: the other."""
+
+    def __init__(self, searcher: Searcher[Position, Move]) -> None:
+        self.searcher = searcher
+
+    def arm(self) -> None:
+        """Reset the stop flag, before a search."""
+        self.searcher.arm()
+
+    def stop(self) -> None:
+        """End the search soon."""
+        self.searcher.stop()
+
+    def new_game(self) -> None:
+        """Forget everything that can change a search, but what was learned for good."""
+        self.searcher.new_game()
+
+    def progress(self) -> Progress[Move]:
+        """Tell where the running search stands."""
+        return self.searcher.progress()
+
+    def inner(
+        self, position: Position, limits: Limits[Move], lines: int
+    ) -> Generator[Info[Move], None, None]:
+        """Have the other one search; to close the generator ends that."""
+        yield from self.searcher.deepen(position, limits, lines)
+
+
+class PausableAround(SearcherAround[Position, Move]):
+    """One around a searcher that can make room for others."""
+
+    @property
+    def threads(self) -> int:
+        """How many threads search."""
+        return cast(Pausable, self.searcher).threads
+
+    def pause(self, wait: Callable[[], object], /) -> None:
+        """Let the search rest soon."""
+        cast(Pausable, self.searcher).pause(wait)
 
 
 class Source(Protocol[Asked, Move]):

@@ -28,6 +28,7 @@ from report import parser, show
 from agent.machine import usable_cores
 from agent.memory_budget import MemoryBudget
 from agent.threads.turns import Turns
+from protocols.allowance import Allowance
 from protocols.permissions import Permissions
 from protocols.pipes import SWITCH_INTERVAL
 from protocols.uci.protocol import Uci
@@ -56,23 +57,12 @@ class Player:
     def __init__(
         self,
         number: int,
-        turns: Turns,
-        budget: MemoryBudget,
-        megabytes: int,
+        allowance: Allowance,
         milliseconds: int,
     ) -> None:
         self._chance = Random(number)
         self._heard: queue.SimpleQueue[tuple[float, str]] = queue.SimpleQueue()
-        permissions = Permissions(megabytes=megabytes)
-        self.uci = Uci(
-            "bench",
-            "",
-            self._hear,
-            lambda _: None,
-            permissions=permissions,
-            turns=turns,
-            budget=budget,
-        )
+        self.uci = Uci("bench", "", self._hear, lambda _: None, allowance=allowance)
         self._milliseconds = milliseconds
         self._board = chess.Board()
         self._nodes = 0
@@ -191,7 +181,8 @@ def main() -> int:
 
     turns = Turns(usable_cores())
     budget = MemoryBudget((options.sessions + 1) * options.hash)
-    first = Player(0, turns, budget, options.hash, options.move_time)
+    allowance = Allowance(Permissions(megabytes=options.hash), turns, budget)
+    first = Player(0, allowance, options.move_time)
     for word in ("uci", "setoption name OwnBook value false", "isready"):
         first.say(word)
     first.await_line("readyok")
@@ -200,7 +191,7 @@ def main() -> int:
     alone = resident()
     players = []
     for number in range(1, options.sessions + 1):
-        player = Player(number, turns, budget, options.hash, options.move_time)
+        player = Player(number, allowance, options.move_time)
         for word in ("uci", "setoption name OwnBook value false", "isready"):
             player.say(word)
         player.await_line("readyok")

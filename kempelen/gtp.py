@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING
 from kempelen import __version__, means_arguments
 from kempelen.console import complain
 from protocols import pipes
+from protocols.allowance import ALONE, Allowance
 from protocols.gtp.play import Settings
 from protocols.gtp.protocol import Gtp
 from protocols.gtp.resignation import USUAL_RESIGN_RATE, ResignRate
-from protocols.permissions import LOCAL, Permissions
 from protocols.session import Voice
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from agent.games.catalogue import Kind
-    from agent.memory_budget import MemoryBudget
-    from agent.threads.turns import Turns
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -107,12 +105,10 @@ def make(
     session: Voice,
     settings: Settings = Settings(),  # noqa: B008 - it is frozen
     report: Callable[[str], None] = complain,
-    permissions: Permissions = LOCAL,
-    turns: Turns | None = None,
-    budget: MemoryBudget | None = None,
+    allowance: Allowance = ALONE,
 ) -> Gtp:
-    """Return the engine that answers a session; see Gtp for what it may."""
-    return Gtp("Kempelen", __version__, session.send, report, settings, permissions, turns, budget)
+    """Return the engine that answers a session; see Gtp for what it is made with."""
+    return Gtp("Kempelen", __version__, session.send, report, settings, allowance)
 
 
 def _rate(text: str) -> float:

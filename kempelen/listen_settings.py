@@ -7,14 +7,13 @@ import dataclasses
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from agent.border import yaml_text
 from protocols.server.addresses import Address
 from protocols.server.limits import ServerLimits
 from protocols.server.server import ANY
 from protocols.server.tokens import TokenError, TokenFile
-from tournament import words
-from tournament.values import SettingsError, decode
+from tournament.values import SettingsError, decode, read_settings
 
 DEFAULT_ADDRESS = "tcp://127.0.0.1:7117"
 PROTOCOLS = ("uci", "gtp", "xboard", ANY)
@@ -176,16 +175,10 @@ def limits_from(
 
 def read(file: str) -> ListenSettings:
     """Return what a file says. Raises SettingsError that names the file and the entry."""
-    try:
-        data = words.read(file)
-    except OSError as error:
-        raise SettingsError(f"{file}: {error.strerror}") from None
-    except yaml_text.YamlError as error:
-        raise SettingsError(f"{file}: {error}") from None
-    if data is None:
-        data = {}
-    if not isinstance(data, dict):
-        raise SettingsError(f"{file}: entries such as `address:` and `limits:` are expected")
+    return read_settings(file, "`address:` and `limits:`", _made, empty=True)
+
+
+def _made(data: dict[str, Any]) -> ListenSettings:
     for name in ("address", "origins"):
         if isinstance(data.get(name), str):
             data[name] = [data[name]]
@@ -193,10 +186,10 @@ def read(file: str) -> ListenSettings:
         settings = decode(ListenSettings, data)
         settings.check_values()
         return settings
-    except SettingsError as error:
-        raise SettingsError(f"{file}: {error}") from None
+    except SettingsError:
+        raise
     except ValueError as error:  # of the limits, which name the entry
-        raise SettingsError(f"{file}: limits.{error}") from None
+        raise SettingsError(f"limits.{error}") from None
 
 
 def _address(entry: str, text: str) -> Address:

@@ -11,6 +11,7 @@ from agent.threads.turns import Turns
 from kempelen import gtp, uci, xboard
 from kempelen.first_line import FirstLine
 from kempelen.listen_settings import ListenSettings
+from protocols.allowance import Allowance
 from protocols.gtp.play import Settings as GtpSettings
 from protocols.permissions import Permissions
 from protocols.pipes import Served
@@ -46,12 +47,12 @@ class Makers:
         )
         self._turns = Turns(usable_cores())
         self._budget = MemoryBudget(settings.limits.hash_in_all)
-        self._shared = permissions, self._turns, self._budget
+        self._allowance = Allowance(permissions, self._turns, self._budget)
         self._gtp = _gtp_settings(settings)
         self._table: dict[str, Callable[[Voice], Served]] = {
-            "uci": lambda voice: uci.make(voice, False, *self._shared),
-            "gtp": lambda voice: gtp.make(voice, self._gtp, self._report, *self._shared),
-            "xboard": lambda voice: xboard.make(voice, *self._shared),
+            "uci": lambda voice: uci.make(voice, allowance=self._allowance),
+            "gtp": lambda voice: gtp.make(voice, self._gtp, self._report, self._allowance),
+            "xboard": lambda voice: xboard.make(voice, self._allowance),
             ANY: lambda voice: FirstLine(voice, tell=voice.send, make=self.make),
         }
 

@@ -1,13 +1,12 @@
 """`kempelen tournament`: the tournament that a YAML file describes."""
 
 import argparse
+from typing import Any
 
-from agent.border import yaml_text
 from kempelen.console import complain
 from kempelen.running import configure_run, run_tournament
-from tournament import words
 from tournament.settings import Settings, settings_of
-from tournament.values import SettingsError
+from tournament.values import SettingsError, read_settings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,19 +30,12 @@ def settings_from(file: str) -> Settings:
 
     `each` holds entries that every engine begins with.
     """
-    try:
-        data = words.read(file)
-    except OSError as error:
-        raise SettingsError(f"{file}: {error.strerror}") from None
-    except yaml_text.YamlError as error:
-        raise SettingsError(f"{file}: {error}") from None
-    if not isinstance(data, dict):
-        raise SettingsError(f"{file}: entries such as `engines:` and `time:` are expected")
+    return read_settings(file, "`engines:` and `time:`", _made)
+
+
+def _made(data: dict[str, Any]) -> Settings:
     each = data.pop("each", None) or {}
     engines = data.get("engines")
     if isinstance(each, dict) and isinstance(engines, list):
         data["engines"] = [{**each, **e} if isinstance(e, dict) else e for e in engines]
-    try:
-        return settings_of(data)
-    except SettingsError as error:
-        raise SettingsError(f"{file}: {error}") from None
+    return settings_of(data)

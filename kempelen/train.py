@@ -58,20 +58,10 @@ def run(arguments: Namespace) -> int:
 
 def settings_from(file: str) -> TrainingSettings:
     """Return what a YAML file says, or raise SettingsError that names file and entry."""
-    from agent.border import yaml_text
-    from tournament import words
-    from tournament.values import SettingsError, decode
-    from training.network_settings import TrainingError, TrainingSettings
+    from tournament.values import decode, read_settings
+    from training.network_settings import TrainingSettings
 
-    try:
-        data = words.read(file)
-        if not isinstance(data, dict):
-            raise SettingsError("entries such as `data:` and `output:` are expected")
-        return decode(TrainingSettings, data)
-    except OSError as error:
-        raise SettingsError(f"{file}: {error.strerror}") from None
-    except (yaml_text.YamlError, SettingsError, TrainingError) as error:
-        raise SettingsError(f"{file}: {error}") from None
+    return read_settings(file, "`data:` and `output:`", lambda data: decode(TrainingSettings, data))
 
 
 def _train(settings: TrainingSettings, arguments: Namespace) -> int:

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 
 from kempelen import __version__
 from protocols import pipes
-from protocols.permissions import LOCAL, Permissions
+from protocols.allowance import ALONE, Allowance
 from protocols.session import Voice
 from protocols.uci.protocol import Uci
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from agent.memory_budget import MemoryBudget
-    from agent.threads.turns import Turns
     from protocols.uci.options import Option
 
 
@@ -44,9 +42,7 @@ def serve(tune: bool = False) -> int:
 def make(
     session: Voice,
     tune: bool = False,
-    permissions: Permissions = LOCAL,
-    turns: Turns | None = None,
-    budget: MemoryBudget | None = None,
+    allowance: Allowance = ALONE,
 ) -> Uci:
     """Return the engine that answers a session; see Uci for what it may."""
     return Uci(
@@ -55,9 +51,7 @@ def make(
         session.send,
         session.log_to,
         more_options=_tuning_options() if tune else (),
-        permissions=permissions,
-        turns=turns,
-        budget=budget,
+        allowance=allowance,
     )
 
 

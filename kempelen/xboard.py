@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING
 
 from kempelen import __version__
 from protocols import pipes
-from protocols.permissions import LOCAL, Permissions
+from protocols.allowance import ALONE, Allowance
 from protocols.session import Voice
 from protocols.xboard.protocol import Xboard
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-
-    from agent.memory_budget import MemoryBudget
-    from agent.threads.turns import Turns
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -36,9 +33,7 @@ def serve() -> int:
 
 def make(
     session: Voice,
-    permissions: Permissions = LOCAL,
-    turns: Turns | None = None,
-    budget: MemoryBudget | None = None,
+    allowance: Allowance = ALONE,
 ) -> Xboard:
     """Return the engine that answers a session; see ChessPlay for what it may."""
     return Xboard(
@@ -46,7 +41,5 @@ def make(
         "The Kempelen authors",
         session.send,
         session.log_to,
-        permissions=permissions,
-        turns=turns,
-        budget=budget,
+        allowance=allowance,
     )

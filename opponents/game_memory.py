@@ -97,7 +97,7 @@ class GameMemory:
         except ValueError:
             return None
         after = line.next[text]
-        self._report(f"habits of {self._name}: {text} has brought {after.points:g}/{after.games}")
+        self._report(f"habits of {self._name}: {text} has brought {after.earned:g}/{after.judged}")
         return Info(depth=1, score=Cp(0), pv=(move,), seldepth=1)
 
     def _give_up(self, error: HabitsError) -> None:

@@ -37,7 +37,8 @@ _RESULTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 class GameWatch:
     """One game, from the first position that we are asked about to the last.
 
-    side: our colour. result: how the game was said to end, as PGN writes it.
+    side: our colour. result: how the game was said to end, as PGN writes it; forfeit: otherwise
+    than by what was played.
     """
 
     def __init__(self, board: chess.Board) -> None:
@@ -51,6 +52,7 @@ class GameWatch:
         self._judged = len(board.move_stack)
         self._accepted = self._declined = 0
         self.result = ""
+        self.forfeit = False
 
     @property
     def board(self) -> chess.Board:
@@ -122,6 +124,7 @@ class GameWatch:
             side=first,
             points=round(points, 3),
             known=known,
+            forfeit=self.forfeit and known == TOLD,
             start=start,
             scores=tuple(self._scores.get(ply) for ply in plies),
             seconds=tuple(self._seconds),

@@ -8,13 +8,13 @@ iteration the better of the two is the move.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from agent.limits import Cp, Info, Limits, Mate, Progress
-from agent.player import Pausable
+from agent.limits import Cp, Info, Limits, Mate
+from agent.player import PausableAround, SearcherAround
 from opponents.game_watch import repeating
 from opponents.habits import KnownLine
 from opponents.past_game import centipawns
@@ -83,7 +83,7 @@ def _drawing(board: chess.Board) -> Iterator[chess.Move]:
         yield back
 
 
-class HabitSearch:
+class HabitSearch(SearcherAround["chess.Board", "chess.Move"]):
     """A search against one opponent: the player's Searcher around another.
 
     acceptance: how often he repeats a position where he can. draw_worth: in centipawns, to us.
@@ -98,32 +98,11 @@ class HabitSearch:
         line: KnownLine | None,
         left: Callable[[], float] = lambda: inf,
     ) -> None:
-        self._searcher = searcher
+        super().__init__(searcher)
         self._acceptance = acceptance
         self._draw_worth = draw_worth
         self._line = line
         self._left = left
-
-    @property
-    def searcher(self) -> ChessSearcher:
-        """The search that it is around."""
-        return self._searcher
-
-    def arm(self) -> None:
-        """Reset the stop flag, before a search."""
-        self._searcher.arm()
-
-    def stop(self) -> None:
-        """End the search soon."""
-        self._searcher.stop()
-
-    def new_game(self) -> None:
-        """Forget everything that can change a search."""
-        self._searcher.new_game()
-
-    def progress(self) -> Progress[chess.Move]:
-        """Tell where the running search stands."""
-        return self._searcher.progress()
 
     def deepen(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
@@ -133,7 +112,7 @@ class HabitSearch:
         said = remarks(board, self._acceptance, self._draw_worth, self._line) if free else {}
         others = tuple(move for move in board.legal_moves if move not in said) if said else ()
         if not others:
-            yield from self._searcher.deepen(board, limits, lines)
+            yield from self.searcher.deepen(board, limits, lines)
             return
         known = self._search_alone(board, limits, said)
         spent = max((info.nodes for info in known.values()), default=0)
@@ -143,7 +122,7 @@ class HabitSearch:
             nodes=None if limits.nodes is None else max(limits.nodes - spent, 1),
         )
         preferred = False
-        for info in self._searcher.deepen(board, rest, 1):
+        for info in self.searcher.deepen(board, rest, 1):
             whole = info.complete and not info.bound
             if whole:
                 choice = self._choice(info, known, said)
@@ -160,15 +139,14 @@ class HabitSearch:
         few = replace(limits, search_moves=tuple(said), nodes=nodes)
         found: dict[chess.Move, Info[chess.Move]] = {}
         at_first = self._left()
-        infos = self._searcher.deepen(board.copy(), few, len(said))
+        infos = self.inner(board.copy(), few, len(said))
         for info in infos:
             if info.pv and not info.bound and (info.complete or info.pv[0] not in found):
                 found[info.pv[0]] = info
             # An iteration takes as long as all before it together, and more.
             if len(found) == len(said) and at_first - self._left() > at_first / (2 * SHARE):
                 break
-        if isinstance(infos, Generator):
-            infos.close()
+        infos.close()
         return found
 
     def _choice(
@@ -198,18 +176,5 @@ class HabitSearch:
         return draws * draw + (1 - draws) * score - remark.penalty
 
 
-class PausableHabitSearch(HabitSearch):
+class PausableHabitSearch(HabitSearch, PausableAround["chess.Board", "chess.Move"]):
     """A search against one opponent, around one that can make room for others."""
-
-    def __init__(self, searcher: Any, *habits: Any) -> None:
-        super().__init__(searcher, *habits)
-        self._pausable: Pausable = searcher
-
-    @property
-    def threads(self) -> int:
-        """How many threads search."""
-        return self._pausable.threads
-
-    def pause(self, wait: Callable[[], object], /) -> None:
-        """Let the search rest soon."""
-        self._pausable.pause(wait)

@@ -40,18 +40,21 @@ PHASES = "opening", "middlegame", "endgame"
 class KnownLine:
     """Where a line of play stands: how many games came here, our points in them, and what next.
 
-    usual: our points in a game of this side against him.
+    usual: our points in a game of this side against him. judged, earned: the games that the moves
+    decided, and our points in these.
     """
 
     usual: float
     games: int = 0
     points: float = 0.0
+    judged: int = 0
+    earned: float = 0.0
     next: dict[str, KnownLine] = field(default_factory=dict)
 
     @property
     def expected(self) -> float:
         """The points that a game from here promises."""
-        return (self.points + PRIOR * self.usual) / (self.games + PRIOR)
+        return (self.earned + PRIOR * self.usual) / (self.judged + PRIOR)
 
     @property
     def proven(self) -> str | None:
@@ -72,7 +75,7 @@ class KnownLine:
         return {
             move: min(round(CENTIPAWNS * (_odds(self.usual) - _odds(after.expected))), MOST_PENALTY)
             for move, after in self.next.items()
-            if after.games >= LEAST_BURNT and after.expected <= BURNT * self.usual
+            if after.judged >= LEAST_BURNT and after.expected <= BURNT * self.usual
         }
 
     def preference(self, move: str) -> float:
@@ -126,6 +129,9 @@ class Habits:
             line = line.next.setdefault(move, KnownLine(usual)) if move else line
             line.games += 1
             line.points += game.points
+            if not game.forfeit:
+                line.judged += 1
+                line.earned += game.points
 
     def line(self, start: str, side: int, moves: Sequence[str]) -> KnownLine | None:
         """Return what is known of the position after these moves; None if nothing is."""
@@ -150,7 +156,7 @@ class Habits:
 
     def thrift(self, line: KnownLine | None) -> float:
         """Return the share of the usual time that a move is to take here."""
-        if line and line.games >= LEAST_FALLS and line.points >= 0.9 * line.games:
+        if line and line.judged >= LEAST_FALLS and line.earned >= 0.9 * line.judged:
             return FALLING
         return TROUBLED if self.troubled else 1.0
 

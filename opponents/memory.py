@@ -54,6 +54,10 @@ class OpponentMemory:
         self._name = ""
         self._habits: Habits | None = None
         self._watch: GameWatch | None = None
+        # Games that were seen to be over when the next one began, and are not written yet; and
+        # whether the file has more games than the habits.
+        self._left: list[GameWatch] = []
+        self._behind = False
 
     def use(self, path: str) -> None:
         """Remember games in another file; "" for none. One that cannot be used is named."""
@@ -71,7 +75,7 @@ class OpponentMemory:
 
     def _load(self) -> None:
         """Read what the file has of the opponent."""
-        self._habits, self.thrift = None, 1.0
+        self._habits, self.thrift, self._behind = None, 1.0, False
         if self._file is None:
             return
         try:
@@ -97,41 +101,54 @@ class OpponentMemory:
             self._watch = None
             return
         if self._watch is not None and not self._watch.goes_on(board):
-            self.finish()
-            self._load()
+            # Our clock may run: what takes time waits until the move has been answered.
+            self._left.append(self._watch)
+            self._watch = None
         if self._watch is None:
             self._watch = GameWatch(board)
         self._watch.asked(board, self.clock, self._now(), guessed=limits.ponder)
 
     def answered(self, result: Result[chess.Move]) -> None:
-        """Take note of our answer."""
-        if self._habits is None or self._watch is None or result.move is None:
-            return
-        info = result.info
-        score = info.score if info is not None and info.nodes else None
-        self._watch.answered(result.move, score, self._now())
-        self.thrift = self._habits.thrift(self._line(self._watch.board))
+        """Take note of our answer; then there is time for what was put off."""
+        if self._habits is not None and self._watch is not None and result.move is not None:
+            info = result.info
+            score = info.score if info is not None and info.nodes else None
+            self._watch.answered(result.move, score, self._now())
+        self._write_left()
+        if self._behind:
+            self._load()
+        if self._habits is not None and self._watch is not None:
+            self.thrift = self._habits.thrift(self._line(self._watch.board))
 
-    def told(self, result: str) -> None:
-        """Take note of how the game ended, as PGN writes it; `*`: it was left, and is none."""
+    def told(self, result: str, *, forfeit: bool = False) -> None:
+        """Take note of how the game ended, as PGN writes it; `*`: it was left, and is none.
+
+        forfeit: it ended otherwise than by what was played.
+        """
         if result == "*":
             self._watch = None
         if self._watch is not None:
-            self._watch.result = result
+            self._watch.result, self._watch.forfeit = result, forfeit
             self.finish()
 
     def finish(self) -> None:
         """Take the game for over, and remember it."""
-        watch, self._watch = self._watch, None
-        if watch is None or self._file is None or not self._name:
-            return
-        game = watch.finish(self._name)
-        if game is None:
-            return
-        try:
-            self._file.add(game)
-        except HabitsError as error:
-            self._give_up(error)
+        if self._watch is not None:
+            self._left.append(self._watch)
+            self._watch = None
+        self._write_left()
+
+    def _write_left(self) -> None:
+        """Write the games that are over."""
+        watches, self._left = self._left, []
+        for game in filter(None, (watch.finish(self._name) for watch in watches)):
+            if self._file is None or not self._name:
+                return
+            try:
+                self._file.add(game)
+                self._behind = True
+            except HabitsError as error:
+                self._give_up(error)
 
     def new_game(self) -> None:
         """Take the next position for one of another game."""
@@ -157,7 +174,7 @@ class OpponentMemory:
         if move is None or _repeats(board, move):
             return None
         after = line.next[text]
-        self._report(f"habits of {self._name}: {text} has brought {after.points:g}/{after.games}")
+        self._report(f"habits of {self._name}: {text} has brought {after.earned:g}/{after.judged}")
         pv = [move]
         if after.next:
             usual = max(after.next, key=lambda each: after.next[each].games)

@@ -30,10 +30,11 @@ class PastGame:
     """A game. Numbers by move are in the order of the moves.
 
     start: the FEN where it is not the usual one. side: 0 if we moved first. points: ours, from 0
-    to 1, known by one of RULES, TOLD, SCORE. scores: for each of our moves what we thought of it,
-    None where nothing was searched. seconds: what his moves took. lowest: the least that his
-    clock ever showed, as a part of what it showed first; None without clocks. accepted, declined:
-    how often he repeated a position, and did not where he could. endgame: the ply at which few
+    to 1, known by one of RULES, TOLD, SCORE. forfeit: a clock, a connection or the like decided,
+    and not the moves. scores: for each of our moves what we thought of it, None where nothing was
+    searched. seconds: what his moves took. lowest: the least that his clock ever showed, as a part
+    of what it showed first; None without clocks. accepted, declined: how often he repeated a
+    position, and did not where he could. endgame: the ply at which few
     pieces were left, None if it never came. repeated: it was drawn by repeating positions.
     game: its name; of others than chess the moves are in their own notation, and start says how
     they began.
@@ -44,6 +45,7 @@ class PastGame:
     side: int
     points: float
     known: str = RULES
+    forfeit: bool = False
     start: str = ""
     scores: tuple[int | None, ...] = ()
     seconds: tuple[float, ...] = ()
@@ -103,6 +105,7 @@ def from_json(value: object) -> PastGame:
         side=value["side"],
         points=float(value["points"]),
         known=value["known"],
+        forfeit=bool(value.get("forfeit", False)),
         start=value.get("start", ""),
         scores=tuple(scores),
         seconds=tuple(map(float, seconds)),

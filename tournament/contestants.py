@@ -14,6 +14,7 @@ from protocols.client.xboard import XBoardEngine
 from protocols.mqtt.requests import Variant, public_name
 from tournament.engine_settings import EngineSettings
 from tournament.game_settings import CHESS, GO, GameSettings, new_game
+from tournament.verdicts import Termination
 
 if TYPE_CHECKING:
     from protocols.mqtt.client import BotClient
@@ -51,8 +52,8 @@ class Acquainted(Protocol):
     async def meet(self, opponent: str) -> None:
         """Play the next game against an opponent of this name."""
 
-    async def hear(self, result: str) -> None:
-        """Take note of how the game ended, as PGN writes it."""
+    async def hear(self, result: str, termination: Termination) -> None:
+        """Take note of how the game ended, as PGN writes it, and why."""
 
 
 class Driven(Contestant, Protocol):
@@ -123,10 +124,13 @@ class UciContestant(ProgramContestant):
         if "uci_opponent" in self._engine.options:
             await self._engine.configure({"UCI_Opponent": f"none none computer {opponent}"})
 
-    async def hear(self, result: str) -> None:
+    async def hear(self, result: str, termination: Termination) -> None:
         """Tell the result, for which our engine has an option; UCI has none."""
-        if "game result" in self._engine.options:
-            await self._engine.configure({"Game Result": result})
+        option = self._engine.options.get("game result")
+        if option is not None:
+            forfeit = f"{result} forfeit"
+            by_forfeit = termination.is_forfeit and forfeit in option.choices
+            await self._engine.configure({option.name: forfeit if by_forfeit else result})
 
     @property
     def options(self) -> Mapping[str, Option]:
@@ -152,9 +156,9 @@ class XBoardContestant(ProgramContestant):
         """Tell the opponent's name."""
         self._engine.meet(opponent)
 
-    async def hear(self, result: str) -> None:
+    async def hear(self, result: str, termination: Termination) -> None:
         """Tell the result."""
-        self._engine.hear(result)
+        self._engine.hear(result, termination.tag if termination.is_forfeit else str(termination))
 
 
 class GtpContestant(ProgramContestant):
@@ -179,7 +183,7 @@ class GtpContestant(ProgramContestant):
         if MEET in self._engine.known:
             await self._engine.ask(f"{MEET} {opponent}", self._engine.ready_limit)
 
-    async def hear(self, result: str) -> None:
+    async def hear(self, result: str, termination: Termination) -> None:
         """Say nothing: a program of GTP sees how the game ends."""
 
     def take_up(self, game: GameSettings) -> None:

@@ -322,7 +322,10 @@ async def play_game(
         raise
     failed = _failed_sides(record)
     for side, player in enumerate(players):
-        if side in failed or not await _hears(player, record):
+        fit = side not in failed
+        if fit or record.termination is Termination.TIME:
+            fit = await _hears(player, record) and fit
+        if not fit:
             await pool.discard(player)
         else:
             await pool.give(assignment.players[side], player)
@@ -343,7 +346,7 @@ async def _hears(player: Contestant, record: GameRecord) -> bool:
     """Tell a player how the game ended; return whether it is fit for another."""
     try:
         if isinstance(player, Acquainted):
-            await player.hear(record.result)
+            await player.hear(record.result, record.termination)
     except EngineError:
         return False
     return True

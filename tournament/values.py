@@ -5,10 +5,11 @@ import dataclasses
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
+from tournament import words
 from tournament.words import Word, plain
 
 T = TypeVar("T")
@@ -31,6 +32,27 @@ def decode(kind: type[T], data: Any, where: str = "") -> T:
     """
     value = _decode(kind, data, where)
     return typing.cast(T, value)
+
+
+def read_settings(
+    file: str, example: str, make: Callable[[dict[str, Any]], T], *, empty: bool = False
+) -> T:
+    """Return what is made of the entries of a YAML file.
+
+    example: entries as they are expected. empty: there may be none. Raises SettingsError that names
+    file and entry.
+    """
+    try:
+        data = words.read(file)
+        if data is None and empty:
+            data = {}
+        if not isinstance(data, dict):
+            raise SettingsError(f"entries such as {example} are expected")
+        return make(data)
+    except OSError as error:
+        raise SettingsError(f"{file}: {error.strerror}") from None
+    except ValueError as error:  # of YAML, or of a setting
+        raise SettingsError(f"{file}: {error}") from None
 
 
 def encode(value: Any) -> Any:

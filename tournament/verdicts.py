@@ -32,6 +32,11 @@ class Termination(StrEnum):
         """The value of PGN's Termination tag."""
         return _TAGS.get(self, "normal")
 
+    @property
+    def is_forfeit(self) -> bool:
+        """Whether the game ended otherwise than by what was played."""
+        return self.tag not in ("normal", "adjudication")
+
 
 _TAGS = {
     Termination.DRAW_ADJUDICATION: "adjudication",

@@ -1,20 +1,16 @@
 """A training run between two epochs, in a file that is whole or not there."""
 
-import hashlib
-import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from agent.border.files import open_file
+from training import run_file
 from training.gradients import Floats, NetworkShape, aligned_rows
 from training.network_settings import TrainingError
 
 _MAGIC = b"\x8bKmpCP\r\n"
-_LENGTH_BYTES = 4
 
 
 @dataclass
@@ -57,17 +53,8 @@ class Checkpoint:
 
     def write(self, path: Path) -> None:
         """Write the file, to the disk; raises OSError, and leaves what was there, if that fails."""
-        head = json.dumps({"made_with": self.made_with, "losses": self.losses}).encode()
-        body = len(head).to_bytes(_LENGTH_BYTES, "little") + head + self.state.tobytes()
-        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            with unfinished.open("wb") as file:
-                file.write(_MAGIC + hashlib.sha256(body).digest() + body)
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        head = {"made_with": self.made_with, "losses": self.losses}
+        run_file.write(path, _MAGIC, head, self.state.tobytes())
 
 
 def empty(made_with: dict[str, Any], shape: NetworkShape) -> Checkpoint:
@@ -81,31 +68,12 @@ def read(path: Path, made_with: dict[str, Any], shape: NetworkShape) -> Checkpoi
     Raises TrainingError if the file is damaged, or of a run with other settings or data, which it
     names.
     """
-    remedy = "name another checkpoint, or remove this one"
-    try:
-        with open_file(path) as file:
-            content = file.read()
-    except FileNotFoundError:
-        return empty(made_with, shape)
-    if not content.startswith(_MAGIC):
-        raise TrainingError(f"{path} is no checkpoint of ours: {remedy}")
-    start = len(_MAGIC) + hashlib.sha256().digest_size
-    digest, body = content[len(_MAGIC) : start], content[start:]
-    if hashlib.sha256(body).digest() != digest:
-        raise TrainingError(f"{path} is damaged: remove it, to begin anew")
-    end = _LENGTH_BYTES + int.from_bytes(body[:_LENGTH_BYTES], "little")
-    head = json.loads(body[_LENGTH_BYTES:end])
-    before = head["made_with"]
-    changes = [
-        f"{name} was {before.get(name)}, is {made_with.get(name)}"
-        for name in dict.fromkeys([*before, *made_with])
-        if before.get(name) != made_with.get(name)
-    ]
-    if changes:
-        raise TrainingError(f"{path} was begun otherwise ({'; '.join(changes)}): {remedy}")
     found = empty(made_with, shape)
-    found.state[...] = np.frombuffer(body, np.float32, offset=end).reshape(found.state.shape)
-    found.losses = [(training, validation) for training, validation in head["losses"]]
+    kept = run_file.read(path, _MAGIC, made_with, TrainingError, "name another checkpoint")
+    if kept is not None:
+        head, content = kept
+        found.state[...] = np.frombuffer(content, np.float32).reshape(found.state.shape)
+        found.losses = [(training, validation) for training, validation in head["losses"]]
     return found
 
 

@@ -8,7 +8,6 @@ import asyncio
 import pickle
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from types import TracebackType
 from typing import Any, Self
 
 from protocols.cluster.errands import Errand
@@ -47,12 +46,7 @@ class ClusterThreads:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         try:
             self._runner.run(self._tasks.close())
         finally:

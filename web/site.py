@@ -11,6 +11,7 @@ from typing import Any
 from agent.machine import usable_cores
 from agent.memory_budget import MemoryBudget
 from agent.threads.turns import Turns
+from protocols.allowance import Allowance
 from protocols.permissions import Permissions
 from protocols.server.door import NOBODY, Door, RefusedError
 from protocols.server.event_log import EventLog
@@ -71,7 +72,7 @@ class Site:
         self.metrics = Metrics()
         self.visitors = Visitors(store, tokens)
         # Of our own agents, which are told only what was checked, and no visitor's words.
-        self.permissions = Permissions(
+        permissions = Permissions(
             trusted=True,
             offers={"Evaluation": offers.evaluations},
             megabytes=limits.hash,
@@ -79,6 +80,7 @@ class Site:
         )
         self.turns = Turns(usable_cores())
         self.budget = MemoryBudget(limits.hash_in_all)
+        self.allowance = Allowance(permissions, self.turns, self.budget)
         self.ending = False
         self.opponents = 0  # that play against visitors now
         self.numbers = itertools.count(1)

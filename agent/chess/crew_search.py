@@ -6,7 +6,7 @@ search in `tree_search`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -17,7 +17,7 @@ from agent.chess.evaluators import ChessEvaluator, make_evaluator
 from agent.chess.network_format import Network
 from agent.chess.rules import KernelBoard
 from agent.compiled.bits import U64
-from agent.compiled.crew import NO_LIMIT, Crew
+from agent.compiled.crew import NO_LIMIT, Crew, CrewLed
 from agent.compiled.scores import MAX_PLY
 from agent.compiled.table_memory import TableMemory
 from agent.evaluation import Evaluation, EvaluationError
@@ -26,7 +26,7 @@ from agent.limits import Info, Limits, Progress
 MAX_DEPTH = MAX_PLY - 1
 
 
-class CrewSearch(ABC):
+class CrewSearch(CrewLed[KernelBoard], ABC):
     """A search by a crew, on one or more threads; with what is its own, the player's Searcher.
 
     megabytes: the table's. selective: False switches off all pruning, reductions, extensions and
@@ -89,23 +89,6 @@ class CrewSearch(ABC):
         return self._evaluator.network
 
     # From any thread.
-
-    def arm(self) -> None:
-        """Allow the next search to run."""
-        self._crew.arm()
-
-    def stop(self) -> None:
-        """End the search within a millisecond; none runs until `arm`."""
-        self._crew.stop()
-
-    def pause(self, wait: Callable[[], object], /) -> None:
-        """Let the search rest: its thread calls `wait`, and then goes on where it was."""
-        self._crew.pause(wait)
-
-    @property
-    def threads(self) -> int:
-        """How many threads search."""
-        return len(self._crew)
 
     @abstractmethod
     def progress(self) -> Progress[chess.Move]:

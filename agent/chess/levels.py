@@ -10,13 +10,14 @@ leave it the moment it needs.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from agent.limits import Cp, Info, Limits, Progress, Score
+from agent.limits import Cp, Info, Limits, Score
+from agent.player import SearcherAround
 
 if TYPE_CHECKING:
     import chess
@@ -78,32 +79,16 @@ class Level:
         return _MARGIN * self.temperature
 
 
-class WeakSearch:
+class WeakSearch(SearcherAround["chess.Board", "chess.Move"]):
     """A search that plays at a level: the player's Searcher around another.
 
     seed: with the position, it determines every choice.
     """
 
     def __init__(self, searcher: ChessSearcher, level: Level, seed: int) -> None:
-        self._searcher = searcher
+        super().__init__(searcher)
         self._level = level
         self._seed = seed
-
-    def arm(self) -> None:
-        """Reset the stop flag, before a search."""
-        self._searcher.arm()
-
-    def stop(self) -> None:
-        """End the search soon."""
-        self._searcher.stop()
-
-    def new_game(self) -> None:
-        """Forget everything that can change a search."""
-        self._searcher.new_game()
-
-    def progress(self) -> Progress[chess.Move]:
-        """Tell where the running search stands."""
-        return self._searcher.progress()
 
     def deepen(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int = 1
@@ -117,7 +102,7 @@ class WeakSearch:
         level: list[Info[chess.Move]] = []
         last: Info[chess.Move] | None = None
         chosen = False
-        with closing(_generator(self._searcher.deepen(board, limits, count))) as infos:
+        with closing(self.inner(board, limits, count)) as infos:
             for info in infos:
                 last = info
                 if not info.complete or info.bound:
@@ -157,13 +142,6 @@ class WeakSearch:
         first = max(level, key=merit)
         others = [info for info in level if info is not first]
         return [replace(info, multipv=n) for n, info in enumerate([first, *others], 1)]
-
-
-def _generator(
-    infos: Iterator[Info[chess.Move]],
-) -> Generator[Info[chess.Move], None, None]:
-    """Make what a searcher returns a generator, which can be closed."""
-    yield from infos
 
 
 def _value(score: Score) -> int:

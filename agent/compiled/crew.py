@@ -8,6 +8,8 @@ A search may be paused: its workers' kernels return, and whoever called one asks
 to call it again.
 """
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, Protocol, TypeVar
@@ -164,3 +166,26 @@ class Crew(Generic[Hand]):
             hand.worker.stop = 1
         self.join()
         self._load = self._work = self._wait = None
+
+
+class CrewLed(Generic[Hand]):
+    """What a search by a crew leaves to that, from any thread."""
+
+    _crew: Crew[Hand]
+
+    def arm(self) -> None:
+        """Allow the next search to run."""
+        self._crew.arm()
+
+    def stop(self) -> None:
+        """End the search within a millisecond; none runs until `arm`."""
+        self._crew.stop()
+
+    def pause(self, wait: Callable[[], object], /) -> None:
+        """Let the search rest: its thread calls `wait`, and then goes on where it was."""
+        self._crew.pause(wait)
+
+    @property
+    def threads(self) -> int:
+        """How many threads search."""
+        return len(self._crew)

@@ -1,12 +1,12 @@
 """The compiled search as a player drives it: progressive deepening, one kernel call a line."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import copysign
 
 from agent.compiled.bits import U64
-from agent.compiled.crew import NO_LIMIT, Crew
+from agent.compiled.crew import NO_LIMIT, Crew, CrewLed
 from agent.compiled.evaluators import CompiledEvaluator, Evaluator, call
 from agent.compiled.game_follower import GameFollower
 from agent.compiled.scale import to_value
@@ -23,7 +23,7 @@ from agent.limits import Info, Limits, Mate, Progress, Score
 from agent.search.search import as_outcome, in_cents
 
 
-class ConnectFourSearch:
+class ConnectFourSearch(CrewLed[DiscBoard]):
     """The compiled alpha-beta on one thread; implements the player's Searcher.
 
     A position is a plain game, a move its column from 0. evaluation: its plain function takes
@@ -55,23 +55,6 @@ class ConnectFourSearch:
         """Write nothing: nothing is learned for good."""
 
     # From any thread.
-
-    def arm(self) -> None:
-        """Allow the next search to run."""
-        self._crew.arm()
-
-    def stop(self) -> None:
-        """End the search within a millisecond; none runs until `arm`."""
-        self._crew.stop()
-
-    def pause(self, wait: Callable[[], object], /) -> None:
-        """Let the search rest: its thread calls `wait`, and then goes on where it was."""
-        self._crew.pause(wait)
-
-    @property
-    def threads(self) -> int:
-        """How many threads search."""
-        return len(self._crew)
 
     def progress(self) -> Progress[int]:
         """Tell where the running search stands."""

@@ -11,8 +11,8 @@ from typing import Any, Generic, TypeVar
 from agent.clock import Clock
 from agent.experience.lesson import Lesson
 from agent.experience.memory import Experience
-from agent.limits import Info, Limits, Progress
-from agent.player import Pausable, Searcher, Source
+from agent.limits import Info, Limits
+from agent.player import Pausable, PausableAround, Searcher, SearcherAround, Source
 from agent.threads.latch import Latch
 
 Position = TypeVar("Position")
@@ -22,7 +22,7 @@ Move = TypeVar("Move")
 MARGIN = 2
 
 
-class WarySearcher(Generic[Position, Move]):
+class WarySearcher(SearcherAround[Position, Move]):
     """The player's Searcher around another, which plays games; analysis is left as it is.
 
     Moves that lessons are known of are not searched, but compared with the best of the others by
@@ -38,25 +38,9 @@ class WarySearcher(Generic[Position, Move]):
         experience: Experience[Position, Move],
         came_about: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._searcher = searcher
+        super().__init__(searcher)
         self._experience = experience
         self._came_about = came_about
-
-    def arm(self) -> None:
-        """Reset the stop flag, before a search."""
-        self._searcher.arm()
-
-    def stop(self) -> None:
-        """End the search soon."""
-        self._searcher.stop()
-
-    def new_game(self) -> None:
-        """Forget everything that can change a search, but what was learned for good."""
-        self._searcher.new_game()
-
-    def progress(self) -> Progress[Move]:
-        """Tell where the running search stands."""
-        return self._searcher.progress()
 
     def deepen(
         self, position: Position, limits: Limits[Move], lines: int = 1, /
@@ -64,7 +48,7 @@ class WarySearcher(Generic[Position, Move]):
         """Yield what each iteration finds; learn from it when the search is over."""
         playing = lines == 1 and not (limits.infinite or limits.mate or limits.search_moves)
         if not playing:
-            yield from self._searcher.deepen(position, limits, lines)
+            yield from self.searcher.deepen(position, limits, lines)
             return
         experience = self._experience
         root = experience.notation.copy(position)
@@ -97,7 +81,7 @@ class WarySearcher(Generic[Position, Move]):
             nodes = None if limits.nodes is None else max(limits.nodes - spent, 1)
             now = replace(limits, nodes=nodes, search_moves=others)
             outgrown = False
-            with closing(_generator(self._searcher.deepen(position, now, 1))) as infos:
+            with closing(self.inner(position, now, 1)) as infos:
                 for info in infos:
                     total = spent + info.nodes
                     if not spent or info.depth > told:
@@ -133,26 +117,8 @@ class WarySearcher(Generic[Position, Move]):
         return replace(known, pv=(moves[text],), effort=None, bound="")
 
 
-class PausableWarySearcher(WarySearcher[Position, Move]):
+class PausableWarySearcher(WarySearcher[Position, Move], PausableAround[Position, Move]):
     """A wary searcher around one that can make room for others."""
-
-    def __init__(
-        self,
-        searcher: Any,
-        experience: Experience[Position, Move],
-        came_about: Callable[[], bool],
-    ) -> None:
-        super().__init__(searcher, experience, came_about)
-        self._pausable: Pausable = searcher
-
-    @property
-    def threads(self) -> int:
-        """How many threads search."""
-        return self._pausable.threads
-
-    def pause(self, wait: Callable[[], object], /) -> None:
-        """Let the search rest soon."""
-        self._pausable.pause(wait)
 
 
 class ExperiencedSource(Generic[Position, Move]):
@@ -185,8 +151,3 @@ class ExperiencedSource(Generic[Position, Move]):
     def give_up(self, thread: threading.Thread, /) -> str | None:
         """Give up what that thread does with the searcher, if a user's code keeps it."""
         return self._source.give_up(thread)
-
-
-def _generator(infos: Iterator[Info[Move]]) -> Any:
-    """Make what a searcher returns a generator, which can be closed."""
-    yield from infos

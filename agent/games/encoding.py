@@ -31,6 +31,8 @@ View = Literal["features", "grid", "text"]
 BUCKETS = 512
 # Games at random in which moves are found, and the most moves of one of them.
 SCOUTED, LONGEST = 200, 400
+# The largest number of 16 bits.
+LARGEST_HALF = 65504.0
 # The most moves that are told apart.
 MOST_MOVES = 4096
 
@@ -56,6 +58,11 @@ class PositionEncoding:
     def inputs(self) -> int:
         """How many inputs a position has."""
         return (2 if self.view == "grid" else 1) * self.size + 1 + len(self.measures)
+
+    @property
+    def largest(self) -> float:
+        """The largest number that an input can be."""
+        return LARGEST_HALF if self.view == "features" or self.measures else 1.0
 
     @property
     def outputs(self) -> int:

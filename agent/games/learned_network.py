@@ -27,6 +27,8 @@ _MAGIC = b"\x8bKmpLE\r\n"
 _HEAD = len(_MAGIC) + hashlib.sha256().digest_size
 _LENGTH_BYTES = 4
 _LARGEST = 1 << 26
+# What any sum of an evaluation may come to: some of 32-bit floats is left for their rounding.
+_LARGEST_SUM = 1e38
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,8 @@ class LearnedNetwork:
 
     game, options: which. layers: a matrix and its biases each, from the inputs on; the last is of
     the outputs: the value's, then the moves', if any. manifest: how it was learned.
+
+    No position makes it overflow: ValueError for weights by which one could.
     """
 
     game: str
@@ -42,6 +46,14 @@ class LearnedNetwork:
     encoding: PositionEncoding
     layers: list[tuple[Floats, Floats]]
     manifest: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            greatest = np.full(self.encoding.inputs, self.encoding.largest, np.float32)
+            for matrix, biases in self.layers:
+                greatest = greatest @ np.abs(matrix) + np.abs(biases)
+        if not (greatest <= _LARGEST_SUM).all():
+            raise ValueError("its weights are so large that their sums may overflow")
 
     @property
     def has_priors(self) -> bool:
@@ -105,8 +117,10 @@ def read(path: Path | str) -> LearnedNetwork:
             layers.append((matrix, numbers[start : start + columns].reshape(columns)))
             start += columns
         fits = start == numbers.size and shape[0] == encoding.inputs
-        if not fits or shape[-1] not in (1, 1 + encoding.outputs) or not np.isfinite(numbers).all():
+        if not fits or shape[-1] not in (1, 1 + encoding.outputs):
             raise ValueError("its numbers do not fit together")
+        if not np.isfinite(numbers).all():
+            raise ValueError("a weight is infinite, or no number")
         return LearnedNetwork(said["game"], said["options"], encoding, layers, said["learned"])
     except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise EvaluationError(f"{path} cannot be used ({error}): {remedy}") from None

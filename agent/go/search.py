@@ -6,11 +6,11 @@ below the new position, and when the pool is full, what was visited least is dro
 
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
 from agent.compiled.bits import U64
-from agent.compiled.crew import Crew
+from agent.compiled.crew import Crew, CrewLed
 from agent.compiled.evaluators import Evaluator
 from agent.compiled.game_follower import GameFollower
 from agent.compiled.growth import MOST_VISITS, goals, grow
@@ -45,7 +45,7 @@ _FEWEST = 200  # playouts before it is asked whether the game is over
 _PLAYOUTS_TO_PASS = 200  # in which the other begins
 
 
-class GoSearch:
+class GoSearch(CrewLed[StoneBoard]):
     """Monte Carlo tree search on one or more threads that share a tree: the player's Searcher.
 
     A position is a plain game of Go, a move its vertex or PASS. evaluation: a user's, which judges
@@ -116,23 +116,6 @@ class GoSearch:
             board.seed(first * 1_000_003 + number)
 
     # From any thread.
-
-    def arm(self) -> None:
-        """Allow the next search to run."""
-        self._crew.arm()
-
-    def stop(self) -> None:
-        """End the search within a millisecond; none runs until `arm`."""
-        self._crew.stop()
-
-    def pause(self, wait: Callable[[], object], /) -> None:
-        """Let the search rest: its thread calls `wait`, and then goes on where it was."""
-        self._crew.pause(wait)
-
-    @property
-    def threads(self) -> int:
-        """How many threads search."""
-        return len(self._crew)
 
     def progress(self) -> Progress[int]:
         """Tell where the running search stands."""

@@ -178,9 +178,9 @@ class XBoardEngine(EngineClient):
         if protocol.features.get("name", True):
             protocol.send_line(f"name {opponent}")
 
-    def hear(self, result: str) -> None:
-        """Tell how the game ended, as PGN writes it."""
-        self._idle().send_line(f"result {result}")
+    def hear(self, result: str, reason: str) -> None:
+        """Tell how the game ended, as PGN writes it, and why."""
+        self._idle().send_line(f"result {result} {{{reason}}}")
 
     async def search(
         self,

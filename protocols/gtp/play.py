@@ -21,7 +21,6 @@ from agent.games.life import Statuses
 from agent.games.reader import GameReader
 from agent.games.stones import PASS
 from agent.limits import Info, Limits, Overtime, Result, SideClock
-from agent.memory_budget import MemoryBudget
 from agent.player import USUAL_PACE, Pace, Player, describe
 from agent.search import configuration
 from agent.search.killer_memory import KillerMemory
@@ -29,16 +28,15 @@ from agent.search.searcher import GameSearcher
 from agent.search.source import GameSource
 from agent.sources import judge_of, source_for
 from agent.threads.task_thread import Job
-from agent.threads.turns import Turns
 from openings.game_book import GameAdvisor, advisors
 from opponents.game_memory import GameMemory
+from protocols.allowance import ALONE, Allowance
 from protocols.gtp.analysis import EVERY_MOVE, Aloud
 from protocols.gtp.boards import GameBoard
 from protocols.gtp.clocks import UNLIMITED, SideTime, TimeSystem
 from protocols.gtp.go_board import GoBoard
 from protocols.gtp.resignation import USUAL_RESIGN_RATE, Resignation, ResignRate
 from protocols.gtp.values import COLOURS, Call
-from protocols.permissions import LOCAL, Permissions
 
 if TYPE_CHECKING:
     from agent.player import Advisor, Source
@@ -87,9 +85,8 @@ class GtpPlay(ABC):
     """What the commands of a GTP engine act on: the board, the clocks, and who thinks.
 
     name, version: who it says it is. send: takes a piece of an answer, to which one line end is
-    added, from the worker's thread. report: takes what a person should know. permissions: what
-    this session may ask for. turns: to search by, shared with other sessions; None to search at any
-    time. budget: of the memory that all sessions share.
+    added, from the worker's thread. report: takes what a person should know. allowance: what this
+    session may do and use.
 
     Raises ValueError or EvaluationError for settings that cannot be.
     """
@@ -101,20 +98,18 @@ class GtpPlay(ABC):
         send: Callable[[str], None],
         report: Callable[[str], None],
         settings: Settings = USUAL_SETTINGS,
-        permissions: Permissions = LOCAL,
-        turns: Turns | None = None,
-        budget: MemoryBudget | None = None,
+        allowance: Allowance = ALONE,
     ) -> None:
-        means = settings.means
+        means, permissions = settings.means, allowance.permissions
         granted = replace(
             means,
             megabytes=min(means.megabytes, permissions.megabytes),
             threads=min(means.threads, permissions.threads),
-            at_once=means.at_once and budget is None,
+            at_once=means.at_once and allowance.budget is None,
         )
         settings = replace(settings, means=granted)
         self.permissions = permissions
-        self._budget = budget
+        self._budget = allowance.budget
         self._taken = 0  # of the budget
         self.name = name
         self.version = version
@@ -143,7 +138,7 @@ class GtpPlay(ABC):
             GameReader(),
             OVERHEAD,
             advisors=(self.opponent, self._advisor),
-            turns=turns,
+            turns=allowance.turns,
         )
         self._system = UNLIMITED
         self._times = [SideTime(UNLIMITED), SideTime(UNLIMITED)]

@@ -7,7 +7,7 @@ server must know, and asks again what has not been answered.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 # So many lines that are no part of the game may wait for a server.
@@ -78,6 +78,11 @@ class Dialogue(Protocol):
 
     def stop(self) -> Traffic:
         """End what would not end by itself: no more lines will come."""
+
+
+def soonest(times: Iterable[float | None]) -> float | None:
+    """Return the first of some times, None if there is none."""
+    return min((each for each in times if each is not None), default=None)
 
 
 def last_moment(asked: float, seconds: float) -> float:

@@ -6,16 +6,16 @@ import re
 from collections import deque
 from dataclasses import dataclass
 
+from protocols.remote.chess_dialogue import ChessDialogue, keep_last
 from protocols.remote.dialogue import (
     LATENESS,
-    MOST_HELD,
     NOTHING,
     READY_PATIENCE,
     Traffic,
     answer_by,
     last_moment,
+    soonest,
 )
-from protocols.remote.legal_move import is_move, legal_move
 from protocols.uci.text import say
 from protocols.uci.values import (
     GoCommand,
@@ -95,14 +95,11 @@ class AskedSearch:
         return line
 
 
-class UciDialogue:
-    """One front end's, in UCI. patience: seconds to wait for a server where no clock runs."""
+class UciDialogue(ChessDialogue):
+    """One front end's, in UCI."""
 
     def __init__(self, patience: float) -> None:
-        self.finished = False
-        self.failed = ""
-        self._patience = patience
-        self._up = False
+        super().__init__(patience)
         self._introduced = False
         self._asked_uci = False
         self._debug = ""
@@ -113,7 +110,6 @@ class UciDialogue:
         self._searches: list[AskedSearch] = []
         # When each was answered that the server, which is there, will answer still.
         self._stale: deque[float] = deque()
-        self._held: deque[str] = deque(maxlen=MOST_HELD)
         # When each `isready` came that has not been answered; of the first so many, ours tells.
         self._ready: deque[float] = deque()
         self._ours: int | None = None
@@ -194,9 +190,7 @@ class UciDialogue:
             self._searches and self._searches[-1].position == self._position
         ):
             lines.append(self._position)
-        lines += self._held
-        self._held.clear()
-        return Traffic(server=lines)
+        return Traffic(server=lines + self._release())
 
     def lost(self, now: float) -> Traffic:
         """Take note that there is no server now."""
@@ -213,7 +207,7 @@ class UciDialogue:
             times.append(self._ready[0] + READY_PATIENCE)
         if self._stale:
             times.append(self._stale[0] + LATENESS)
-        return min((each for each in times if each is not None), default=None)
+        return soonest(times)
 
     def overdue(self, now: float, reason: str) -> Traffic:
         """Answer what is due. reason: why no server has done so."""
@@ -265,8 +259,7 @@ class UciDialogue:
             return
         name = option.name.lower()
         if option.value is not None:  # what a button did is not done again
-            self._options.pop(name, None)
-            self._options[name] = line
+            keep_last(self._options, name, line)
         if name == "uci_chess960":
             self._chess960 = (option.value or "").lower() == "true"
 
@@ -299,9 +292,7 @@ class UciDialogue:
         words = search.best.partition(" pv ")[2].split()
         wanted = words[0] if words else ""
         place = search.place()
-        move: str | None = wanted
-        if not (self._up and is_move(wanted)):  # a server that is there is believed
-            move = legal_move(place.fen, place.moves, wanted, self._chess960)
+        move = self._best_move(wanted, place.fen, place.moves, self._chess960)
         how = "the best move heard of" if move == wanted else "any legal move"
         return [say(f"{reason}; this is {how}"), f"bestmove {move or '(none)'}"]
 

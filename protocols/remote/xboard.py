@@ -7,18 +7,17 @@ the move itself may find the server in force mode, until it moves.
 from __future__ import annotations
 
 import re
-from collections import deque
 
+from protocols.remote.chess_dialogue import ChessDialogue, keep_last
 from protocols.remote.dialogue import (
     LATENESS,
-    MOST_HELD,
     NOTHING,
     READY_PATIENCE,
     Traffic,
     answer_by,
     last_moment,
+    soonest,
 )
-from protocols.remote.legal_move import is_move, legal_move
 
 # What is said again as it was, the last of each; the two that set the clock are one.
 SETTINGS = {
@@ -49,14 +48,11 @@ _THINKING = re.compile(r"\s*\d+\D?\s+-?\d+\s+\d+\s+\d+\s(.*)")
 _RESULT = re.compile(r"(1-0|0-1|1/2-1/2|resign)\b")
 
 
-class XboardDialogue:
-    """One front end's, in xboard's protocol. patience: seconds, where no clock runs."""
+class XboardDialogue(ChessDialogue):
+    """One front end's, in xboard's protocol."""
 
     def __init__(self, patience: float) -> None:
-        self.finished = False
-        self.failed = ""
-        self._patience = patience
-        self._up = False
+        super().__init__(patience)
         self._lost: float | None = None
         self._protover = ""
         self._featured = False
@@ -76,7 +72,6 @@ class XboardDialogue:
         self._forced = False
         self._pings: dict[str, float] = {}
         self._swallows = False
-        self._held: deque[str] = deque(maxlen=MOST_HELD)
 
     def asked(self, line: str, now: float) -> Traffic:
         """Take a line of the front end."""
@@ -100,9 +95,9 @@ class XboardDialogue:
             # A front end waits two seconds for features, unless it is asked to wait for more.
             return Traffic((line,) if self._up else (), ("feature done=0",))
         elif name == "option":
-            self._set(self._options, rest.partition("=")[0].lower(), line)
+            keep_last(self._options, rest.partition("=")[0].lower(), line)
         elif name in SETTINGS:
-            self._set(self._settings, SETTINGS[name], line)
+            keep_last(self._settings, SETTINGS[name], line)
         elif not (self._change_game(name, line, now) or name in PASSED_ON or self._up):
             self._held.append(line)
         return Traffic(server=(line,)) if self._up else NOTHING
@@ -158,9 +153,7 @@ class XboardDialogue:
             lines += ["?"] if self._hurried is not None else []
         self._forced = placed and self._mode == "play" and self._thinking is None
         lines += [f"ping {each}" for each in self._pings]
-        lines += self._held
-        self._held.clear()
-        return Traffic(server=lines)
+        return Traffic(server=lines + self._release())
 
     def lost(self, now: float) -> Traffic:
         """Take note that there is no server now."""
@@ -169,10 +162,10 @@ class XboardDialogue:
 
     def due(self) -> float | None:
         """Return when something must be answered, server or not; None if nothing must."""
-        times = [self._thinking_due()] if self._thinking is not None else []
+        times = [self._thinking_due()]
         if self._pings and not self._up and self._thinking is None and self._featured:
             times.append(min(self._pings.values()) + READY_PATIENCE)
-        return min((each for each in times if each is not None), default=None)
+        return soonest(times)
 
     def overdue(self, now: float, reason: str) -> Traffic:
         """Answer what is due. reason: why no server has done so."""
@@ -260,10 +253,6 @@ class XboardDialogue:
     def _rest(self) -> None:
         self._thinking, self._hurried = None, None
 
-    def _set(self, settings: dict[str, str], name: str, line: str) -> None:
-        settings.pop(name, None)
-        settings[name] = line
-
     def _clock_lines(self, gone: float) -> list[str]:
         lines = []
         if "time" in self._left:
@@ -302,9 +291,7 @@ class XboardDialogue:
         chess960 = "fischerandom" in self._variant
         words = [word for word in self._best.split() if not word.rstrip(".").isdecimal()]
         wanted = words[0] if words else ""
-        move: str | None = wanted
-        if not (self._up and is_move(wanted)):  # a server that is there is believed
-            move = legal_move(fen, self._moves, wanted, chess960)
+        move = self._best_move(wanted, fen, self._moves, chess960)
         self._rest()
         if move is None:
             return [f"# {reason}; no move can be made"]

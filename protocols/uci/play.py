@@ -19,14 +19,12 @@ from agent.evaluation import HANDCRAFTED, NETWORK, check
 from agent.experience.memory import Experience
 from agent.experience.searcher import ExperiencedSource
 from agent.limits import Info, Progress, Result
-from agent.memory_budget import MemoryBudget
 from agent.player import Player
 from agent.threads.task_thread import Job
-from agent.threads.turns import Turns
 from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
 from opponents.habit_search import HabitSearch
 from opponents.memory import HabitSource, OpponentMemory
-from protocols.permissions import LOCAL, Permissions
+from protocols.allowance import ALONE, Allowance
 from protocols.uci.options import Option
 from protocols.uci.values import UciError, shorten
 
@@ -38,15 +36,16 @@ if TYPE_CHECKING:
 # How long after the end of input the last answers may take, in seconds: whoever has gone is not
 # to leave an engine behind, and whoever piped some lines in waits for their answer.
 LAST_ANSWERS = 10.0
+# What results are worth to White.
+POINTS = {"1-0": 1, "0-1": -1, "1/2-1/2": 0}
 
 
 class ChessPlay(ABC):
     """One session of chess. It is the listener of its player.
 
     name, author: who it says it is. send: takes a line that is not the reply to a line, from any
-    thread. log_to: changes the debug log file; may raise OSError. permissions: what this session
-    may ask for. turns: to search by, shared with other sessions; None to search at any time.
-    budget: of the memory that all sessions share.
+    thread. log_to: changes the debug log file; may raise OSError. allowance: what this session may
+    do and use.
     """
 
     def __init__(
@@ -56,19 +55,17 @@ class ChessPlay(ABC):
         send: Callable[[str], None],
         log_to: Callable[[str], None],
         make_engine: Callable[[Callable[[str], None]], Engine] | None = None,
-        permissions: Permissions = LOCAL,
-        turns: Turns | None = None,
-        budget: MemoryBudget | None = None,
+        allowance: Allowance = ALONE,
     ) -> None:
         self.finished = False
-        self.permissions = permissions
+        self.permissions = allowance.permissions
         self.name = name
         self.author = author
         self.log_to = log_to
         self.lines = 1
-        megabytes = min(USUAL_MEGABYTES, permissions.megabytes)
+        megabytes = min(USUAL_MEGABYTES, self.permissions.megabytes)
         self.engine = (
-            Engine(self.note, _open_own_tables, megabytes, budget)
+            Engine(self.note, _open_own_tables, megabytes, allowance.budget)
             if make_engine is None
             else make_engine(self.note)
         )
@@ -85,7 +82,7 @@ class ChessPlay(ABC):
             self,
             BoardReader(),
             advisors=(self.opponent, self.book),
-            turns=turns,
+            turns=allowance.turns,
         )
         self._send = send
         self._ends: float | None = None
@@ -188,11 +185,17 @@ class ChessPlay(ABC):
 
         self.change_engine(change)
 
-    def learn_result(self, points: int) -> None:
-        """Learn from the end of a game: 1 for White's win, -1 for Black's, 0 for a draw."""
+    def learn_result(self, result: str, *, forfeit: bool) -> None:
+        """Learn from the end of a game, as PGN writes it; `*`: it was left.
+
+        forfeit: it ended otherwise than by what was played, which tells nothing of the moves.
+        """
+        points = POINTS.get(result)
 
         def conclude(job: Job) -> None:
-            self.experience.conclude(lambda board: points if board.turn else -points)
+            self.opponent.told(result, forfeit=forfeit)
+            if points is not None and not forfeit:
+                self.experience.conclude(lambda board: points if board.turn else -points)
             self.experience.flush()
 
         self.player.do(conclude)

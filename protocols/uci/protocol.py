@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 from agent.chess.engine import Engine
 from agent.clock import allot
 from agent.limits import Cp, Info, Limits, Progress, Result, SideClock
-from agent.memory_budget import MemoryBudget
 from agent.player import PlayerError, describe
 from agent.threads.task_thread import Job
-from agent.threads.turns import Turns
-from protocols.permissions import LOCAL, Permissions, refusal
+from protocols.allowance import ALONE, Allowance
+from protocols.permissions import refusal
 from protocols.uci.options import Option, find
-from protocols.uci.play import SHARED, ChessPlay, setter
+from protocols.uci.play import POINTS, SHARED, ChessPlay, setter
 from protocols.uci.position import CurrentPosition, read_move
 from protocols.uci.text import info_line, progress_line, result_line, say, score_text, speed, wdl
 from protocols.uci.values import (
@@ -46,7 +45,8 @@ if TYPE_CHECKING:
 
 Replies = Iterator[str]
 
-RESULTS = "*", "1-0", "0-1", "1/2-1/2"
+FORFEIT = " forfeit"
+RESULTS = "*", *POINTS, *(result + FORFEIT for result in POINTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,12 @@ class Uci(ChessPlay):
         log_to: Callable[[str], None],
         make_engine: Callable[[Callable[[str], None]], Engine] | None = None,
         more_options: tuple[Option[Uci], ...] = (),
-        permissions: Permissions = LOCAL,
-        turns: Turns | None = None,
-        budget: MemoryBudget | None = None,
+        allowance: Allowance = ALONE,
     ) -> None:
-        super().__init__(name, author, send, log_to, make_engine, permissions, turns, budget)
-        self.options = tuple(option.permitted(permissions) for option in OPTIONS + more_options)
+        super().__init__(name, author, send, log_to, make_engine, allowance)
+        self.options = tuple(
+            option.permitted(self.permissions) for option in OPTIONS + more_options
+        )
         self.chess960 = False
         self.show_wdl = False
         self._debug = False
@@ -279,6 +279,10 @@ class Uci(ChessPlay):
             if self.permissions.trusted or not command.trusted:
                 yield say(f"{name}: {command.help}")
 
+    def hear_result(self, text: str) -> None:
+        """Take note of how the game ended: one of RESULTS."""
+        self.learn_result(text.removesuffix(FORFEIT), forfeit=text.endswith(FORFEIT))
+
     def meet(self, opponent: str) -> None:
         """Take note of the opponent: title, Elo, computer or human, name."""
         words = opponent.split(maxsplit=3)
@@ -349,11 +353,11 @@ OPTIONS: tuple[Option[Uci], ...] = (
     Option("UCI_AnalyseMode", "check", ChessPlay.set_analysing, default=False),
     Option("UCI_ShowWDL", "check", setter("show_wdl"), default=False),
     Option("UCI_Opponent", "string", Uci.meet),
-    # UCI has no word for it; what is not told is judged by the last position.
+    # UCI has no word for it; what is not told habits judge by the last position.
     Option(
         "Game Result",
         "combo",
-        lambda uci, result: uci.change_opponent(lambda opponent: opponent.told(result)),
+        Uci.hear_result,
         default=RESULTS[0],
         choices=RESULTS,
     ),

@@ -18,10 +18,8 @@ from typing import TYPE_CHECKING
 
 from agent.chess.engine import Engine
 from agent.limits import Info, Limits, Progress, Result, SideClock
-from agent.memory_budget import MemoryBudget
 from agent.threads.task_thread import Job
-from agent.threads.turns import Turns
-from protocols.permissions import LOCAL, Permissions
+from protocols.allowance import ALONE, Allowance
 from protocols.uci.play import ChessPlay
 from protocols.uci.position import PAST, read_board
 from protocols.xboard.clocks import XboardClock, holds
@@ -95,11 +93,9 @@ class XboardPlay(ChessPlay):
         send: Callable[[str], None],
         log_to: Callable[[str], None],
         make_engine: Callable[[Callable[[str], None]], Engine] | None = None,
-        permissions: Permissions = LOCAL,
-        turns: Turns | None = None,
-        budget: MemoryBudget | None = None,
+        allowance: Allowance = ALONE,
     ) -> None:
-        super().__init__(name, author, send, log_to, make_engine, permissions, turns, budget)
+        super().__init__(name, author, send, log_to, make_engine, allowance)
         self.lock = threading.RLock()
         self.mode = Mode.PLAYING
         self.owes = self.paused = self.pondering = self.posting = False

@@ -57,7 +57,9 @@ NOT_NOW = "command not legal now"
 # How long a hint is thought about where none is known, in seconds.
 HINT_TIME = 1.0
 # What front ends say of games that ended otherwise than on the board.
-_ELSEWHERE = re.compile("time|forfeit|connect|stall|abort|illegal|invalid|exit|terminat", re.I)
+_ELSEWHERE = re.compile(
+    "time|forfeit|connect|stall|abort|abandon|illegal|invalid|infraction|exit|terminat", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,12 +214,8 @@ class Xboard(XboardPlay):
 
     def _over(self, text: str) -> None:
         result, _, comment = text.partition(" ")
-        self.change_opponent(lambda opponent: opponent.told(result))
         self._force(None)
-        points = {"1-0": 1, "0-1": -1, "1/2-1/2": 0}.get(result)
-        # What ended otherwise than on the board tells nothing of the moves.
-        if points is not None and not _ELSEWHERE.search(comment):
-            self.learn_result(points)
+        self.learn_result(result, forfeit=_ELSEWHERE.search(comment) is not None)
 
     def _meet(self, name: str) -> None:
         self.change_opponent(lambda opponent: opponent.meet(name))

@@ -8,6 +8,7 @@ import pytest
 
 from agent.memory_budget import MemoryBudget
 from agent.threads.latch import wait_for_any
+from protocols.allowance import Allowance
 from protocols.gtp.play import Settings
 from protocols.gtp.protocol import Gtp
 from protocols.permissions import Permissions
@@ -41,7 +42,9 @@ class Sessions:
 
     def begin(self):
         heard = queue.Queue()
-        uci = Uci("test", "", heard.put, lambda _: None, permissions=SHARE, budget=self.budget)
+        uci = Uci(
+            "test", "", heard.put, lambda _: None, allowance=Allowance(SHARE, budget=self.budget)
+        )
         self.made.append(uci)
         return uci, heard
 
@@ -168,10 +171,9 @@ def test_sessions_that_ended_leave_nothing_behind(sessions):
 
 def test_a_session_of_go_takes_memory_when_it_searches():
     budget, sent = MemoryBudget(24), queue.Queue()
+    allowance = Allowance(SHARE, budget=budget)
     settings = Settings(algorithm="mcts", seconds=0.01)
-    sessions = [
-        Gtp("t", "1", sent.put, lambda _: None, settings, SHARE, budget=budget) for _ in range(2)
-    ]
+    sessions = [Gtp("t", "1", sent.put, lambda _: None, settings, allowance) for _ in range(2)]
 
     def say(gtp, line):
         for _ in gtp.handle_line(line):

@@ -87,9 +87,9 @@ def test_a_third_repetition_is_a_draw_for_sure():
 
 
 def test_a_move_that_ended_badly_gives_way_to_one_nearly_as_good():
-    line = KnownLine(0.5, 8, 4.0)
-    line.next["b1c3"] = KnownLine(0.5, 4, 0.0)
-    line.next["d2d4"] = KnownLine(0.5, 4, 4.0)
+    line = KnownLine(0.5, 8, 4.0, 8, 4.0)
+    line.next["b1c3"] = KnownLine(0.5, 4, 0.0, 4, 0.0)
+    line.next["d2d4"] = KnownLine(0.5, 4, 4.0, 4, 4.0)
     near = ScoredSearch(b1c3=30, f1c4=10)
     assert chosen(near, board_after(OPEN), line=line) == "f1c4"
     assert chosen(ScoredSearch(b1c3=300, f1c4=10), board_after(OPEN), line=line) == "b1c3"

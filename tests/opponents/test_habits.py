@@ -43,6 +43,20 @@ def test_moves_that_ended_badly_are_lowered_but_not_after_one_game() -> None:
     assert 0 < penalties["d2d4"] <= 60
 
 
+def test_what_no_move_decided_counts_as_a_result_alone() -> None:
+    forfeits = [game(0.0, forfeit=True)] * 4
+    habits = Habits([*forfeits, *[game(1.0, FALL)] * 4])
+    line = habits.line("", 0, ())
+    assert (line.next["d2d4"].games, line.next["d2d4"].points) == (4, 0.0)
+    assert habits.usual[0] == 0.5
+    assert line.penalties == {}
+    assert line.preference("d2d4") == 1.0
+    assert Habits(forfeits).draw_worth(0) > 50
+    won = Habits([game(1.0, FALL, forfeit=True)] * 4)
+    assert won.thrift(won.line("", 0, FALL)) == 1.0
+    assert won.line("", 0, ()).proven is None
+
+
 def test_a_draw_is_worth_what_the_odds_say() -> None:
     assert Habits([game(0.0)] * 3).draw_worth(0) == 0  # too few to tell
     assert 50 < Habits([game(0.0)] * 5).draw_worth(0) <= MOST_WORTH

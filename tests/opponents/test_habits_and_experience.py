@@ -136,6 +136,20 @@ def test_xboards_result_is_for_both(xboard, files) -> None:
     assert lesson.found == -1000
 
 
+@pytest.mark.parametrize(("result", "found"), [("0-1", [-1000]), ("0-1 forfeit", []), ("*", [])])
+def test_a_result_told_in_uci_is_for_both(start, files, result, found) -> None:
+    talk = start()
+    moves = ""
+    for reply in ("a7a6", "b7b6", "c7c6", "d7d6", ""):
+        moves += f" {best(talk, f'{POSITION}{moves}')[0]} {reply}"
+    talk.ask(f"setoption name Game Result value {result}")
+    kept = [game for game in files[0].read("Ann") if len(game.moves) > 2]
+    assert [(game.points, game.forfeit) for game in kept] == (
+        [] if result == "*" else [(0.0, "forfeit" in result)]
+    )
+    assert [lesson.found for lesson in files[1].lessons()] == found
+
+
 def test_a_hint_is_beside_the_game(xboard, files) -> None:
     for move in ("e2e4", "d2d4", "c2c4", "b2b4"):
         xboard.ask(f"usermove {move}")

@@ -60,6 +60,41 @@ def test_a_game_is_remembered_under_the_opponents_name(talk, file) -> None:
     assert len(HabitsFile(file).read()) == 1
 
 
+def test_without_a_word_of_a_new_game_the_last_one_is_kept_when_the_clock_stands(
+    talk, file, monkeypatch
+) -> None:
+    before = play(talk, "e7e5 d7d5 c7c5 b7b5")
+
+    def told_first(name):
+        real = getattr(HabitsFile, name)
+        monkeypatch.setattr(
+            HabitsFile, name, lambda *given: (talk.heard.put(name), real(*given))[1]
+        )
+
+    told_first("add")
+    told_first("read")
+    said = talk.ask("position startpos", GO)
+    assert [line.split()[0] for line in said[-3:]] == ["bestmove", "add", "read"]
+    assert len(talk.uci.opponent._habits.games) == 1
+    said = talk.ask("position startpos moves a2a3 a7a6", GO)
+    assert not {"add", "read"} & set(said)
+    (game,) = HabitsFile(file).read("Ann Other")
+    assert list(game.moves[::2]) == before
+
+
+def test_a_told_game_is_known_in_the_next_without_a_word_of_it(talk, file) -> None:
+    play(talk, "e7e5 d7d5 c7c5 b7b5")
+    talk.ask("setoption name Game Result value 1-0", "position startpos", GO)
+    assert len(talk.uci.opponent._habits.games) == 1
+
+
+def test_a_game_that_no_move_decided(talk, file) -> None:
+    play(talk, "e7e5 d7d5 c7c5 b7b5")
+    talk.ask("setoption name Game Result value 0-1 Forfeit")
+    (game,) = HabitsFile(file).read()
+    assert (game.points, game.known, game.forfeit) == (0.0, TOLD, True)
+
+
 def test_what_ended_well_is_played_again(talk, file) -> None:
     HabitsFile(file).add(won())
     said = talk.ask("ucinewgame", "position startpos", GO)
@@ -153,6 +188,18 @@ def test_xboards_words(file) -> None:
     (game,) = HabitsFile(file).read("Ann Other")
     assert (game.points, game.known, game.side, game.lowest) == (1.0, TOLD, 1, 0.1)
     assert game.moves[::2] == ("e2e4", "d2d4", "c2c4", "b2b4")
+    assert talk.uci.close(20.0)
+
+
+def test_xboard_says_that_no_move_decided(file) -> None:
+    talk = XboardConversation()
+    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={file}", "new")
+    talk.ask("name Ann Other", "sd 3")
+    for move in ("e2e4", "d2d4", "c2c4", "b2b4"):
+        talk.ask(f"usermove {move}")
+    talk.ask("result 1-0 {Black forfeits on time}")
+    (game,) = HabitsFile(file).read("Ann Other")
+    assert (game.points, game.known, game.forfeit) == (0.0, TOLD, True)
     assert talk.uci.close(20.0)
 
 

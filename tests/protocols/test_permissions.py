@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from agent.compiled.source import Means
+from protocols.allowance import Allowance
 from protocols.gtp.play import Settings
 from protocols.gtp.protocol import COMMANDS as GTP_COMMANDS
 from protocols.gtp.protocol import Gtp
@@ -71,7 +72,7 @@ class Talk:
             self.log_to,
             None,
             tuning_options(),
-            permissions=permissions,
+            allowance=Allowance(permissions),
         )
 
     @staticmethod
@@ -133,7 +134,7 @@ def begin_gtp():
         options = {"size": 5} if game == "go" else {}
         settings = Settings(game, options, algorithm="mcts", seconds=0.01, means=Means(**means))
         sessions.append(
-            Gtp("test", "1", sent.put, lambda _: None, settings, permissions=permissions)
+            Gtp("test", "1", sent.put, lambda _: None, settings, Allowance(permissions))
         )
         return sessions[-1]
 
@@ -182,7 +183,7 @@ def begin_xboard():
 
     def begin(permissions):
         heard = queue.Queue()
-        session = Xboard("test", "test", heard.put, Talk.log_to, permissions=permissions)
+        session = Xboard("test", "test", heard.put, Talk.log_to, allowance=Allowance(permissions))
         sessions.append(session)
 
         def say(line):

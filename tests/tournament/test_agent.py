@@ -1,11 +1,14 @@
 """Our own agent as a player without a process of its own."""
 
+import itertools
+
 import pytest
 
 from opponents.habits_file import HabitsFile
 from opponents.past_game import RULES, TOLD
 from tests.tournament.support import engine, play, settings
 from tournament.engine_settings import EngineProtocol, EngineSettings
+from tournament.match_game import MatchClock
 from tournament.settings import Adjudication
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError
@@ -52,3 +55,20 @@ async def test_it_is_told_whom_it_meets_and_how_that_ended(tmp_path):
     played = [*records[0].opening, *(move.move for move in records[0].moves)]
     assert list(games[0].moves) == played[: len(games[0].moves)]
     assert len(games[0].moves) >= len(played) - 1
+
+
+async def test_it_is_told_that_it_lost_on_time(tmp_path, monkeypatch):
+    own = EngineSettings(
+        command="chess", name="K", protocol=EngineProtocol.AGENT,
+        options={"HabitsFile": str(tmp_path / "habits.jsonl")},
+    )  # fmt: skip
+    moves = itertools.count(1)
+    monkeypatch.setattr(MatchClock, "spend", lambda clock, seconds: next(moves) != 11)
+    chosen = settings(
+        own, engine(name="Ann"), games=1, time=TimeControl(nodes=100, patience=120),
+        adjudication=Adjudication(maxmoves=16),
+    )  # fmt: skip
+    _, (record,) = await play(chosen)
+    assert (record.white, record.result, record.termination) == ("K", "0-1", Termination.TIME)
+    (game,) = HabitsFile(tmp_path / "habits.jsonl").read("Ann")
+    assert (game.points, game.known, game.forfeit) == (0.0, TOLD, True)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from itertools import pairwise
 from random import Random
 
 import numpy as np
@@ -190,6 +191,41 @@ def test_files_that_cannot_be_used_are_refused_by_name(tmp_path):
         )
 
 
+def write_made_up(path, content, change, numbers=None):
+    """Write a learned file whose head says something else, with other numbers if there are any."""
+    length = int.from_bytes(content[40:44], "little")
+    head = json.dumps(json.loads(content[44 : 44 + length]) | change).encode()
+    numbers = content[44 + length :] if numbers is None else numbers
+    body = len(head).to_bytes(4, "little") + head + numbers
+    path.write_bytes(content[:8] + hashlib.sha256(body).digest() + body)
+
+
+@pytest.mark.parametrize(
+    ("weight", "layers", "message"),
+    [
+        (float("nan"), 1, "a weight is infinite, or no number"),
+        (float("inf"), 1, "a weight is infinite, or no number"),
+        (65504, 12, "its weights are so large that their sums may overflow"),
+        (-65504, 12, "its weights are so large that their sums may overflow"),
+    ],
+)
+def test_weights_that_make_nonsense_are_refused_by_name(tmp_path, weight, layers, message):
+    path = tmp_path / "t.learned"
+    content = learned(path, settings(1, neurons=()))
+    shape = [read(path).encoding.inputs, *[8] * layers, 1]
+    count = sum((rows + 1) * columns for rows, columns in pairwise(shape))
+    numbers = np.zeros(count, "<f2")
+    numbers[-9:] = weight  # of the last layer alone: no sum overflows
+    write_made_up(path, content, {"shape": shape}, numbers.tobytes())
+    if np.isfinite(weight):
+        judge = catalogue.evaluation("tic-tac-toe", f"learned:{path}")
+        assert np.isfinite(judge(catalogue.new_game("tic-tac-toe")))
+    numbers[:] = weight
+    write_made_up(path, content, {"shape": shape}, numbers.tobytes())
+    with pytest.raises(EvaluationError, match=rf"t\.learned cannot be used \({message}\): make"):
+        load(f"learned:{path}")
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -205,11 +241,7 @@ def test_files_that_cannot_be_used_are_refused_by_name(tmp_path):
 def test_a_file_that_was_made_up_is_refused_by_name(tmp_path, change):
     path = tmp_path / "t.learned"
     content = learned(path, settings(1, neurons=()))
-    length = int.from_bytes(content[40:44], "little")
-    head = json.dumps(json.loads(content[44 : 44 + length]) | change).encode()
-    numbers = b"" if change in ({"shape": []}, {"shape": [19]}) else content[44 + length :]
-    body = len(head).to_bytes(4, "little") + head + numbers
-    path.write_bytes(content[:8] + hashlib.sha256(body).digest() + body)
+    write_made_up(path, content, change, b"" if len(change.get("shape", "19")) < 2 else None)
     with pytest.raises(EvaluationError, match=r"t\.learned cannot be used \(.*make another"):
         read(path)
 

@@ -37,10 +37,7 @@ Tell = Callable[[dict[str, Any]], None]
 
 def chess_protocol(site: Site, send: Callable[[str], None]) -> Uci:
     """Return our own agent, which searches by the turns and within the memory of all."""
-    return Uci(
-        "Kempelen", AUTHORS, send, no_log,
-        permissions=site.permissions, turns=site.turns, budget=site.budget,
-    )  # fmt: skip
+    return Uci("Kempelen", AUTHORS, send, no_log, allowance=site.allowance)
 
 
 class ChessLook:

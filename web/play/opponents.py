@@ -61,10 +61,7 @@ async def adviser_of(setup: Setup, board: PlayBoard, site: Site) -> Adversary:
 
 async def _chess(setup: Setup, board: PlayBoard, site: Site) -> Adversary:
     def make(send: Callable[[str], None]) -> Served:
-        return Uci(
-            NAME, AUTHORS, send, no_log,
-            permissions=site.permissions, turns=site.turns, budget=site.budget,
-        )  # fmt: skip
+        return Uci(NAME, AUTHORS, send, no_log, allowance=site.allowance)
 
     engine = UciEngine(NAME, converse=lambda: InsideEngine(NAME, make=make))
     options: dict[str, str | int | float | bool] = {
@@ -88,8 +85,7 @@ async def _other(setup: Setup, board: PlayBoard, site: Site) -> Adversary:
 
     def make(send: Callable[[str], None]) -> Served:
         return Gtp(
-            NAME, "", send, lambda text: site.log.note("told", text=text), settings,
-            site.permissions, site.turns, site.budget,
+            NAME, "", send, lambda text: site.log.note("told", text=text), settings, site.allowance
         )  # fmt: skip
 
     engine = GtpEngine(

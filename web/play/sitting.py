@@ -294,7 +294,7 @@ class Sitting:
         """Return what went wrong as visitors may see it: without the owner's files."""
         foreseen = isinstance(error, EngineError | ValueError) and str(error)
         text = str(error) if foreseen else describe(error)
-        return plain(self._site.permissions.hide(before + text), 200)
+        return plain(self._site.allowance.permissions.hide(before + text), 200)
 
     async def _invite(self) -> Adversary:
         """Start the opponent; what that takes is on nobody's clock. Raises EngineError."""

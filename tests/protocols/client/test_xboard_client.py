@@ -167,6 +167,6 @@ async def test_it_is_told_whom_it_meets_and_how_that_ended(start):
 
     engine = await start(make(log=Log()))
     engine.meet("Ann Other")
-    engine.hear("1-0")
+    engine.hear("1-0", "checkmate")
     await engine.new_game()
-    assert lines.index("name Ann Other") < lines.index("result 1-0")
+    assert lines.index("name Ann Other") < lines.index("result 1-0 {checkmate}")

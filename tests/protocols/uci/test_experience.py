@@ -3,15 +3,16 @@
 import pytest
 
 from agent.experience.store import ExperienceFile
-from protocols.permissions import Permissions
+from protocols.allowance import Allowance
+from protocols.permissions import LOCAL, Permissions
 from protocols.uci.protocol import Uci
 
 
 class Talk:
-    def __init__(self, permissions=None):
+    def __init__(self, permissions=LOCAL):
         self.heard = []
-        more = {} if permissions is None else {"permissions": permissions}
-        self.uci = Uci("x", "y", self.heard.append, lambda path: None, **more)
+        allowance = Allowance(permissions)
+        self.uci = Uci("x", "y", self.heard.append, lambda path: None, allowance=allowance)
 
     def say(self, *lines):
         for line in lines:

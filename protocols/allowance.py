@@ -1,0 +1,24 @@
+"""What a session is given: what it may ask for, and its part of what many sessions share."""
+
+from dataclasses import dataclass
+
+from agent.memory_budget import MemoryBudget
+from agent.threads.turns import Turns
+from protocols.permissions import LOCAL, Permissions
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What one session may do and use; all there is, as it stands here.
+
+    permissions: what it may ask for. turns: to search by, shared with other sessions; None to
+    search at any time. budget: of the memory that all sessions share; None where none do.
+    """
+
+    permissions: Permissions = LOCAL
+    turns: Turns | None = None
+    budget: MemoryBudget | None = None
+
+
+# Of whoever has the program to himself.
+ALONE = Allowance()
