@@ -12,9 +12,14 @@ the end, `random` moves at random.
 import argparse
 import json
 import math
+import os
 import time
 from pathlib import Path
 from random import Random
+
+from kempelen.cli import MATRIX_THREADS
+
+os.environ.update(MATRIX_THREADS)  # as in the program, before NumPy is imported
 
 from agent.games import catalogue
 from agent.search.configuration import read

@@ -49,6 +49,10 @@ COMMANDS = {
 # Those whose words after `--` are not theirs, but of the program that they start.
 PASSING_ON = ("regress",)
 
+# NumPy's threads wait for each other by spinning: on the small matrices of a learned network they
+# took six times the processor's time of one, and took it from the engine's own threads.
+MATRIX_THREADS = {"OPENBLAS_NUM_THREADS": "1"}
+
 # The exit status that shells expect of a command that was interrupted from the keyboard.
 INTERRUPTED = 130
 # And of one whose output nobody reads any more.
@@ -58,6 +62,8 @@ NO_READER = 141
 def main(argv: list[str] | None = None) -> int:
     """Run one sub-command and return its exit status."""
     argv = sys.argv[1:] if argv is None else argv
+    for name, threads in MATRIX_THREADS.items():  # read when NumPy is imported
+        os.environ.setdefault(name, threads)
     if argv == ["uci"]:
         from kempelen import uci
 

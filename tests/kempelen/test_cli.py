@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ from kempelen import __version__
 from kempelen.cli import COMMANDS
 from tests import in_process
 
+THREADS = "OPENBLAS_NUM_THREADS"
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -"
 
 
@@ -22,6 +24,22 @@ def process(*arguments):
 def test_version():
     done = process("--version")
     assert (done.returncode, done.stdout) == (0, f"kempelen {__version__}\n")
+
+
+@pytest.mark.parametrize(("given", "used"), [(None, "1"), ("3", "3")])
+def test_numpy_has_one_thread_unless_the_user_says_otherwise(given, used):
+    environment = {name: value for name, value in os.environ.items() if name != THREADS}
+    if given:
+        environment[THREADS] = given
+    code = (
+        "import os, sys; from kempelen.cli import main; assert 'numpy' not in sys.modules; "
+        "main(['perft', '1']); assert 'numpy' in sys.modules; "
+        f"print(os.environ['{THREADS}'])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert run.stdout.endswith(f"{used}\n"), run.stderr
 
 
 def test_help_lists_the_commands():

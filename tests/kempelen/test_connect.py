@@ -133,6 +133,7 @@ def test_a_game_of_chess_outlives_its_server_again_and_again():
     assert "Traceback" not in errors
 
 
+@pytest.mark.thorough
 def test_a_game_of_go_outlives_its_server():
     with Far() as far, Near(far.address) as near:
         for line in ("boardsize 5", "komi 0.5", "kata-set-param maxVisits 50", "play b C3"):

@@ -115,6 +115,7 @@ def test_the_same_game_at_fixed_nodes_has_the_same_node_counts(warm_cache):
     assert play() == play()
 
 
+@pytest.mark.thorough
 def test_fast_games_against_itself(warm_cache, thorough):
     script = Path(__file__).parents[2] / "benchmarks" / "self_play.py"
     # The margin is for a busy machine: the benchmark itself allows none.

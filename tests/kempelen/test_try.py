@@ -233,6 +233,7 @@ def test_batches_are_asked_for_by_both_sides(tmp_path):
     ]
 
 
+@pytest.mark.thorough
 def test_compiled_code_that_does_not_return_is_given_up(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(MINE)

@@ -152,6 +152,7 @@ def test_the_chess_package_analyses(playing):
     assert info["nodes"] > 0
 
 
+@pytest.mark.thorough
 async def test_it_plays_a_pair_against_uci(warm_cache, thorough):
     """Both are the same engine; neither loses on time, or by a fault."""
     both = [

@@ -80,6 +80,7 @@ async def play(broker, chosen):
     return await play_with(chosen, workplace)
 
 
+@pytest.mark.thorough
 async def test_a_match_of_go_between_bots(mosquitto):
     """Our compiled search against another, at a size and komi that neither bot was started with."""
     listening = Listening(mosquitto.broker)

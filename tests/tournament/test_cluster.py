@@ -52,6 +52,7 @@ def moves_of(records):
     return {(r.pair, r.game): (r.result, [m.move for m in r.moves]) for r in records}
 
 
+@pytest.mark.thorough
 async def test_workers_that_are_killed_and_frozen_cost_only_time(dask):
     chosen = settings(engine(), engine("no-info"), games=12, adjudication=Adjudication(maxmoves=12))
     running, events = await begin(chosen, await connect(chosen, dask, silence=3))
@@ -111,6 +112,7 @@ async def test_a_scheduler_that_dies_ends_the_run_with_a_message(dask):
         await asyncio.wait_for(running, 120)
 
 
+@pytest.mark.thorough
 async def test_a_pair_that_kills_its_workers_is_recorded_as_lost(dask, tmp_path):
     killer = tmp_path / "killer.py"
     # The parent of the engine's supervisor is the worker: it takes it along.

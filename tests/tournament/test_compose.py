@@ -100,6 +100,7 @@ async def test_everybody_keeps_to_their_part(composed):
         (("docker/go.yaml",), "--playouts 2000 --games 4", "go.json", '"pair"'),
     ],
 )
+@pytest.mark.thorough
 def test_the_composed_match(composed, tmp_path, others, limits, records, game):
     services = services_of([ROOT / "compose.yaml", *(ROOT / other for other in others)])
 

@@ -94,6 +94,7 @@ async def test_a_game_of_the_users_own_and_heaps():
         assert finish.complete
 
 
+@pytest.mark.thorough
 async def test_agents_search_without_books():
     nim = GameSettings("nim", {"heaps": [1, 2, 4, 8]})
     chosen = match(

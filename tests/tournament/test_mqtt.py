@@ -273,6 +273,7 @@ def bots(*names, **changes):
     ]
 
 
+@pytest.mark.thorough
 async def test_restarts_of_the_broker_cost_no_game(mosquitto, tmp_path):
     """The broker is away for longer than a bot has for a move, again and again."""
     ledger = str(tmp_path / "ledger")

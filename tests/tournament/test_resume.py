@@ -64,6 +64,7 @@ def games_in(path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="kills processes by Linux's means")
+@pytest.mark.thorough
 def test_killed_and_resumed_equals_uninterrupted(tmp_path, thorough):
     generator = random.Random(3)
     number, kills = (24, 4) if thorough else (6, 2)

@@ -96,6 +96,7 @@ def test_options_that_are_no_numbers_are_refused():
         tunables(options, ["Skill Level=much"])
 
 
+@pytest.mark.thorough
 def test_our_constants_are_tuned_by_games_and_a_second_run_goes_on(tmp_path, capsys):
     state = tmp_path / "state.json"
     command = ["tune", "search", "FutilityMargin", "ReverseFutilityMargin=40"]

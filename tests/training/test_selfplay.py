@@ -63,6 +63,7 @@ def test_positions_are_quiet_and_labelled_for_the_side_to_move(played: Path) -> 
     assert agree.mean() > 0.95
 
 
+@pytest.mark.thorough
 def test_several_processes_make_the_same_file(played: Path, tmp_path: Path) -> None:
     play(tmp_path / "other", processes=2)
     assert (tmp_path / "other").read_bytes() == played.read_bytes()

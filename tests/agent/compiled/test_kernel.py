@@ -74,6 +74,7 @@ print(kernel.c_function(signature, look_up, "look_up", foreign=True).ctypes(4), 
 """
 
 
+@pytest.mark.thorough
 def test_foreign_code_from_the_cache_finds_what_it_was_compiled_with(tmp_path: Path) -> None:
     cache, folder = tmp_path / "cache", kernel.cache_folder()
     shutil.copytree(folder, cache / folder.name)
@@ -184,6 +185,7 @@ print(grow(1), len(kernel.compiled))
 """
 
 
+@pytest.mark.thorough
 def test_an_edit_of_a_kernel_outside_the_package_is_compiled_anew(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     printed = []
