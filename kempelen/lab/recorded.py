@@ -23,17 +23,15 @@ from kempelen.lab.recorder import Recorder
 from kempelen.lab.recording import Recording
 from kempelen.lab.subject import Subject
 
-# The most nodes that are recorded, and the most playouts, where nobody says; fewer of SSS* and
-# DUAL*, whose list of open states is as long as what they have visited, at every step.
-MOST_NODES, MOST_LISTED, MOST_PLAYOUTS = 20_000, 1000, 200
+# The most nodes that are recorded, and the most playouts, where nobody says.
+MOST_NODES, MOST_PLAYOUTS = 20_000, 200
 
 
 def from_arguments(arguments: Namespace) -> Recording:
     """Search as the arguments say, and return the recording. Raises as `subject` does."""
     at = subject.subject(arguments)
     algorithm = configuration.read(arguments.algorithm)
-    usual = MOST_LISTED if issubclass(algorithm.kind, SSSStar) else MOST_NODES
-    most = usual if arguments.nodes is None else arguments.nodes
+    most = MOST_NODES if arguments.nodes is None else arguments.nodes
     return record(at, algorithm, seed=arguments.seed, most=most, seconds=arguments.movetime)
 
 

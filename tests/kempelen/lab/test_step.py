@@ -174,11 +174,12 @@ def test_every_algorithm_on_every_game(browser, tmp_path, game):
 
 
 @pytest.mark.thorough
-def test_twenty_thousand_nodes_are_drawn_by_what_is_in_view(browser, tmp_path):
+@pytest.mark.parametrize(("name", "depth"), [("minimax", 4), ("sss-star", 5)])
+def test_twenty_thousand_nodes_are_drawn_by_what_is_in_view(browser, tmp_path, name, depth):
     """However the view lies, a frame draws what a screen can hold, not what the tree has."""
     kind = catalogue.find("random-tree")
-    at = Subject("t", kind.new(branching=12, depth=4), kind.evaluation(), 4, 1)
-    recording = record(at, configuration.read("minimax"), most=20_000)
+    at = Subject("t", kind.new(branching=12, depth=depth), kind.evaluation(), depth, 1)
+    recording = record(at, configuration.read(name), most=20_000)
     assert len(recording.nodes) >= 20_000
     opened(browser, tmp_path, recording)
     drawn = browser.run("""
@@ -190,6 +191,7 @@ def test_twenty_thousand_nodes_are_drawn_by_what_is_in_view(browser, tmp_path):
         for (const node of [0, 100, 15000, 20000]) { view.centre(node); draw(); }
         for (let step = 0; step < 50; step += 1) { page.go(page.replay.at - 1); draw(); }
         return drawn;""")
+    assert len(browser.find_all(".side tr")) < 200  # of a long list its beginning
     assert max(drawn) < 12_000
     assert min(drawn[-50:]) > 0
     assert browser.complaints() == []
