@@ -19,6 +19,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "again-plain": ("Enter {1}, {0}, again.", "Entra en {1}, {0}, de nuevo."),
     "test": ("TEST {1}: is it {2} {3}?", "TEST {1}: ¿es {2} {3}?"),
     "pass": ("Let the mover pass at {0}.", "Quien mueve pasa en {0}."),
+    "new-pass": (
+        "Pass {0}: is the value at least {1}?",
+        "Pasada {0}: ¿es el valor al menos {1}?",
+    ),
     "expand": ("Expand {0}.", "Expande {0}."),
     "evaluate": ("{0} is a leaf, worth {1}.", "{0} es una hoja, vale {1}."),
     "remember": (
