@@ -76,6 +76,7 @@ class Recording:
 
     listing: the algorithm's pseudo-code, line by line. theory: what theory says of such trees.
     stopped: whether a limit ended the search. principal: the nodes of the principal variation.
+    given: the tree as a file of `--tree` tells it, each node by keys, if it is one and small.
     """
 
     game: str
@@ -86,6 +87,7 @@ class Recording:
     theory: dict[str, float] | None = None
     principal: tuple[int, ...] = ()
     stopped: bool = False
+    given: dict[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON tells it, short: what is absent or empty is left out."""
@@ -98,6 +100,7 @@ class Recording:
             "theory": self.theory,
             "principal": list(self.principal),
             "stopped": self.stopped,
+            "given": self.given,
         }
 
 

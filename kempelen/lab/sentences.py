@@ -107,6 +107,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Backpropagation: N and W of {0} nodes, up to the root.",
         "Retropropagación: N y W de {0} nodos, hasta la raíz.",
     ),
+    "own-tree": (
+        "Save it as tree.yaml; its steps are made by: {0}",
+        "Guárdelo como tree.yaml; sus pasos los hace: {0}",
+    ),
     "done": ("The search ends.", "La búsqueda termina."),
     "stopped": ("A limit has stopped the search.", "Un límite ha detenido la búsqueda."),
 }
@@ -173,6 +177,7 @@ WORDS: dict[str, str] = {
     "lower bound": "cota inferior",
     "upper bound": "cota superior",
     "save as YAML": "guardar como YAML",
+    "search this tree": "buscar en este árbol",
     "random": "al azar",
     "close": "cerrar",
     "nothing yet": "nada todavía",

@@ -21,7 +21,7 @@ Kempelen.StepPage = class {
     this.names = new Map();
     this.build(root);
     this.view = new Kempelen.TreeView(this.canvas, this.replay, (text) => this.language.word(text), (node) => this.choose(node));
-    this.own = new Kempelen.OwnTree(this.ownPlace, this.language, this.recording);
+    this.own = new Kempelen.OwnTree(this.ownPlace, this.language, this.recording, data.served);
     this.language.listeners.push(() => this.speak());
     this.language.set(this.language.current);
     document.addEventListener("keydown", (event) => this.key(event));
