@@ -25,7 +25,7 @@ enter    | solve(node):
 evaluate |   if node is a leaf: return whether it is won for MAX
          |   for each child of node:
 better   |     value ← solve(child)
-cut      |     if value is what the mover wants: return value
+cut gives|     if value is what the mover wants: return value
 return   |   return the other value
 """
 _NEGAMAX = """
@@ -53,7 +53,7 @@ evaluate |   if node is a leaf: return its value
          |   for each child of node:
 better   |     if MAX is to move: α ← max of α and alphabeta(child, α, β)
 better   |     else: β ← min of β and alphabeta(child, α, β)
-cut      |     if α ≥ β: return the bound that was met
+cut gives|     if α ≥ β: return the bound that was met
 return   |   return α if MAX is to move, else β
 """
 _NULL_MOVE = """
@@ -91,8 +91,8 @@ again    |       best ← EVAL(child)
 return   |   return best
 test     | TEST(node, bound):
          |   for each child of node:
-cut      |     if TEST(child, bound) decides for the mover: return it
-return   |   return the other answer
+cut gives|     if TEST(child, bound) decides for the mover: return it
+answer   |   return the other answer
 """
 _MTD = """
          | while lower < upper:
@@ -112,9 +112,10 @@ _BNS = """
          | while more than one child is left:
 guess    |   guess a value between lower and upper
 enter    |   for each child: test whether its value ≥ guess
-better   |   if one or more pass the test: go on with these, else: upper ← guess
+narrow   |   if one or more pass the test: go on with these, else: upper ← guess
 evaluate | (a leaf returns its value for its mover)
 remember | (in a test: if the table knows enough of node: return it)
+better   | (in a test: best ← max of best and value; α ← max of α and best)
 cut      | (in a test: if α ≥ β: cut off)
 store    | (in a test: put best into the table)
 return   | (in a test: return best)

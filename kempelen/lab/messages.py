@@ -137,8 +137,10 @@ SPANISH = {
     "{}: {}": "{}: {}",
     "the tree: {}": "el árbol: {}",
     "{}: the root": "{}: la raíz",
+    "it has more than {} nodes": "tiene más de {} nodos",
     "{}: it has more than {} nodes": "{}: tiene más de {} nodos",
-    "{}: it has more than {} levels below the root": ("{}: tiene más de {} niveles bajo la raíz"),
+    "it has more than {} levels below the root": "tiene más de {} niveles bajo la raíz",
+    "{}: it has more than {} levels below the root": "{}: tiene más de {} niveles bajo la raíz",
     "{} is too large; a value is at most {}": "{} es demasiado grande; un valor es como mucho {}",
     "{}: a bound is too large; it is at most {}": (
         "{}: una cota es demasiado grande; es como mucho {}"

@@ -71,7 +71,7 @@ class ListRecorder(Recorder):
             if each.label not in there:
                 self.set(self.node(each.label), status=None)
         if self._state is None:
-            self.add("list", 0)
+            self.add("list", 0, ("list", (NodeName(0), told(self._sign * event.state.bound))))
         else:
             self._step(self._state, put, len(gone) - 1)
         self._state = event.state
@@ -159,7 +159,7 @@ class BoundsRecorder(Recorder):
             node = self.node(each.label)
             lower, upper = told(each.lower), told(each.upper)
             self.set(node, lower=lower, upper=upper, seen=True)
-            if abs(each.lower) < inf or abs(each.upper) < inf:
+            if abs(each.lower) < inf or abs(each.upper) < inf or len(self._narrowed) == 1:
                 said.append(("bounds", (NodeName(node), lower, upper)))
         if not 0 < len(said) <= 4:
             said = [("closer", (len(self._narrowed),))]

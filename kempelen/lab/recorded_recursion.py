@@ -31,11 +31,15 @@ class RecursionRecorder(Recorder):
         self._visits = 0
         self._memory: list[Row] = []
         self._keys: dict[object, Label] = {}
+        # Whether best-node search has guessed.
+        self._guessed = False
         # MTD's passes, and between which bounds they have brought the value; None of others.
         self._passes = 0
         self._closed = (-inf, inf) if issubclass(algorithm.kind, MTD) else None
         # The leaf that was evaluated last, until it returns.
         self._evaluated: Label | None = None
+        # The node that was cut off last, until it returns.
+        self._cut_off: Label | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -66,7 +70,10 @@ class RecursionRecorder(Recorder):
                 self.put("stack", ())
                 guess = told(event.guess)
                 self.set(self.node(()), seen=True, question=f"≥ {guess}")
-                self.add("guess", 0, ("guess", (guess, event.moves)), turns=True)
+                # The tests of the guess before have told how many moves are left.
+                lines = ["narrow", "guess"] if self._guessed else ["guess"]
+                self._guessed = True
+                self.add("guess", 0, ("guess", (guess, event.moves)), lines=lines, turns=True)
             case BegunAnew():
                 self._begin()
                 self.put("stack", ())
@@ -79,7 +86,8 @@ class RecursionRecorder(Recorder):
     def end(self) -> None:
         """Say that it is over."""
         if self.steps or self._changes:
-            self.add("done", 0, ("done", ()), lines=("return", "done"))
+            lines = ["narrow"] if self._guessed else ["return", "done"]
+            self.add("done", 0, ("done", ()), lines=lines)
 
     def _seen(self, label: Label) -> None:
         node = self.node(label)
@@ -143,6 +151,7 @@ class RecursionRecorder(Recorder):
         tried = self._tried[-1] - {0} if self._tried else set()
         left = max(0, self.moves_at(event.label) - len(tried))
         self.count("cutoffs")
+        self._cut_off = event.label
         self.set(node, cut=left, by=event.by)
         by = self.name((*event.label, event.by))
         said: list[Sentence] = [("cut", (NodeName(node), by, left))]
@@ -178,6 +187,11 @@ class RecursionRecorder(Recorder):
         value = self._written(event, asked)
         said: list[Sentence] = []
         lines = ["return"]
+        if self._cut_off == event.label and "gives" in self._lit:
+            lines = ["gives"]
+        elif isinstance(event.value, bool) and "answer" in self._lit:
+            lines = ["answer"]
+        self._cut_off = None
         if event.remembered:
             self.count("hits")
             self.set(node, remembered=True, seen=True)
@@ -191,7 +205,8 @@ class RecursionRecorder(Recorder):
             said.append(("yes" if event.value else "no", (NodeName(node),)))
         else:
             said.append(("return", (NodeName(node), value)))
-            lines = ["evaluate"] if self._evaluated == event.label else ["return"]
+        if not event.remembered and self._evaluated == event.label:
+            lines = ["evaluate"]
         self.set(node, value=value, final=True)
         better = self._better(event)
         self._show_stack()

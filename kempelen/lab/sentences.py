@@ -61,6 +61,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "bounds": ("{0} lies in [{1}, {2}].", "{0} está en [{1}, {2}]."),
     "closer": ("The bounds of {0} nodes get closer.", "Las cotas de {0} nodos se estrechan."),
+    "list": (
+        "The list begins with {0}, live, and the bound {1}.",
+        "La lista empieza con {0}, vivo, y la cota {1}.",
+    ),
     "leaf": (
         "{0} is live and a leaf: it is solved with {1}.",
         "{0} está vivo y es hoja: queda resuelto con {1}.",

@@ -264,6 +264,48 @@ def test_every_line_of_pseudo_code_that_stands_for_a_step_is_lit(name):
     assert [lines[line] for line in missing] == []
 
 
+def lines_at(recording, *kinds):
+    """The first lit line of each step of these kinds, with what the step says."""
+    return [
+        (step.said[0][0], recording.listing[step.lines[0]].strip())
+        for step in recording.steps
+        if step.kind in kinds
+    ]
+
+
+def test_what_a_node_returns_lights_the_line_that_returns_it():
+    at = Subject("tree", Tree([[3, 12], [2, 4], [9, 8]]), lambda game: 0.0, TO_THE_END)
+    told = {
+        name: lines_at(record(at, configuration.read(name)), "return")
+        for name in ("alpha-beta-hard", "scout", "alpha-beta", "minimax-two-valued")
+    }
+    met = ("return", "if α ≥ β: return the bound that was met")
+    assert told["alpha-beta-hard"].count(met) == 1
+    assert ("return", "return best") in told["alpha-beta"]
+    scout = [line for key, line in told["scout"] if key in ("yes", "no")]
+    assert "if TEST(child, bound) decides for the mover: return it" in scout
+    assert "return the other answer" in scout
+    assert "return best" not in scout
+    wanted = ("return", "if value is what the mover wants: return value")
+    assert wanted in told["minimax-two-valued"]
+
+
+def test_best_node_search_narrows_where_it_guesses_again():
+    lines = lines_at(recorded("tree", "bns"), "guess")
+    assert lines[0] == ("guess", "guess a value between lower and upper")
+    recording = recorded("tree", "bns")
+    narrow = next(n for n, line in enumerate(recording.listing) if "pass the test" in line)
+    lit = [step.kind for step in recording.steps if narrow in step.lines]
+    assert lit == ["guess"] * (len(lines) - 1) + ["done"]
+
+
+@pytest.mark.parametrize("name", algorithms())
+def test_every_step_says_something(name):
+    for game in SAMPLE:
+        recording = recorded(game, name)
+        assert recording is None or all(step.said for step in recording.steps)
+
+
 def test_what_memory_answers_is_drawn_as_shared():
     kind = catalogue.find("nim")
     at = Subject("nim", kind.new(heaps=[1, 2]), kind.evaluation(), TO_THE_END)

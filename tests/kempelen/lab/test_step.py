@@ -209,6 +209,13 @@ def test_the_terminal_tells_every_step(lab, tmp_path):
     ).steps) + 1  # fmt: skip
 
 
+def test_the_terminal_says_that_a_limit_has_stopped_the_search(lab):
+    stopped = "La búsqueda termina. Un límite ha detenido la búsqueda."
+    for limit, said in ((["--nodes", "9"], True), ([], False)):
+        out = lab("step", "--game", "tree", "--text", "--lang", "es", *limit)[1]
+        assert (stopped in out.splitlines()[-1]) == said
+
+
 @pytest.mark.parametrize("name", algorithms())
 def test_the_terminal_goes_back_and_speaks_spanish(name, capsys, monkeypatch):
     recording = recorded("tree", name)
