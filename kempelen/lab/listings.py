@@ -269,22 +269,22 @@ SPANISH = {
     "upper ← guess": "superior ← supuesto",
     "a leaf returns its value for its mover": "una hoja devuelve su valor para quien mueve",
     "in a test": "en una prueba",
-    "while the root is not solved": "mientras la raíz no esté resuelta",
-    "take the first state of OPEN": "toma el primer estado de ABIERTA",
-    "OPEN": "ABIERTA",
+    "while the root is not solved": "mientras la raíz no esté solucionada",
+    "take the first state of OPEN": "toma el primer estado de LISTA",
+    "OPEN": "LISTA",
     "live leaf: solved, with the least of its value and the bound": (
-        "hoja viva: resuelta, con el menor de su valor y la cota"
+        "hoja viva: solucionada, con el menor de su valor y la cota"
     ),
     "live leaf: solved, with the greatest of its value and the bound": (
-        "hoja viva: resuelta, con el mayor de su valor y la cota"
+        "hoja viva: solucionada, con el mayor de su valor y la cota"
     ),
     "all children, live": "todos los hijos, vivos",
     "live MAX": "MAX vivo",
     "live MIN": "MIN vivo",
     "the first child, live": "el primer hijo, vivo",
-    "solved child of": "hijo resuelto de",
-    "solved last child of": "último hijo resuelto de",
-    "its parent is solved": "su padre está resuelto",
+    "solved child of": "hijo solucionado de",
+    "solved last child of": "último hijo solucionado de",
+    "its parent is solved": "su padre está solucionado",
     "remove all others below the parent": "quita todos los demás bajo el padre",
     "the next child, live": "el siguiente hijo, vivo",
     "(root, live": "(raíz, vivo",

@@ -67,7 +67,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "leaf": (
         "{0} is live and a leaf: it is solved with {1}.",
-        "{0} está vivo y es hoja: queda resuelto con {1}.",
+        "{0} está vivo y es hoja: queda solucionado con {1}.",
     ),
     "all": (
         "{0} is live: all its children go into the list.",
@@ -79,17 +79,17 @@ SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "parent": (
         "{0} is solved, and so is its parent; all others below that leave the list.",
-        "{0} está resuelto, y con él su padre; todos los demás bajo este salen de la lista.",
+        "{0} está solucionado, y con él su padre; todos los demás bajo este salen de la lista.",
     ),
     "next": (
         "{0} is solved: its next sibling goes into the list.",
-        "{0} está resuelto: su siguiente hermano entra en la lista.",
+        "{0} está solucionado: su siguiente hermano entra en la lista.",
     ),
     "last": (
         "{0} is solved and the last child: so is its parent.",
-        "{0} está resuelto y es el último hijo: también su padre.",
+        "{0} está solucionado y es el último hijo: también su padre.",
     ),
-    "solved": ("The root is solved: {0}.", "La raíz está resuelta: {0}."),
+    "solved": ("The root is solved: {0}.", "La raíz está solucionada: {0}."),
     "select": (
         "Selection: from {0} to {1}, whose upper bound {2} is greatest.",
         "Selección: de {0} a {1}, cuya cota superior {2} es la mayor.",
@@ -128,7 +128,7 @@ WORDS: dict[str, str] = {
     "hold": "plantarse",
     "pass": "pasar",
     "live": "vivo",
-    "solved": "resuelto",
+    "solved": "solucionado",
     "node": "nodo",
     "state": "estado",
     "bound": "cota",
@@ -143,7 +143,7 @@ WORDS: dict[str, str] = {
     "table hits": "aciertos en tabla",
     "playouts": "simulaciones",
     "stack": "pila",
-    "open": "ABIERTA",
+    "open": "LISTA",
     "memory": "memoria",
     "children": "hijos",
     "step": "paso",

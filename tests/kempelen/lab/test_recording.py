@@ -420,6 +420,16 @@ def test_every_sentence_has_its_spanish():
     assert SPANISH_MOVES.items() <= WORDS.items()
 
 
+def test_sss_star_speaks_as_the_notes_do():
+    """The lecture notes' list is LISTA, and its states are VIVO and SOLUCIONADO."""
+    assert [WORDS[word] for word in ("open", "live", "solved")] == ["LISTA", "vivo", "solucionado"]
+    lines, _ = listings.listing(configuration.read("sss-star"))
+    spanish = [listings.in_spanish(line) for line in lines]
+    told = [*spanish, *(pair[1] for pair in SENTENCES.values())]
+    assert not any("ABIERTA" in text or "OPEN" in text or "resuelt" in text for text in told)
+    assert spanish[0].startswith("LISTA ← (raíz, vivo, ∞)")
+
+
 def test_events_of_the_closer_watch_change_nothing():
     for name in ("alpha-beta+table", "mtd-f", "bns", "and-or"):
         at = subject_of("tree")
