@@ -48,13 +48,13 @@ Kempelen.StepPage = class {
     this.pick.addEventListener("change", () => this.language.set(this.pick.value));
     const header = element("header", {}, this.title, element("span", { className: "spread" }), this.pick);
     const controls = element("div", { className: "controls", role: "toolbar" });
-    this.button("start", "⏮", () => this.go(0), controls);
+    this.button("start", "|◀", () => this.go(0), controls);
     this.button("back", "◀", () => this.go(this.replay.at - 1), controls);
-    this.playing = this.button("play", "⏯", () => this.play(), controls);
+    this.playing = this.button("play", "", () => this.play(), controls);
     this.button("forward", "▶", () => this.go(this.replay.at + 1), controls);
     this.button("next cut", "✂", () => this.jump("nextCut"), controls);
     this.button("next change of a value", "Δ", () => this.jump("nextTurn"), controls);
-    this.button("end", "⏭", () => this.go(this.replay.length), controls);
+    this.button("end", "▶|", () => this.go(this.replay.length), controls);
     this.slider = element("input", { type: "range", className: "slider", min: 0, max: this.replay.length, value: 0 });
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
     this.count = element("output", {});

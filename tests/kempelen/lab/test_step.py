@@ -107,7 +107,9 @@ def test_languages_change_in_the_page(browser, tmp_path):
     browser.run("Kempelen.stepPage.go(20)")
     assert browser.run("return document.documentElement.lang") == "es"
     text = "return document.body.innerText"
-    assert_spanish(re.sub("expectiminimax|English|pig|YAML", "", browser.run(text)))
+    assert_spanish(
+        re.sub("kempelen lab step .*|expectiminimax|English|pig|YAML", "", browser.run(text))
+    )
     browser.run("""const pick = Kempelen.stepPage.pick; pick.value = "en";
                 pick.dispatchEvent(new Event("change"));""")
     assert "pseudo-code" in browser.run(text)
@@ -245,6 +247,14 @@ def test_what_cannot_be_written_is_refused_before_the_search(lab, tmp_path):
     page = tmp_path / "page.html"
     assert lab("step", "-o", page)[:2] == (0, f"{page}\n")
     assert "Content-Security-Policy" in page.read_text(encoding="utf-8")
+
+
+def test_signs_of_the_page_are_in_a_system_s_usual_fonts():
+    """None is of a font of emoji, which many machines have not: they show an empty box."""
+    from kempelen.lab import page
+
+    text = "".join((page.PAGES / name).read_text(encoding="utf-8") for name in step.SCRIPTS)
+    assert not re.findall(r"[\u23cf-\u23ff\U0001f000-\U0001ffff]", text)
 
 
 def test_every_word_of_the_page_has_its_spanish():
