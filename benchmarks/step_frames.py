@@ -1,9 +1,10 @@
 """How long the page of `kempelen lab step` takes for a step and its frame, on a large tree.
 
-    python benchmarks/step_frames.py [--nodes N] [--steps N] [--json]
+    python benchmarks/step_frames.py [--algorithm A] [--nodes N] [--steps N] [--json]
 
-Minimax on a random tree of branching 12: Debian's chromium goes through steps forward and back, and
-moves and zooms the view. A frame is all from the wish to the drawn picture, in milliseconds.
+Minimax, and SSS* with its open list, on a random tree of branching 12: Debian's chromium goes
+through steps forward and back, and moves and zooms the view. A frame is all from the wish to the
+drawn picture, in milliseconds.
 """
 
 import argparse
@@ -15,9 +16,10 @@ from pathlib import Path
 from agent.games import catalogue
 from agent.search import configuration
 from kempelen.lab.recorded import record
+from kempelen.lab.recording import Recording
 from kempelen.lab.step import as_page
 from kempelen.lab.subject import Subject
-from tests.browser import started
+from tests.browser import Browser, started
 
 WAYS = {
     "a step forward": "page.go(page.replay.at + 1)",
@@ -39,33 +41,52 @@ return frames;
 """
 
 
+def recorded(algorithm: str, nodes: int) -> Recording:
+    """Return an algorithm's recording, of so many nodes; SSS* leaves most of a tree out."""
+    kind = catalogue.find("random-tree")
+    depth = 4 if algorithm == "minimax" else 5
+    game = kind.new(branching=12, depth=depth)
+    at = Subject("random-tree", game, kind.evaluation(), depth, 1)
+    return record(at, configuration.read(algorithm), most=nodes)
+
+
+def frames_of(browser: Browser, page: Path, nodes: int, steps: int) -> dict[str, dict[str, float]]:
+    """Return the milliseconds of frames on a page, by the way to them."""
+    browser.open(page)
+    found = {}
+    for way, script in WAYS.items():
+        frames = browser.run(TIMED % script, nodes, steps)
+        frames.sort()
+        last = frames[int(0.99 * len(frames))]
+        found[way] = {"median": statistics.median(frames), "99%": last, "most": frames[-1]}
+    return found
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument(
+        "--algorithm", action="append", help="may be repeated (default: minimax and sss-star)"
+    )
     parser.add_argument("--nodes", type=int, default=20_000)
     parser.add_argument("--steps", type=int, default=500, help="of each kind (default: 500)")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    kind = catalogue.find("random-tree")
-    game = kind.new(branching=12, depth=4)
-    at = Subject("random-tree", game, kind.evaluation(), 4, 1)
-    recording = record(at, configuration.read("minimax"), most=arguments.nodes)
-    found = {}
     with tempfile.TemporaryDirectory() as folder, started(Path(folder)) as browser:
-        page = Path(folder) / "steps.html"
-        page.write_text(as_page(recording, "en"), encoding="utf-8")
-        browser.open(page)
-        for way, script in WAYS.items():
-            frames = browser.run(TIMED % script, len(recording.nodes), arguments.steps)
-            frames.sort()
-            last = frames[int(0.99 * len(frames))]
-            found[way] = {"median": statistics.median(frames), "99%": last, "most": frames[-1]}
-    if arguments.json:
-        print(json.dumps({"nodes": len(recording.nodes), "frames": found}))
-        return
-    print(f"{len(recording.nodes)} nodes, {len(recording.steps)} steps; milliseconds a frame:")
-    for way, times in found.items():
-        print(f"{way:16}", *(f"{name} {value:7.1f}" for name, value in times.items()))
+        for algorithm in arguments.algorithm or ("minimax", "sss-star"):
+            recording = recorded(algorithm, arguments.nodes)
+            page = Path(folder) / f"{algorithm}.html"
+            page.write_text(as_page(recording, "en"), encoding="utf-8")
+            found = frames_of(browser, page, len(recording.nodes), arguments.steps)
+            size = {"nodes": len(recording.nodes), "steps": len(recording.steps)}
+            if arguments.json:
+                print(json.dumps({"algorithm": algorithm, **size, "frames": found}))
+                continue
+            print(
+                f"{algorithm}, {size['nodes']} nodes, {size['steps']} steps; milliseconds a frame:"
+            )
+            for way, times in found.items():
+                print(f"{way:16}", *(f"{name} {value:7.1f}" for name, value in times.items()))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from agent.border.files import read_text
 if TYPE_CHECKING:
     from yaml import SafeLoader
 
-# So many values a file may hold, each counted as often as it is referred to.
+# So many values a file may hold.
 MOST_VALUES = 2_000_000
 
 
@@ -18,8 +18,11 @@ class YamlError(ValueError):
     """Text that cannot be used; the message says why, and where."""
 
 
-def load(text: str, loader: type[SafeLoader] | None = None) -> Any:
-    """Return what a document holds, as a loader sees it. Raises YamlError."""
+def load(text: str, loader: type[SafeLoader] | None = None, most: int = MOST_VALUES) -> Any:
+    """Return what a document holds, as a loader sees it, so many values at most. Raises YamlError.
+
+    A value counts as often as it is referred to.
+    """
     import yaml
 
     try:
@@ -35,7 +38,7 @@ def load(text: str, loader: type[SafeLoader] | None = None) -> Any:
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
         # A tag or a date that is none, such as `!!int x` or 2024-99-99.
         raise YamlError(f"a value is not what it is marked as: {error}") from None
-    _check_size(found)
+    _check_size(found, most)
     return found
 
 
@@ -48,14 +51,14 @@ def read(path: str | PathLike[str], loader: type[SafeLoader] | None = None) -> A
     return load(text, loader)
 
 
-def _check_size(found: Any) -> None:
+def _check_size(found: Any, most: int) -> None:
     """Refuse what refers to itself, or by references to more than memory holds."""
     count, waiting = 0, [found]
     while waiting:
         node = waiting.pop()
         count += 1
-        if count > MOST_VALUES:
-            raise YamlError(f"it holds itself, or more than {MOST_VALUES} values")
+        if count > most:
+            raise YamlError(f"it holds itself, or more than {most} values")
         if isinstance(node, dict):
             waiting.extend(node.values())
         elif isinstance(node, list | set | tuple):

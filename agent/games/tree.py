@@ -32,6 +32,12 @@ class Note:
 
 UNNOTED = Note()
 KEYS = ("name", "bounds", "value", "children")
+# A node with all keys, its bounds in a list, and its list of children.
+VALUES_OF_A_NODE = 7
+# Of a file: what memory holds, and what recursions reach.
+MOST_NODES, MOST_LEVELS = 1_000_000, 100
+# Up to here whole numbers are told apart as fractions, too.
+GREATEST = 2**53
 
 
 class Tree:
@@ -147,11 +153,43 @@ def read_tree(path: str | PathLike[str]) -> Tree:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     except yaml_text.YamlError as error:
         raise ValueError(f"{path} is not YAML: {error}") from error
+    return _tree(root, str(path), MOST_NODES, MOST_LEVELS)
+
+
+def parse_tree(text: str, nodes: int, levels: int) -> Tree:
+    """Return the tree that a text says, as `read_tree` does, of so many nodes and levels at most.
+
+    Raises ValueError, naming the place, if it is anything else.
+    """
     try:
-        notes: dict[tuple[int, ...], Note] = {}
+        root = yaml_text.load(text, most=VALUES_OF_A_NODE * nodes)
+    except yaml_text.YamlError as error:
+        raise ValueError(f"the tree is not YAML: {error}") from None
+    return _tree(root, "the tree", nodes, levels)
+
+
+def _tree(root: Any, called: str, nodes: int, levels: int) -> Tree:
+    notes: dict[tuple[int, ...], Note] = {}
+    try:
+        _check_size(root, nodes, levels)
         return Tree(_checked(root, (), notes), notes)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{called}: {error}") from None
+
+
+def _check_size(root: Any, nodes: int, levels: int) -> None:
+    """Raise ValueError for more nodes or levels below the root."""
+    waiting, count = [(root, 0)], 0
+    while waiting:
+        node, level = waiting.pop()
+        count += 1
+        if count > nodes:
+            raise ValueError(f"it has more than {nodes} nodes")
+        if level > levels:
+            raise ValueError(f"it has more than {levels} levels below the root")
+        below = node.get("children") if isinstance(node, dict) else node
+        if isinstance(below, list):
+            waiting.extend((child, level + 1) for child in below)
 
 
 def _checked(node: Any, path: tuple[int, ...], notes: dict[tuple[int, ...], Note]) -> Node:
@@ -171,6 +209,8 @@ def _checked(node: Any, path: tuple[int, ...], notes: dict[tuple[int, ...], Note
         return [_checked(child, (*path, number), notes) for number, child in enumerate(node, 1)]
     if _is_number(node):
         found: float = node
+        if abs(found) > GREATEST and abs(found) != inf:
+            raise ValueError(f"{label} is too large; a value is at most {GREATEST}")
         return found
     raise ValueError(f"{label} is {node!r}, neither a number nor a list")
 
@@ -184,6 +224,8 @@ def _noted(node: dict[Any, Any], label: str) -> Note:
     if not (isinstance(bounds, list) and len(bounds) == 2 and all(map(_is_number, bounds))):
         raise ValueError(f"{label}: bounds are two numbers, such as [3, 8]")
     lower, upper = bounds
+    if any(abs(each) > GREATEST and abs(each) != inf for each in bounds):
+        raise ValueError(f"{label}: a bound is too large; it is at most {GREATEST}")
     if lower > upper:
         raise ValueError(f"{label}: the lower bound {lower} is above the upper bound {upper}")
     return Note(str(node.get("name", "")), (lower, upper))

@@ -4,20 +4,22 @@ Who draws a search step by step asks for this; what a node is stored as, what is
 each child's upper confidence bound is are known only at the moment.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from agent.game import Game
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.and_or import AndOr, Strategy
 from agent.search.best_node import BestNodeSearch
-from agent.search.cursor import Label
+from agent.search.cursor import Cursor, Label
 from agent.search.mcts import UCT
 from agent.search.mtd import MTD
 from agent.search.observing import Event, Tell, observed
 from agent.search.playout_tree import Node
-from agent.search.search import Search
+from agent.search.search import Found, Search
+from agent.search.sss_star import SSSStar, State, place_in_list
 from agent.search.table import Table
 from agent.search.two_valued import LOSS, WIN
 
@@ -47,6 +49,22 @@ class Guessed(Event):
     low: float
     high: float
     moves: int
+
+
+# So many states of a list are removed from a place on, and these put there.
+ListSplice: TypeAlias = "tuple[int, int, tuple[State, ...]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Relisted(Event):
+    """SSS* is about to take the first state of its open list, the node's.
+
+    splices: what has changed in the list since it took the state before, one after the other; at
+    first the whole list. The lists of all steps together would be as long as its square.
+    """
+
+    state: State
+    splices: tuple[ListSplice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +107,7 @@ def closely_observed(search_class: type[Search[Any]], tell: Tell) -> type[Search
         MTD: _CloseMTD,
         AndOr: _CloseAndOr,
         UCT: _CloseUCT,
+        SSSStar: _CloseSSSStar,
     }
     mixins = [mixin for base, mixin in special.items() if issubclass(search_class, base)]
     watched = observed(search_class, tell)
@@ -176,6 +195,46 @@ class _CloseBestNode(Search[Move]):
         guess: float = super()._next_guess(low, high, first, moves)  # type: ignore[misc]
         self.tell(Guessed((), True, guess, low, high, moves))
         return guess
+
+
+class _CloseSSSStar(Search[Move]):
+    """SSS* and DUAL*: what changes in the open list, in place of the list."""
+
+    tell: Tell
+    _open: list[State]
+
+    def search(self, game: Game[Move], *arguments: Any, **options: Any) -> Found[Move]:
+        self._splices: list[ListSplice] = []
+        return super().search(game, *arguments, **options)
+
+    def _list(self, states: Sequence[State]) -> None:
+        first = states[0]
+        splices = tuple(self._splices) or ((0, 0, tuple(states)),)
+        self.tell(Relisted(first.label, len(first.label) % 2 == 0, first, splices))
+        self._splices = [(0, 1, ())]
+
+    def _give_to_parent(self, cursor: Cursor[Move], state: State) -> None:
+        parent = state.label[:-1]
+        if self._maximises(parent):  # type: ignore[attr-defined]
+            length = len(parent)
+            places = [at for at, each in enumerate(self._open) if each.label[:length] == parent]
+            # From the end on, so that the places before stay; neighbours leave together.
+            for at in reversed(places):
+                start, removed, put = self._splices[-1]
+                if start == at + 1:
+                    self._splices[-1] = at, removed + 1, put
+                else:
+                    self._splices.append((at, 1, ()))
+        super()._give_to_parent(cursor, state)  # type: ignore[misc]
+
+    def _insert(self, state: State) -> None:
+        super()._insert(state)  # type: ignore[misc]
+        at = bisect_left(self._open, place_in_list(state), key=place_in_list)
+        start, removed, put = self._splices[-1]
+        if put and start + len(put) == at:
+            self._splices[-1] = start, removed, (*put, state)
+        else:
+            self._splices.append((at, 0, (state,)))
 
 
 class _CloseUCT(Search[Move]):

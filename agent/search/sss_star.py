@@ -100,7 +100,7 @@ class SSSStar(Search[Move]):
 
     def _insert(self, state: State) -> None:
         """Put a state in its place: by falling bound, from left to right among equals."""
-        insort(self._open, state, key=_place)
+        insort(self._open, state, key=place_in_list)
 
     def _maximises(self, label: Label) -> bool:
         return (len(label) % 2 == 0) == (self._sign > 0)
@@ -139,5 +139,6 @@ def write_state(state: State, number: Callable[[float], str] = "{:g}".format) ->
     return f"({label}, {'S' if state.solved else 'V'}, {bound})"
 
 
-def _place(state: State) -> tuple[float, Label]:
+def place_in_list(state: State) -> tuple[float, Label]:
+    """Return what the open list is sorted by: the greatest bound first, then the leftmost node."""
     return -state.bound, state.label

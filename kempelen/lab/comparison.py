@@ -171,10 +171,12 @@ def _is_last(level: CompletedLevel, at: Subject, search: Search[Any], horizon: H
 
 
 def theory_of(at: Subject, seed: int) -> dict[str, float] | None:
-    """Return what theory says of uniform trees like this one; None of games of chance."""
+    """Return what theory says of uniform trees like this one; None of games of chance and ends."""
     if at.is_chance:
         return None
     depth = _height(at)
+    if not depth:
+        return None
     if isinstance(at.game, RandomTree):
         mean = float(len(at.game.moves()))
     else:

@@ -18,7 +18,7 @@ from rich.tree import Tree as RichTree
 
 from kempelen.lab import exercise_results, words
 from kempelen.lab.exercise_kinds import Exercise, Shown
-from kempelen.lab.exercise_making import KINDS, several
+from kempelen.lab.exercise_making import KINDS, several, told
 from kempelen.lab.exercise_marks import Mark
 from kempelen.lab.exercise_results import MOST_EXERCISES, Attempts, Marked
 from kempelen.lab.messages import explained
@@ -163,7 +163,7 @@ def _check(arguments: Namespace, made: list[Exercise], say: Say) -> int:
         attempts.append(Attempts(each.origin, (text,)))
         right += mark.right
         if arguments.json:
-            print(json.dumps({**asdict(each.origin), "answer": text, **asdict(mark)}))
+            print(json.dumps({**told(each.origin), "answer": text, **asdict(mark)}))
         else:
             show(f"{each.title(say)}: {feedback(mark, each, say)}")
     _keep(arguments, name, earlier, attempts)
@@ -269,7 +269,7 @@ def _keep(
 
 def _as_json(made: Exercise, say: Say) -> dict[str, Any]:
     return {
-        **asdict(made.origin),
+        **told(made.origin),
         "tree": made.root,
         "question": made.question(say),
         "key": list(made.key),
@@ -295,19 +295,42 @@ def _collect(arguments: Namespace, say: Say) -> int:
 
 
 def _collected(rows: list[tuple[Path, str, list[Marked]]], say: Say) -> Table:
-    headings = (say("name"), say("seed"), say("student"), say("exercises"), say("right"))
-    made = table("", *headings, say("at once"), say("answers"), say("points"), right=3)
+    """Return a line a student, and below it one for each of several kinds of exercises."""
+    headings = ("name", "seed", "student", "kind", "algorithm", "depth", "branching", "exercises")
+    more = ("right", "at once", "answers", "points")
+    made = table("", *map(say, (*headings, *more)), right=5)
     for path, name, marks in rows:
-        origins = [each.origin for each in marks]
-        counts = (
-            len(marks), sum(each.right for each in marks), sum(each.at_once for each in marks),
-            sum(len(each.marks) for each in marks),
-        )  # fmt: skip
-        points = f"{sum(each.points for each in marks)}/{sum(each.parts for each in marks)}"
-        seeds = ", ".join(map(str, sorted({each.seed for each in origins})))
-        students = ", ".join(map(str, sorted({each.student for each in origins})))
-        made.add_row(name or path.name, seeds, students, *map(str, counts), points)
+        groups: dict[tuple[str, ...], list[Marked]] = {}
+        for each in marks:
+            asked = told(each.origin)
+            about = tuple(
+                str(asked[field]) for field in ("kind", "algorithm", "depth", "branching")
+            )
+            groups.setdefault(about, []).append(each)
+        whose = name or path.name, _among(marks, "seed"), _among(marks, "student")
+        (first, *others) = groups or {("", "", "", ""): []}
+        if not others:
+            made.add_row(*whose, *first, *_counted(marks))
+            continue
+        made.add_row(*whose, "", "", "", "", *_counted(marks))
+        for about, group in groups.items():
+            made.add_row("", "", "", *about, *_counted(group))
     return made
+
+
+def _among(marks: list[Marked], field: str) -> str:
+    """Write the values that a field of the origins has."""
+    return ", ".join(map(str, sorted({getattr(each.origin, field) for each in marks})))
+
+
+def _counted(marks: list[Marked]) -> tuple[str, ...]:
+    """Write how many exercises there are, right, at once right, answers, and points."""
+    counts = (
+        len(marks), sum(each.right for each in marks), sum(each.at_once for each in marks),
+        sum(len(each.marks) for each in marks),
+    )  # fmt: skip
+    points = f"{sum(each.points for each in marks)}/{sum(each.parts for each in marks)}"
+    return (*map(str, counts), points)
 
 
 def _told(path: Path, name: str, marks: list[Marked]) -> dict[str, Any]:
@@ -316,7 +339,7 @@ def _told(path: Path, name: str, marks: list[Marked]) -> dict[str, Any]:
         "name": name,
         "exercises": [
             {
-                **asdict(each.origin),
+                **told(each.origin),
                 "right": each.right,
                 "at_once": each.at_once,
                 "answers": len(each.marks),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from random import Random
+from typing import Any
 
 from agent.search import configuration
 from kempelen.lab.exercise_kinds import (
@@ -28,6 +30,8 @@ KINDS: dict[str, Made] = {
     "list": NextRow.made,
     "uct": UctPath.made,
 }
+# Whose work an exercise asks for, where its origin does not say.
+ALGORITHMS = {"values": "minimax", "cuts": "alpha-beta", "list": "sss-star", "uct": "uct"}
 # Seeds and numbers of students and exercises that an origin may have.
 MOST_NUMBER = 10**9
 # The mean leaves of a tree that a person can still work through.
@@ -49,6 +53,11 @@ def exercise(origin: Origin) -> Exercise:
         f"no exercise of the kind {origin.kind} was found on trees of depth {origin.depth} and "
         f"branching {origin.branching}: use greater ones"
     )
+
+
+def told(origin: Origin) -> dict[str, Any]:
+    """Return an exercise's origin for a teacher, with the algorithm whose work it asks for."""
+    return {**asdict(origin), "algorithm": ALGORITHMS.get(origin.kind, origin.algorithm)}
 
 
 def check(origin: Origin) -> None:

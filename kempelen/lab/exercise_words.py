@@ -45,6 +45,7 @@ SPANISH = {
     "exercises on search": "ejercicios de búsqueda",
     "for example": "por ejemplo",
     "key": "clave",
+    "kind": "clase",
     "name": "nombre",
     "next": "siguiente",
     "not right": "no son así",

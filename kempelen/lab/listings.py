@@ -1,12 +1,14 @@
 """The pseudo-code of every algorithm, each line with the steps that it stands for.
 
 A line is `steps| code`: the code is lit when one of these steps happens. The algorithms' own
-modules name the sources; what is here is what is taught, without the techniques.
+modules name the sources; what is here is what is taught, without the techniques but a table of
+memory: where an algorithm may do without one and does, the lines of it are left out.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 
 from agent.search.configuration import Configuration
 
@@ -23,7 +25,7 @@ enter    | solve(node):
 evaluate |   if node is a leaf: return whether it is won for MAX
          |   for each child of node:
 better   |     value ← solve(child)
-cut      |     if value is what the mover wants: return value
+cut gives|     if value is what the mover wants: return value
 return   |   return the other value
 """
 _NEGAMAX = """
@@ -51,21 +53,24 @@ evaluate |   if node is a leaf: return its value
          |   for each child of node:
 better   |     if MAX is to move: α ← max of α and alphabeta(child, α, β)
 better   |     else: β ← min of β and alphabeta(child, α, β)
-cut      |     if α ≥ β: return the bound that was met
+cut gives|     if α ≥ β: return the bound that was met
 return   |   return α if MAX is to move, else β
 """
 _NULL_MOVE = """
 enter    | search(node, α, β):
+remember |   if the table knows enough of node: return it
 evaluate |   if node is a leaf: return its value for its mover
 pass     |   let the mover pass, and search less deep
          |   if even that reaches β: cut off
          |   for each child of node:
 better   |     best ← max of best and -search(child, -β, -α); α ← max of α and best
 cut      |     if α ≥ β: cut off
+store    |   put best into the table
 return   |   return best
 """
 _PVS = """
 enter    | pvs(node, α, β):
+remember |   if the table knows enough of node: return it
 evaluate |   if node is a leaf: return its value for its mover
          |   value of the first child: -pvs(child, -β, -α)
          |   for each other child of node:
@@ -73,6 +78,7 @@ test     |     value ← -pvs(child, -(α + 1), -α)
 again    |     if α < value < β: value ← -pvs(child, -β, -value)
 better   |     α ← max of α and value
 cut      |     if α ≥ β: cut off
+store    |   put α into the table
 return   |   return α
 """
 _SCOUT = """
@@ -85,14 +91,14 @@ again    |       best ← EVAL(child)
 return   |   return best
 test     | TEST(node, bound):
          |   for each child of node:
-cut      |     if TEST(child, bound) decides for the mover: return it
-return   |   return the other answer
+cut gives|     if TEST(child, bound) decides for the mover: return it
+answer   |   return the other answer
 """
 _MTD = """
          | while lower < upper:
 pass     |   β ← value, or the next above if that is lower
-         |   value ← search(root, β - 1, β)
-         |   if value < β: upper ← value, else: lower ← value
+pass     |   value ← search(root, β - 1, β)
+passed   |   if value < β: upper ← value, else: lower ← value
 enter    | search(node, α, β):
 remember |   if the memory knows enough of node: return it
 evaluate |   if node is a leaf: return its value for its mover
@@ -106,9 +112,12 @@ _BNS = """
          | while more than one child is left:
 guess    |   guess a value between lower and upper
 enter    |   for each child: test whether its value ≥ guess
-better   |   if one or more pass the test: go on with these, else: upper ← guess
+narrow   |   if one or more pass the test: go on with these, else: upper ← guess
 evaluate | (a leaf returns its value for its mover)
+remember | (in a test: if the table knows enough of node: return it)
+better   | (in a test: best ← max of best and value; α ← max of α and best)
 cut      | (in a test: if α ≥ β: cut off)
+store    | (in a test: put best into the table)
 return   | (in a test: return best)
 """
 _SSS = """
@@ -204,12 +213,16 @@ LISTINGS = {
     "ucb1": _UCB1,
 }
 
+# The steps of a memory.
+MEMORY = ("remember", "store")
+
 # The words of pseudo-code, the longest first where one is part of another.
 SPANISH = {
     "if node is a leaf": "si nodo es una hoja",
     "if the table knows enough of node": "si la tabla sabe bastante de nodo",
     "if the memory knows enough of node": "si la memoria sabe bastante de nodo",
     "put best into the table": "guarda mejor en la tabla",
+    "put α into the table": "guarda α en la tabla",
     "put best into the memory": "guarda mejor en la memoria",
     "return its value for its mover": "devuelve su valor para quien mueve",
     "return its value": "devuelve su valor",
@@ -256,22 +269,22 @@ SPANISH = {
     "upper ← guess": "superior ← supuesto",
     "a leaf returns its value for its mover": "una hoja devuelve su valor para quien mueve",
     "in a test": "en una prueba",
-    "while the root is not solved": "mientras la raíz no esté resuelta",
-    "take the first state of OPEN": "toma el primer estado de ABIERTA",
-    "OPEN": "ABIERTA",
+    "while the root is not solved": "mientras la raíz no esté solucionada",
+    "take the first state of OPEN": "toma el primer estado de LISTA",
+    "OPEN": "LISTA",
     "live leaf: solved, with the least of its value and the bound": (
-        "hoja viva: resuelta, con el menor de su valor y la cota"
+        "hoja viva: solucionada, con el menor de su valor y la cota"
     ),
     "live leaf: solved, with the greatest of its value and the bound": (
-        "hoja viva: resuelta, con el mayor de su valor y la cota"
+        "hoja viva: solucionada, con el mayor de su valor y la cota"
     ),
     "all children, live": "todos los hijos, vivos",
     "live MAX": "MAX vivo",
     "live MIN": "MIN vivo",
     "the first child, live": "el primer hijo, vivo",
-    "solved child of": "hijo resuelto de",
-    "solved last child of": "último hijo resuelto de",
-    "its parent is solved": "su padre está resuelto",
+    "solved child of": "hijo solucionado de",
+    "solved last child of": "último hijo solucionado de",
+    "its parent is solved": "su padre está solucionado",
     "remove all others below the parent": "quita todos los demás bajo el padre",
     "the next child, live": "el siguiente hijo, vivo",
     "(root, live": "(raíz, vivo",
@@ -339,10 +352,14 @@ _ENGLISH = re.compile(
 
 def listing(algorithm: Configuration) -> tuple[list[str], dict[str, tuple[int, ...]]]:
     """Return an algorithm's lines, and which of them each kind of step lights."""
+    may_remember = any(each.name == "table" for each in fields(algorithm.kind.options))
+    left_out = MEMORY if may_remember and not algorithm.options.get("table") else ()
     lines: list[str] = []
     lit: dict[str, tuple[int, ...]] = {}
     for text in LISTINGS[algorithm.kind.name].strip("\n").splitlines():
         steps, code = text.split("|", 1)
+        if steps.strip() in left_out:
+            continue
         for step in steps.split():
             lit[step] = (*lit.get(step, ()), len(lines))
         lines.append(code[1:])

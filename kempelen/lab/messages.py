@@ -135,6 +135,23 @@ SPANISH = {
         "ningún árbol tiene ramificación {} y profundidad {}"
     ),
     "{}: {}": "{}: {}",
+    "the tree: {}": "el árbol: {}",
+    "{}: the root": "{}: la raíz",
+    "it has more than {} nodes": "tiene más de {} nodos",
+    "{}: it has more than {} nodes": "{}: tiene más de {} nodos",
+    "it has more than {} levels below the root": "tiene más de {} niveles bajo la raíz",
+    "{}: it has more than {} levels below the root": "{}: tiene más de {} niveles bajo la raíz",
+    "{} is too large; a value is at most {}": "{} es demasiado grande; un valor es como mucho {}",
+    "{}: a bound is too large; it is at most {}": (
+        "{}: una cota es demasiado grande; es como mucho {}"
+    ),
+    "the tree": "el árbol",
+    "the text of a tree has {} characters at most": (
+        "el texto de un árbol tiene como mucho {} caracteres"
+    ),
+    "there is no such game or algorithm": "no hay tal juego o algoritmo",
+    "{} does not play {}": "{} no juega a {}",
+    "the depth is from {} to {}": "la profundidad va de {} a {}",
     "{} is {}, neither a number nor a list": "{} es {}, ni un número ni una lista",
     "{} is an empty list; write a leaf as a number": (
         "{} es una lista vacía; escriba una hoja como número"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import replace
+from math import isfinite
 from typing import Any
 
 from agent.game import Written
+from agent.games.tree import UNNOTED, Node, Tree
 from agent.search import configuration
 from agent.search.b_star import BStar
 from agent.search.configuration import Configuration
@@ -20,20 +22,20 @@ from kempelen.lab.recorded_best_first import BoundsRecorder, ListRecorder
 from kempelen.lab.recorded_playouts import PlayoutRecorder
 from kempelen.lab.recorded_recursion import RecursionRecorder
 from kempelen.lab.recorder import Recorder
-from kempelen.lab.recording import Recording
+from kempelen.lab.recording import Place, Recording
 from kempelen.lab.subject import Subject
 
-# The most nodes that are recorded, and the most playouts, where nobody says; fewer of SSS* and
-# DUAL*, whose list of open states is as long as what they have visited, at every step.
-MOST_NODES, MOST_LISTED, MOST_PLAYOUTS = 20_000, 1000, 200
+# The most nodes that are recorded, and the most playouts, where nobody says.
+MOST_NODES, MOST_PLAYOUTS = 20_000, 200
+# A tree of more nodes is not built by clicks.
+MOST_GIVEN = 60
 
 
 def from_arguments(arguments: Namespace) -> Recording:
     """Search as the arguments say, and return the recording. Raises as `subject` does."""
     at = subject.subject(arguments)
     algorithm = configuration.read(arguments.algorithm)
-    usual = MOST_LISTED if issubclass(algorithm.kind, SSSStar) else MOST_NODES
-    most = usual if arguments.nodes is None else arguments.nodes
+    most = MOST_NODES if arguments.nodes is None else arguments.nodes
     return record(at, algorithm, seed=arguments.seed, most=most, seconds=arguments.movetime)
 
 
@@ -71,7 +73,30 @@ def record(
         comparison.theory_of(at, seed),
         _nodes_of(at.game, recorder, principal),
         stopped,
+        _given(at.game, recorder.nodes),
     )
+
+
+def _given(game: Written[Any], nodes: list[Place]) -> dict[str, Any] | None:
+    """Return a tree that was given, each node by the keys of its file.
+
+    None of one that is large, has infinite values, which JSON cannot tell, or is no tree.
+    """
+    if not isinstance(game, Tree) or len(nodes) > MOST_GIVEN:
+        return None
+
+    def told(node: Node, path: tuple[int, ...]) -> dict[str, Any]:
+        note = game.notes.get(path, UNNOTED)
+        found: dict[str, Any] = {"name": note.name} if note.name else {}
+        if all(map(isfinite, note.bounds)):
+            found["lower"], found["upper"] = note.bounds
+        if isinstance(node, list):
+            found["children"] = [told(each, (*path, at)) for at, each in enumerate(node, 1)]
+        else:
+            found["value"] = node
+        return found
+
+    return told(game.root, ()) if isfinite(game.greatest()) else None
 
 
 def _recorder(game: Written[Any], algorithm: Configuration) -> Recorder:

@@ -7,19 +7,18 @@ from typing import Any
 
 from agent.game import Written
 from agent.search.configuration import Configuration
-from agent.search.cursor import Label
 from agent.search.observing import (
     Entered,
     Evaluated,
     Event,
-    Listed,
     Narrowed,
     Returned,
     Visited,
 )
+from agent.search.observing_closely import Relisted
 from agent.search.sss_star import DualStar, State
 from kempelen.lab.recorder import Recorder, told
-from kempelen.lab.recording import NodeName, Row, Sentence, Value
+from kempelen.lab.recording import NodeName, Row, Sentence, Splice, Value
 
 
 class ListRecorder(Recorder):
@@ -29,7 +28,7 @@ class ListRecorder(Recorder):
         super().__init__(game, algorithm)
         self._sign = -1 if issubclass(algorithm.kind, DualStar) else 1
         self._state: State | None = None
-        self._states: dict[Label, State] = {}
+        self._open: list[State] = []
         self._leaf: Value = None
         self._order = 0
 
@@ -44,8 +43,8 @@ class ListRecorder(Recorder):
                 self.count("leaves")
                 self._leaf = told(event.value)
                 self.set(self.node(event.label), leaf=True)
-            case Listed():
-                self._listed(event.states)
+            case Relisted():
+                self._relisted(event)
             case Returned():
                 if self._state is not None and not event.label:
                     self._finish(told(event.value))
@@ -56,33 +55,52 @@ class ListRecorder(Recorder):
         if self._changes or not self.steps:
             self.add("done", 0, ("done", ()))
 
-    def _listed(self, states: tuple[State, ...]) -> None:
+    def _relisted(self, event: Relisted) -> None:
+        """Take what has changed in the list, and tell what became of the state that was first."""
+        gone: list[State] = []
+        put: list[State] = []
+        splices: list[Splice] = []
+        for start, removed, states in event.splices:
+            gone += self._open[start : start + removed]
+            put += states
+            self._open[start : start + removed] = states
+            splices.append((start, removed, [self._row(each) for each in states]))
+        self.splice("open", *splices)
+        there = {each.label for each in put}
+        for each in gone:
+            if each.label not in there:
+                self.set(self.node(each.label), status=None)
         if self._state is None:
-            self._show(states)
-            self.add("list", 0)
+            self.add("list", 0, ("list", (NodeName(0), told(self._sign * event.state.bound))))
         else:
-            self._step(self._state, states)
-        self._state = states[0]
+            self._step(self._state, put, len(gone) - 1)
+        self._state = event.state
 
-    def _step(self, state: State, states: tuple[State, ...]) -> None:
-        """Tell what became of the first state, now that the list after it is there."""
+    def _row(self, state: State) -> Row:
+        """Return the row of a state that comes into the list, and show it at its node."""
+        label, solved, bound = state
+        node, value = self.node(label), told(self._sign * bound)
+        status = "solved" if solved else "live"
+        self.set(node, seen=True, status=status, value=value)
+        return node, (NodeName(node), status, value)
+
+    def _step(self, state: State, put: list[State], others: int) -> None:
+        """Tell what became of a state: which were put in its place, and how many others left."""
         label, parent = state.label, state.label[:-1]
         node = self.node(label)
         name = NodeName(node)
-        before = len(self._states)
         said: Sentence
         if not state.solved:
             if self._leaf is not None:
                 kind, said = "leaf", ("leaf", (name, self._leaf))
             else:
-                below = [each for each in states if each.label[:-1] == label and each.label]
                 is_all = (len(label) % 2 == 0) == (self._sign > 0)
-                kind = "all" if is_all or len(below) > 1 else "first"
+                kind = "all" if is_all or len(put) > 1 else "first"
                 said = (kind, (name,))
-        elif any(each.label == parent and each.solved for each in states):
+        elif put[0].label == parent:
             if (len(parent) % 2 == 0) == (self._sign > 0):
                 kind = "parent"
-                if before - 1 >= len(states):
+                if others:
                     self.count("cutoffs")
             else:
                 kind = "last"
@@ -90,29 +108,14 @@ class ListRecorder(Recorder):
         else:
             kind, said = "next", ("next", (name,))
         self._leaf = None
-        self._show(states)
-        self.add("cut" if kind == "parent" and before > len(states) else kind, node, said,
+        self.add("cut" if kind == "parent" and others else kind, node, said,
                  lines=[kind], turns=kind in ("leaf", "parent", "last"))  # fmt: skip
 
     def _finish(self, value: Value) -> None:
-        self.put("open", ())
+        self.splice("open", (0, len(self._open), []))
         self.set(0, value=value, final=True)
         self.add("done", 0, ("solved", (value,)), turns=True)
         self._state = None
-
-    def _show(self, states: tuple[State, ...]) -> None:
-        rows: list[Row] = []
-        for label, solved, bound in states:
-            node = self.node(label)
-            value = told(self._sign * bound)
-            rows.append((node, (NodeName(node), "solved" if solved else "live", value)))
-            known = self._states.get(label)
-            if known is None or known != (label, solved, bound):
-                self.set(node, seen=True, status="solved" if solved else "live", value=value)
-        for label in self._states.keys() - {each.label for each in states}:
-            self.set(self.node(label), status=None)
-        self._states = {each.label: each for each in states}
-        self.put("open", rows)
 
 
 class BoundsRecorder(Recorder):
@@ -121,6 +124,7 @@ class BoundsRecorder(Recorder):
     def __init__(self, game: Written[Any], algorithm: Configuration) -> None:
         super().__init__(game, algorithm)
         self._narrowed: list[Narrowed] = []
+        self._evaluated = False
         self._order = 0
 
     def take(self, event: Event) -> None:
@@ -134,6 +138,7 @@ class BoundsRecorder(Recorder):
                 self.set(self.node(event.label), seen=True, order=self._order)
             case Evaluated():
                 self.count("leaves")
+                self._evaluated = True
                 self.set(self.node(event.label), leaf=True, value=told(event.value))
             case Narrowed():
                 self._narrowed.append(event)
@@ -154,10 +159,11 @@ class BoundsRecorder(Recorder):
             node = self.node(each.label)
             lower, upper = told(each.lower), told(each.upper)
             self.set(node, lower=lower, upper=upper, seen=True)
-            if abs(each.lower) < inf or abs(each.upper) < inf:
+            if abs(each.lower) < inf or abs(each.upper) < inf or len(self._narrowed) == 1:
                 said.append(("bounds", (NodeName(node), lower, upper)))
         if not 0 < len(said) <= 4:
             said = [("closer", (len(self._narrowed),))]
         first = self.node(self._narrowed[0].label)
-        self._narrowed = []
-        self.add("bounds", first, *said, turns=True)
+        lines = ["bounds", "evaluate"] if self._evaluated else ["bounds"]
+        self._narrowed, self._evaluated = [], False
+        self.add("bounds", first, *said, lines=lines, turns=True)

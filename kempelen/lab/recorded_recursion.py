@@ -8,6 +8,7 @@ from typing import Any
 from agent.game import Written
 from agent.search.configuration import Configuration
 from agent.search.cursor import Label
+from agent.search.mtd import MTD
 from agent.search.observing import (
     BegunAnew,
     CutOff,
@@ -30,8 +31,15 @@ class RecursionRecorder(Recorder):
         self._visits = 0
         self._memory: list[Row] = []
         self._keys: dict[object, Label] = {}
+        # Whether best-node search has guessed.
+        self._guessed = False
+        # MTD's passes, and between which bounds they have brought the value; None of others.
+        self._passes = 0
+        self._closed = (-inf, inf) if issubclass(algorithm.kind, MTD) else None
         # The leaf that was evaluated last, until it returns.
         self._evaluated: Label | None = None
+        # The node that was cut off last, until it returns.
+        self._cut_off: Label | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -62,7 +70,10 @@ class RecursionRecorder(Recorder):
                 self.put("stack", ())
                 guess = told(event.guess)
                 self.set(self.node(()), seen=True, question=f"≥ {guess}")
-                self.add("guess", 0, ("guess", (guess, event.moves)), turns=True)
+                # The tests of the guess before have told how many moves are left.
+                lines = ["narrow", "guess"] if self._guessed else ["guess"]
+                self._guessed = True
+                self.add("guess", 0, ("guess", (guess, event.moves)), lines=lines, turns=True)
             case BegunAnew():
                 self._begin()
                 self.put("stack", ())
@@ -75,7 +86,8 @@ class RecursionRecorder(Recorder):
     def end(self) -> None:
         """Say that it is over."""
         if self.steps or self._changes:
-            self.add("done", 0, ("done", ()), lines=("return", "done"))
+            lines = ["narrow"] if self._guessed else ["return", "done"]
+            self.add("done", 0, ("done", ()), lines=lines)
 
     def _seen(self, label: Label) -> None:
         node = self.node(label)
@@ -94,6 +106,7 @@ class RecursionRecorder(Recorder):
         name, mover = NodeName(node), self.mover(event.label)
         lines = ["enter"]
         question = None
+        before: list[Sentence] = []
         self.set(node, value=None, final=None)
         if event.test is not None:
             sign, bound = event.test
@@ -108,6 +121,10 @@ class RecursionRecorder(Recorder):
             elif event.again:
                 lines = ["enter", "again"]
             said = (key, (mover, name, alpha, beta))
+            if self._closed is not None and not event.label:
+                self._passes += 1
+                before.append(("new-pass", (self._passes, beta)))
+                lines.append("pass")
             self.set(node, alpha=alpha, beta=beta)
         else:
             said = ("again-plain" if event.again else "enter-plain", (mover, name))
@@ -118,7 +135,7 @@ class RecursionRecorder(Recorder):
             lines = ["pass"]
         self.set(node, seen=True, question=question)
         self._show_stack()
-        self.add("enter", node, said, lines=lines)
+        self.add("enter", node, *before, said, lines=lines)
 
     def _evaluate(self, event: Evaluated) -> None:
         self._seen(event.label)
@@ -134,6 +151,7 @@ class RecursionRecorder(Recorder):
         tried = self._tried[-1] - {0} if self._tried else set()
         left = max(0, self.moves_at(event.label) - len(tried))
         self.count("cutoffs")
+        self._cut_off = event.label
         self.set(node, cut=left, by=event.by)
         by = self.name((*event.label, event.by))
         said: list[Sentence] = [("cut", (NodeName(node), by, left))]
@@ -149,12 +167,14 @@ class RecursionRecorder(Recorder):
         lower, upper = told(event.lower), told(event.upper)
         known = str(lower) if lower == upper else f"[{lower}, {upper}]"
         row: Row = (node, (NodeName(node), event.depth, known))
-        while len(self._memory) <= event.row:
-            self._memory.append((-1, ()))
-        before = self._memory[event.row]
-        # A row stands for a position; it is called by the node where that came up first.
-        self._memory[event.row] = (before[0], (before[1][0], *row[1][1:])) if before[1] else row
-        self.put("memory", self._memory)
+        if event.row == len(self._memory):
+            self._memory.append(row)
+            self.splice("memory", (event.row, 0, [row]))
+        else:
+            # A row stands for a position; it is called by the node where that came up first.
+            first, cells = self._memory[event.row]
+            row = self._memory[event.row] = first, (cells[0], *row[1][1:])
+            self.splice("memory", (event.row, 1, [row]))
         self._keys.setdefault(self.key_at(event.label), event.label)
         self.add("store", node, ("store", (NodeName(node), known)))
 
@@ -167,6 +187,11 @@ class RecursionRecorder(Recorder):
         value = self._written(event, asked)
         said: list[Sentence] = []
         lines = ["return"]
+        if self._cut_off == event.label and "gives" in self._lit:
+            lines = ["gives"]
+        elif isinstance(event.value, bool) and "answer" in self._lit:
+            lines = ["answer"]
+        self._cut_off = None
         if event.remembered:
             self.count("hits")
             self.set(node, remembered=True, seen=True)
@@ -180,14 +205,26 @@ class RecursionRecorder(Recorder):
             said.append(("yes" if event.value else "no", (NodeName(node),)))
         else:
             said.append(("return", (NodeName(node), value)))
-            lines = ["evaluate"] if self._evaluated == event.label else ["return"]
+        if not event.remembered and self._evaluated == event.label:
+            lines = ["evaluate"]
         self.set(node, value=value, final=True)
         better = self._better(event)
         self._show_stack()
         inner = self._evaluated != event.label
         self._evaluated = None
         lines += ["better"] if better else []
+        if self._closed is not None and not event.label and asked is not None:
+            said.append(self._close(event.value, asked))
+            lines.append("passed")
         self.add("return", node, *said, *better, lines=lines, turns=inner or bool(better))
+
+    def _close(self, value: float, asked: Entered) -> Sentence:
+        """Let what a pass of MTD has found be a bound of the value; return what tells that."""
+        assert self._closed is not None
+        assert asked.window is not None
+        lower, upper = self._closed
+        self._closed = (lower, value) if value < asked.window[1] else (value, upper)
+        return "bounds", (self.name(()), *map(told, self._closed))
 
     def _better(self, event: Returned) -> list[Sentence]:
         """Let what a node returned better the value of the node that asked."""

@@ -52,7 +52,7 @@ class Recorder(ABC):
         self._fields: dict[tuple[int, str], Value] = {}
         self._lists: dict[str, list[Row]] = {}
         self._changes: list[Change] = []
-        self._splices: dict[str, Splice] = {}
+        self._splices: dict[str, tuple[Splice, ...]] = {}
         self._solves = algorithm.kind.name == "and-or"
         self.node(())
         if isinstance(game, Tree):
@@ -130,7 +130,11 @@ class Recorder(ABC):
         splice = spliced(before, list(rows))
         if splice is not None:
             self._lists[name] = list(rows)
-            self._splices[name] = splice
+            self._splices[name] = (splice,)
+
+    def splice(self, name: str, *splices: Splice) -> None:
+        """Let rows of a list, which is not `put`, be others from this step on; once a step."""
+        self._splices[name] = splices
 
     def add(
         self, kind: str, node: int, *said: Sentence, lines: Iterable[str] = (), turns: bool = False

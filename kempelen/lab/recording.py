@@ -2,8 +2,8 @@
 
 It knows nothing of pages: `as_json` is what a page, a terminal or any other program replays, and
 `Replay` is how. A step's changes are `[node, field, value]`, where node -1 is the search itself,
-whose fields are counts; lists, such as the stack, change by `[start, removed, rows]`, a row being
-a node and its cells. A field without a value is absent.
+whose fields are counts; lists, such as the stack, change by splices `[start, removed, rows]`, one
+after the other, a row being a node and its cells. A field without a value is absent.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class RecordedStep:
     said: tuple[Sentence, ...]
     lines: tuple[int, ...]
     changes: tuple[Change, ...] = ()
-    lists: dict[str, Splice] = field(default_factory=dict)
+    lists: dict[str, tuple[Splice, ...]] = field(default_factory=dict)
     turns: bool = False
 
 
@@ -76,6 +76,7 @@ class Recording:
 
     listing: the algorithm's pseudo-code, line by line. theory: what theory says of such trees.
     stopped: whether a limit ended the search. principal: the nodes of the principal variation.
+    given: the tree as a file of `--tree` tells it, each node by keys, if it is one and small.
     """
 
     game: str
@@ -86,6 +87,7 @@ class Recording:
     theory: dict[str, float] | None = None
     principal: tuple[int, ...] = ()
     stopped: bool = False
+    given: dict[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON tells it, short: what is absent or empty is left out."""
@@ -98,6 +100,7 @@ class Recording:
             "theory": self.theory,
             "principal": list(self.principal),
             "stopped": self.stopped,
+            "given": self.given,
         }
 
 
@@ -127,7 +130,11 @@ class Replay:
             return False
         step = self.recording.steps[self.at]
         before = [self._set(change) for change in step.changes]
-        rows = [(name, self._splice(name, splice)) for name, splice in step.lists.items()]
+        rows = [
+            (name, self._splice(name, splice))
+            for name, splices in step.lists.items()
+            for splice in splices
+        ]
         self._undo.append((before[::-1], rows[::-1]))
         return True
 
@@ -210,8 +217,11 @@ def _step_as_json(step: RecordedStep) -> dict[str, Any]:
         "lines": list(step.lines),
         "changes": [list(change) for change in step.changes],
         "lists": {
-            name: [start, removed, [[node, *map(_part, cells)] for node, cells in rows]]
-            for name, (start, removed, rows) in step.lists.items()
+            name: [
+                [start, removed, [[node, *map(_part, cells)] for node, cells in rows]]
+                for start, removed, rows in splices
+            ]
+            for name, splices in step.lists.items()
         },
         "turns": step.turns,
     }

@@ -19,6 +19,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "again-plain": ("Enter {1}, {0}, again.", "Entra en {1}, {0}, de nuevo."),
     "test": ("TEST {1}: is it {2} {3}?", "TEST {1}: ¿es {2} {3}?"),
     "pass": ("Let the mover pass at {0}.", "Quien mueve pasa en {0}."),
+    "new-pass": (
+        "Pass {0}: is the value at least {1}?",
+        "Pasada {0}: ¿es el valor al menos {1}?",
+    ),
     "expand": ("Expand {0}.", "Expande {0}."),
     "evaluate": ("{0} is a leaf, worth {1}.", "{0} es una hoja, vale {1}."),
     "remember": (
@@ -57,9 +61,13 @@ SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "bounds": ("{0} lies in [{1}, {2}].", "{0} está en [{1}, {2}]."),
     "closer": ("The bounds of {0} nodes get closer.", "Las cotas de {0} nodos se estrechan."),
+    "list": (
+        "The list begins with {0}, live, and the bound {1}.",
+        "La lista empieza con {0}, vivo, y la cota {1}.",
+    ),
     "leaf": (
         "{0} is live and a leaf: it is solved with {1}.",
-        "{0} está vivo y es hoja: queda resuelto con {1}.",
+        "{0} está vivo y es hoja: queda solucionado con {1}.",
     ),
     "all": (
         "{0} is live: all its children go into the list.",
@@ -71,17 +79,17 @@ SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "parent": (
         "{0} is solved, and so is its parent; all others below that leave the list.",
-        "{0} está resuelto, y con él su padre; todos los demás bajo este salen de la lista.",
+        "{0} está solucionado, y con él su padre; todos los demás bajo este salen de la lista.",
     ),
     "next": (
         "{0} is solved: its next sibling goes into the list.",
-        "{0} está resuelto: su siguiente hermano entra en la lista.",
+        "{0} está solucionado: su siguiente hermano entra en la lista.",
     ),
     "last": (
         "{0} is solved and the last child: so is its parent.",
-        "{0} está resuelto y es el último hijo: también su padre.",
+        "{0} está solucionado y es el último hijo: también su padre.",
     ),
-    "solved": ("The root is solved: {0}.", "La raíz está resuelta: {0}."),
+    "solved": ("The root is solved: {0}.", "La raíz está solucionada: {0}."),
     "select": (
         "Selection: from {0} to {1}, whose upper bound {2} is greatest.",
         "Selección: de {0} a {1}, cuya cota superior {2} es la mayor.",
@@ -103,6 +111,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Backpropagation: N and W of {0} nodes, up to the root.",
         "Retropropagación: N y W de {0} nodos, hasta la raíz.",
     ),
+    "own-tree": (
+        "Save it as tree.yaml; its steps are made by: {0}",
+        "Guárdelo como tree.yaml; sus pasos los hace: {0}",
+    ),
     "done": ("The search ends.", "La búsqueda termina."),
     "stopped": ("A limit has stopped the search.", "Un límite ha detenido la búsqueda."),
 }
@@ -116,7 +128,7 @@ WORDS: dict[str, str] = {
     "hold": "plantarse",
     "pass": "pasar",
     "live": "vivo",
-    "solved": "resuelto",
+    "solved": "solucionado",
     "node": "nodo",
     "state": "estado",
     "bound": "cota",
@@ -131,7 +143,7 @@ WORDS: dict[str, str] = {
     "table hits": "aciertos en tabla",
     "playouts": "simulaciones",
     "stack": "pila",
-    "open": "ABIERTA",
+    "open": "LISTA",
     "memory": "memoria",
     "children": "hijos",
     "step": "paso",
@@ -169,6 +181,7 @@ WORDS: dict[str, str] = {
     "lower bound": "cota inferior",
     "upper bound": "cota superior",
     "save as YAML": "guardar como YAML",
+    "search this tree": "buscar en este árbol",
     "random": "al azar",
     "close": "cerrar",
     "nothing yet": "nada todavía",

@@ -52,13 +52,16 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def as_page(recording: Recording, language: str) -> str:
-    """Return a page that shows a recording."""
+def as_page(recording: Recording, language: str, *, is_served: bool = False) -> str:
+    """Return a page that shows a recording.
+
+    is_served: it is shown in the frame of a server's page, which searches the visitor's own trees.
+    """
     return page.joined(
         f"{recording.algorithm}: {recording.game}",
         styles=STYLES,
         scripts=SCRIPTS,
-        data=page_data(recording, language),
+        data=page_data(recording, language) | {"served": is_served},
         language=language,
     )
 

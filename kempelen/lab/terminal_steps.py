@@ -68,6 +68,8 @@ class Spoken:
             english, spanish = SENTENCES[key]
             sentence = english if self._language == "en" else spanish
             told.append(sentence.format(*map(self.part, parts)))
+        if self._recording.stopped and step is self._recording.steps[-1]:
+            told.append(SENTENCES["stopped"][self._language == "es"])
         return " ".join(told)
 
     def line(self, number: int) -> str:

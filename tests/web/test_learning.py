@@ -1,12 +1,19 @@
 """Pages of the lab are shown in a box of their own."""
 
+import contextlib
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
+from agent.search.catalogue import algorithms
 from kempelen import web_steps
 from tests.web.support import serving
 from web.learn.page import MOST_WAITING, POLICY
@@ -59,6 +66,128 @@ def test_a_page_of_steps_is_made_of_what_is_offered_alone(tmp_path: Path) -> Non
         assert served.ask("GET", "/lessons/steps")[0] == 404
 
 
+def shown_steps(text: str) -> dict[str, Any]:
+    """What a page of steps has to show."""
+    data = text.partition('id="data">')[2].partition("</script>")[0]
+    told: dict[str, Any] = json.loads(data)
+    return told
+
+
+def asked(**form: str) -> bytes:
+    usual = {"game": "tree", "algorithm": "b-star", "depth": "3", "language": "en"}
+    return urlencode(usual | form).encode()
+
+
+def test_a_visitor_s_own_tree_is_searched(tmp_path: Path) -> None:
+    offers = Offers(choices=web_steps.choices, steps=web_steps.page)
+    tree = "[{name: N2, bounds: [1, 4], children: [5, 0.123456]}, [2, [7, -3]]]"
+    with serving(tmp_path / "web.sqlite", offers=offers) as served:
+        known = json.loads(served.ask("GET", "/lessons/choices")[2])
+        assert known["tree"] == ["tree", web_steps.MOST_TEXT]
+        for algorithm in known["games"]["tree"]:
+            body = asked(tree=tree, algorithm=algorithm)
+            status, _, text = served.ask("POST", "/lessons/steps", body)
+            assert status == 200
+            told = shown_steps(text)
+            assert told["served"] is True
+            assert told["recording"]["steps"]
+            # It can be changed there and searched again, with all that was said of it.
+            assert told["recording"]["given"] == {
+                "children": [
+                    {"name": "N2", "lower": 1, "upper": 4,
+                     "children": [{"value": 5}, {"value": 0.123456}]},
+                    {"children": [{"value": 2}, {"children": [{"value": 7}, {"value": -3}]}]},
+                ]
+            }  # fmt: skip
+        # Without one it is that of the notes; both are searched to their leaves.
+        status, _, text = served.ask("POST", "/lessons/steps", asked(algorithm="alpha-beta"))
+        assert shown_steps(text)["recording"]["steps"][-2]["said"][0] == [
+            "return",
+            {"node": 0},
+            "11",
+        ]
+
+
+NESTED = "[" * 45 + "1" + "]" * 45
+
+
+@pytest.mark.parametrize(
+    ("tree", "said", "spanish"),
+    [
+        ("[[3, 5], [2", "the tree is not YAML: expected ',' or ']'", "el árbol no es YAML"),
+        ("[[3, x]]", "the tree: 1.2 is 'x', neither a", "el árbol: 1.2 es 'x', ni un número ni"),
+        ("[]", "the tree: the root is an empty list", "el árbol: la raíz es una lista vacía"),
+        (
+            "[3, 1" + "0" * 30 + "]",
+            "the tree: 2 is too large; a value is at most 9007199254740992",
+            "el árbol: 2 es demasiado grande; un valor es como mucho 9007199254740992",
+        ),
+        (
+            "[{bounds: [0, 1" + "0" * 400 + "], children: [1]}]",
+            "the tree: 1: a bound is too large",
+            "el árbol: 1: una cota es demasiado grande",
+        ),
+        (
+            f"[{', '.join(['1'] * 2000)}]",
+            "the tree: it has more than 2000 nodes",
+            "el árbol: tiene más de 2000 nodos",
+        ),
+        (
+            "[&a [1, 1, 1, 1, 1, 1], &b [*a, *a, *a, *a, *a, *a], &c [*b, *b, *b, *b, *b, *b], "
+            "[*c, *c, *c, *c, *c, *c, *c, *c]]",
+            "the tree: it has more than 2000 nodes",
+            "el árbol: tiene más de 2000 nodos",
+        ),
+        (NESTED, "it has more than 40 levels below the root", "tiene más de 40 niveles bajo la"),
+        ("[" * 9999, "the tree is not YAML: it is nested too deeply", "el árbol no es YAML"),
+        ("&a [1, *a]", "the tree is not YAML: it holds itself", "el árbol no es YAML"),
+        ("1" * 20_001, "the text of a tree has 20000 characters", "como mucho 20000 caracteres"),
+    ],
+)
+def test_what_is_no_tree_or_too_much_is_said_in_the_visitor_s_language(
+    tree: str, said: str, spanish: str
+) -> None:
+    form = {"game": "tree", "algorithm": "alpha-beta", "tree": tree}
+    for language, wanted in (("en", said), ("es", spanish)):
+        with pytest.raises(ValueError, match=r"árbol|tree") as refused:
+            web_steps.page(form | {"language": language})
+        assert wanted in str(refused.value)
+
+
+TREES = st.recursive(
+    st.one_of(st.integers(), st.floats(), st.text(max_size=3), st.none(), st.booleans()),
+    lambda below: (
+        st.lists(below, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["name", "bounds", "value", "children", "x"]), below, max_size=4
+        )
+    ),
+    max_leaves=9,
+)
+
+
+@given(TREES, st.sampled_from(list(algorithms())))
+def test_whatever_is_written_is_searched_or_refused(tree: object, algorithm: str) -> None:
+    form = {"game": "tree", "algorithm": algorithm, "tree": yaml.safe_dump(tree)}
+    with contextlib.suppress(ValueError):
+        assert web_steps.page(form)
+
+
+def test_what_else_is_refused_is_said_in_spanish_too(tmp_path: Path) -> None:
+    offers = Offers(choices=web_steps.choices, steps=web_steps.page)
+    with serving(tmp_path / "web.sqlite", offers=offers) as served:
+        for form, wanted in (
+            ({"game": "x"}, "no hay tal juego o algoritmo"),
+            ({"game": "pig", "algorithm": "alpha-beta"}, "alpha-beta no juega a pig"),
+            ({"game": "nim", "algorithm": "minimax", "depth": "9"}, "la profundidad va de 1 a 5"),
+        ):
+            status, headers, text = served.ask(
+                "POST", "/lessons/steps", asked(language="es", **form)
+            )
+            assert (status, text) == (400, wanted)
+            assert headers["Content-Type"] == "text/plain; charset=utf-8"
+
+
 def test_no_more_wait_for_pages_of_steps_than_a_few(tmp_path: Path) -> None:
     free = threading.Event()
     offers = Offers(steps=lambda asked: "made" if free.wait(60) else "")
@@ -67,11 +196,12 @@ def test_no_more_wait_for_pages_of_steps_than_a_few(tmp_path: Path) -> None:
         ThreadPoolExecutor(MOST_WAITING + 1) as pool,
     ):
         asked = [
-            pool.submit(served.ask, "POST", "/lessons/steps", b"") for _ in range(MOST_WAITING + 1)
+            pool.submit(served.ask, "POST", "/lessons/steps", b"", Cookie="language=es")
+            for _ in range(MOST_WAITING + 1)
         ]
         refused = next(as_completed(asked, 60)).result()
         free.set()
-        assert (refused[0], "try again" in refused[2]) == (503, True)
+        assert (refused[0], "inténtelo de nuevo" in refused[2]) == (503, True)
         assert sorted(each.result()[0] for each in asked) == [200] * MOST_WAITING + [503]
 
 
@@ -117,6 +247,9 @@ def test_exercises_are_answered_there(tmp_path: Path) -> None:
         assert browser.wait("return document.querySelector('#feedback').textContent") == "right"
 
 
+STEPS = "return globalThis.Kempelen && Kempelen.stepPage.replay.length"
+
+
 @pytest.mark.thorough
 def test_steps_are_shown_there(tmp_path: Path) -> None:
     from tests.browser import started
@@ -125,6 +258,66 @@ def test_steps_are_shown_there(tmp_path: Path) -> None:
     with serving(tmp_path / "web.sqlite", offers=offers) as served, started(tmp_path) as browser:
         browser.open(f"{served.base}/learn")
         browser.wait("return document.querySelector('main form button')")
+        assert not browser.find("iframe").is_displayed()
+        assert not browser.find("#tree").is_displayed()
+        browser.run("""const game = document.getElementById("game"); game.value = "nim";
+            game.dispatchEvent(new Event("change"));""")
+        assert browser.find("#algorithm").get_property("value") == "alpha-beta"  # as before
         browser.find("main form button").click()
-        assert browser.wait("return globalThis.Kempelen && Kempelen.stepPage.replay.length") > 10
+        browser.driver.switch_to.frame("steps")
+        assert browser.wait(STEPS) > 10
         assert not browser.complaints()
+
+
+@pytest.mark.thorough
+def test_one_s_own_tree_is_typed_changed_and_searched_there(tmp_path: Path) -> None:
+    from tests.browser import started
+
+    offers = Offers(choices=web_steps.choices, steps=web_steps.page)
+    with serving(tmp_path / "web.sqlite", offers=offers) as served, started(tmp_path) as browser:
+        browser.open(f"{served.base}/learn")
+        browser.wait("return document.querySelector('main form button')")
+        choose = """for (const [id, value] of Object.entries(arguments[0])) {
+            const field = document.getElementById(id);
+            field.value = value;
+            field.dispatchEvent(new Event("change"));
+        }"""
+        browser.run(choose, {"game": "tree"})
+        browser.run(choose, {"algorithm": "b-star", "tree": "[[3, 12], {name: N9, children: [2]}]"})
+        assert browser.find("#tree").is_displayed()
+        assert not browser.find("#depth").is_displayed()
+        browser.find("main form button").click()
+        browser.driver.switch_to.frame("steps")
+        nodes = "return globalThis.Kempelen && Kempelen.stepPage?.recording.nodes"
+        wanted = f"{nodes}.map((node) => node.known ?? node.name ?? '').join(' ') === arguments[0]"
+        browser.wait(wanted, "  N9 3 12 2")
+        own = browser.find(".own textarea").get_property("value")
+        assert own == '[[3, 12], {name: "N9", children: [2]}]\n'
+        assert browser.find(".own p").text == ""
+        browser.find_all(".own [data-does='add a child']")[-1].click()  # the 2 has a child now
+        browser.find("[data-does='search this tree']").click()
+        browser.wait(wanted, "  N9 3 12  2")
+        assert browser.run("return Kempelen.stepPage.recording.algorithm") == "b-star"
+        browser.driver.switch_to.default_content()
+        typed = browser.find("#tree").get_property("value")
+        assert typed == '[[3, 12], {name: "N9", children: [[2]]}]\n'
+        assert not browser.complaints()
+        browser.run(choose, {"tree": "[[3, x]]"})
+        browser.find("main form button").click()
+        browser.driver.switch_to.frame("steps")
+        browser.wait("return document.body.innerText.includes(\"1.2 is 'x', neither\")")
+        browser.complaints()  # of the status of what was refused
+
+
+@pytest.mark.thorough
+def test_a_page_that_stands_alone_tells_how_its_tree_is_searched(tmp_path: Path) -> None:
+    from tests.browser import started
+
+    text = web_steps.page({"game": "tree", "algorithm": "scout"})
+    page = tmp_path / "alone.html"
+    page.write_text(text.replace('"served":true', '"served":false'), encoding="utf-8")
+    with started(tmp_path) as browser:
+        browser.open(page)
+        assert not browser.find("[data-does='search this tree']").is_displayed()
+        command = "kempelen lab step --tree tree.yaml --algorithm scout -o steps.html"
+        assert command in browser.find(".own p").text

@@ -21,6 +21,7 @@ from starlette.routing import BaseRoute, Route
 
 from agent.border.files import read_bytes
 from agent.border.plain_text import plain
+from web.shell import language_of, words
 from web.site import Site
 
 LARGEST = 16 << 20
@@ -90,7 +91,7 @@ class LearnPage:
             raise HTTPException(404, "there is no such page")
         asked = dict(parse_qsl((await request.body()).decode(errors="replace"), max_num_fields=9))
         if self._waiting >= MOST_WAITING:
-            raise HTTPException(503, "too many pages are being made: try again in a minute")
+            raise HTTPException(503, words(self.name, language_of(request))["busy"])
         self._waiting += 1
         try:
             async with self._making:

@@ -1,11 +1,12 @@
 // The page to learn on: the lab's pages that whoever runs the server has put there, and a form that
-// has one made, of an algorithm's steps.
+// has one made, of an algorithm's steps on a game or on the visitor's own tree. It is shown in a
+// frame below, whose page reaches nothing but this one: it hands over the tree that is built there.
 
 import { ask, element, language, words } from "./site.js";
 
 const say = await words("learn");
 const lessons = await ask("/lessons");
-const { games = {}, depth = [1, 1] } = await ask("/lessons/choices");
+const { games = {}, depth = [1, 1], tree = ["", 0] } = await ask("/lessons/choices");
 const main = document.getElementById("main");
 main.append(element("h1", {}, say("title")));
 if (lessons.length) {
@@ -17,21 +18,45 @@ if (lessons.length) {
 }
 
 if (Object.keys(games).length) {
-  const select = (name, all, chosen) => element("select", { id: name, name }, ...all.map((each) =>
-    element("option", { value: each, selected: each === chosen }, each)));
+  const options = (all, chosen) => all.map((each) =>
+    element("option", { value: each, selected: each === chosen }, each));
+  const select = (name, all, chosen) => element("select", { id: name, name }, ...options(all, chosen));
   const game = select("game", Object.keys(games), "tic-tac-toe");
   const algorithm = select("algorithm", games[game.value], "alpha-beta");
   const plies = element("input", {
     id: "depth", name: "depth", type: "number", min: depth[0], max: depth[1], value: 3 });
-  game.addEventListener("change", () => {
-    const options = select("algorithm", games[game.value], algorithm.value).children;
-    algorithm.replaceChildren(...options);
-  });
+  const own = element("textarea", {
+    id: "tree", name: "tree", rows: 5, maxlength: tree[1], spellcheck: "false",
+    placeholder: "[[3, 5], [2, 9]]" });
   const field = (key, control) =>
     element("p", { class: "field" }, element("label", { for: control.id }, say(key)), control);
-  main.append(element("h2", {}, say("steps")),
-    element("form", { action: "/lessons/steps", method: "post" }, field("game", game),
-      field("algorithm", algorithm), field("depth", plies),
-      element("input", { type: "hidden", name: "language", value: language }),
-      element("p", {}, element("button", { class: "main", type: "submit" }, say("show")))));
+  const fields = { depth: field("depth", plies), tree: field("tree", own) };
+  const changed = () => {
+    algorithm.replaceChildren(...options(games[game.value], algorithm.value));
+    fields.tree.hidden = game.value !== tree[0];
+    fields.depth.hidden = !fields.tree.hidden;
+  };
+  game.addEventListener("change", changed);
+  changed();
+  const frame = element("iframe", { name: "steps", title: say("steps shown") });
+  const shown = element("div", { hidden: true }, element("p", {}, element("button", {
+    type: "button", onclick: () => frame.requestFullscreen() }, say("whole screen"))), frame);
+  const form = element("form", { action: "/lessons/steps", method: "post", target: "steps" },
+    field("game", game), field("algorithm", algorithm), fields.depth, fields.tree,
+    element("input", { type: "hidden", name: "language", value: language }),
+    element("p", {}, element("button", { class: "main", type: "submit" }, say("show"))));
+  form.addEventListener("submit", () => { shown.hidden = false; });
+  frame.addEventListener("load", () => {
+    if (shown.hidden) return;
+    frame.scrollIntoView();
+    frame.focus();
+  });
+  addEventListener("message", ({ source, data }) => {
+    if (source !== frame.contentWindow || typeof data?.tree !== "string") return;
+    game.value = tree[0];
+    changed();
+    own.value = data.tree;
+    form.requestSubmit();
+  });
+  main.append(element("h2", {}, say("steps")), form, shown);
 }

@@ -1,35 +1,24 @@
-/* A tree of one's own, built by clicks, and written as YAML that `--tree` reads. */
+/* A tree of one's own, built by clicks, and written as YAML that `--tree` reads. A page that a server
+   shows in a frame has its steps made there: the page around takes the text. */
 "use strict";
 
 Kempelen.OwnTree = class {
-  constructor(place, language, recording) {
+  constructor(place, language, recording, served) {
     this.place = place;
     this.language = language;
-    this.tree = this.begin(recording);
+    this.recording = recording;
+    this.tree = recording.given || { children: [{ children: [{ value: 3 }, { value: 5 }] }, { children: [{ value: 2 }, { value: 9 }] }] };
     this.list = Kempelen.element("div", {});
     this.text = Kempelen.element("textarea", { readOnly: true, spellcheck: false });
     this.save = Kempelen.element("button", { type: "button" });
     this.save.dataset.does = "save as YAML";
     this.save.addEventListener("click", () => this.download());
-    place.append(this.list, this.text, this.save);
+    this.search = Kempelen.element("button", { type: "button", hidden: !served });
+    this.search.dataset.does = "search this tree";
+    this.search.addEventListener("click", () => globalThis.parent.postMessage({ tree: this.text.value }, "*"));
+    this.how = Kempelen.element("p", { className: "keys" });
+    place.append(this.list, this.text, this.search, this.save, this.how);
     language.listeners.push(() => this.show());
-  }
-
-  /* The tree of the page if it is small and has values, else a small one. */
-  begin(recording) {
-    const nodes = recording.nodes;
-    const children = Kempelen.childrenOf(nodes);
-    const leaves = nodes.filter((_, number) => !children[number].length);
-    if (nodes.length > 60 || leaves.some((leaf) => leaf.known === undefined)) {
-      return { children: [{ children: [{ value: 3 }, { value: 5 }] }, { children: [{ value: 2 }, { value: 9 }] }] };
-    }
-    const grow = (number) => {
-      const made = nodes[number].name ? { name: nodes[number].name } : {};
-      if (children[number].length) made.children = children[number].map(grow);
-      else made.value = Number(nodes[number].known);
-      return made;
-    };
-    return grow(0);
   }
 
   show() {
@@ -37,6 +26,10 @@ Kempelen.OwnTree = class {
     this.text.value = `${this.yaml(this.tree)}\n`;
     this.text.setAttribute("aria-label", "YAML");
     this.save.textContent = this.language.word("save as YAML");
+    this.search.textContent = this.language.word("search this tree");
+    const option = this.language.current === "en" ? "" : ` --lang ${this.language.current}`;
+    const command = `kempelen lab step --tree tree.yaml --algorithm ${this.recording.algorithm}${option} -o steps.html`;
+    this.how.textContent = this.search.hidden ? this.language.sentence("own-tree", [command]) : "";
   }
 
   button(word, sign, act) {
@@ -51,7 +44,7 @@ Kempelen.OwnTree = class {
   }
 
   input(node, field, word, isText) {
-    const made = Kempelen.element("input", { value: node[field] ?? "", placeholder: this.language.word(word) });
+    const made = Kempelen.element("input", { value: node[field] ?? "", placeholder: this.language.word(word), title: this.language.word(word) });
     if (!isText) Object.assign(made, { type: "number", step: "any" });
     made.setAttribute("aria-label", this.language.word(word));
     made.addEventListener("change", () => {

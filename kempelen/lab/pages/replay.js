@@ -34,7 +34,7 @@ Kempelen.Replay = class {
     if (this.at === this.length) return false;
     const step = this.recording.steps[this.at];
     const before = (step.changes || []).map((change) => this.set(change));
-    const rows = Object.entries(step.lists || {}).map(([name, splice]) => [name, this.splice(name, splice)]);
+    const rows = Object.entries(step.lists || {}).flatMap(([name, splices]) => splices.map((splice) => [name, this.splice(name, splice)]));
     this.undo.push([before.reverse(), rows.reverse()]);
     return true;
   }

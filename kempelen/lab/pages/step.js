@@ -21,7 +21,7 @@ Kempelen.StepPage = class {
     this.names = new Map();
     this.build(root);
     this.view = new Kempelen.TreeView(this.canvas, this.replay, (text) => this.language.word(text), (node) => this.choose(node));
-    this.own = new Kempelen.OwnTree(this.ownPlace, this.language, this.recording);
+    this.own = new Kempelen.OwnTree(this.ownPlace, this.language, this.recording, data.served);
     this.language.listeners.push(() => this.speak());
     this.language.set(this.language.current);
     document.addEventListener("keydown", (event) => this.key(event));
@@ -48,13 +48,13 @@ Kempelen.StepPage = class {
     this.pick.addEventListener("change", () => this.language.set(this.pick.value));
     const header = element("header", {}, this.title, element("span", { className: "spread" }), this.pick);
     const controls = element("div", { className: "controls", role: "toolbar" });
-    this.button("start", "⏮", () => this.go(0), controls);
+    this.button("start", "|◀", () => this.go(0), controls);
     this.button("back", "◀", () => this.go(this.replay.at - 1), controls);
-    this.playing = this.button("play", "⏯", () => this.play(), controls);
+    this.playing = this.button("play", "", () => this.play(), controls);
     this.button("forward", "▶", () => this.go(this.replay.at + 1), controls);
     this.button("next cut", "✂", () => this.jump("nextCut"), controls);
     this.button("next change of a value", "Δ", () => this.jump("nextTurn"), controls);
-    this.button("end", "⏭", () => this.go(this.replay.length), controls);
+    this.button("end", "▶|", () => this.go(this.replay.length), controls);
     this.slider = element("input", { type: "range", className: "slider", min: 0, max: this.replay.length, value: 0 });
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
     this.count = element("output", {});
@@ -94,6 +94,8 @@ Kempelen.StepPage = class {
     this.keys.textContent = this.language.help("keys");
     this.code.replaceChildren(...this.listing[this.language.current].map((line) => Kempelen.element("li", { textContent: line || " " })));
     this.names.clear();
+    this.listed = new Map();
+    this.rows = new WeakMap();
     this.show();
   }
 
@@ -211,12 +213,41 @@ Kempelen.StepPage = class {
       const rows = this.replay.list(name);
       if (!rows.length) continue;
       const some = name === "open" || name === "children" ? rows.slice(0, Kempelen.MOST_ROWS) : rows.slice(-Kempelen.MOST_ROWS);
-      const table = element("table", { className: name });
-      table.append(element("tr", {}, ...headings.slice(0, rows[0].length - 1).map((word) => element("th", { textContent: this.language.word(word) }))));
-      for (const [, ...cells] of some) table.append(element("tr", {}, ...cells.map((cell) => element("td", { textContent: this.part(cell) }))));
-      shown.push(element("h2", { textContent: `${this.language.word(name)} (${rows.length})` }), table);
+      const columns = headings.slice(0, rows[0].length - 1);
+      let [heading, table] = this.listed.get(`${name} ${columns}`) || [];
+      if (!table) {
+        heading = element("h2", {});
+        table = element("table", { className: name }, element("tr", {}, ...columns.map((word) => element("th", { textContent: this.language.word(word) }))));
+        this.listed.set(`${name} ${columns}`, [heading, table]);
+      }
+      heading.textContent = `${this.language.word(name)} (${rows.length})`;
+      this.fill(table, some);
+      shown.push(heading, table);
     }
-    this.tables.replaceChildren(...shown);
+    const before = this.tables.children;
+    if (shown.length !== before.length || shown.some((each, index) => each !== before[index])) this.tables.replaceChildren(...shown);
+  }
+
+  /* Let a table have these rows below its headings; what stays is not drawn anew. */
+  fill(table, rows) {
+    const element = Kempelen.element;
+    const wanted = rows.map((row) => {
+      let made = this.rows.get(row);
+      if (!made) this.rows.set(row, (made = element("tr", {}, ...row.slice(1).map((cell) => element("td", { textContent: this.part(cell) })))));
+      return made;
+    });
+    const kept = new Set(wanted);
+    let at = table.firstChild.nextSibling;
+    while (at) {
+      const next = at.nextSibling;
+      if (!kept.has(at)) at.remove();
+      at = next;
+    }
+    at = table.firstChild.nextSibling;
+    for (const row of wanted) {
+      if (row === at) at = at.nextSibling;
+      else table.insertBefore(row, at);
+    }
   }
 
   showCounts() {

@@ -1,7 +1,12 @@
+import re
+from math import inf
+
 import pytest
 
 from agent.games.random_tree import RandomTree
-from agent.games.tree import EXAMPLE, Tree, read_tree
+from agent.games.tree import EXAMPLE, Tree, evaluate, read_tree
+from agent.search import configuration
+from agent.search.catalogue import algorithms
 
 
 def leaves(game):
@@ -44,6 +49,27 @@ def test_what_is_no_tree_is_refused_with_its_place(tmp_path, text, reason):
     with pytest.raises(ValueError, match=r"tree\.yaml") as error:
         read_tree(file)
     assert reason in str(error.value)
+
+
+def test_a_tree_that_no_search_can_hold_is_refused(tmp_path, usual_recursion):
+    """A recursion reaches so deep, and numbers are told apart up to a size."""
+    path = tmp_path / "tree.yaml"
+    for text, reason in (
+        ("[" * 101 + "1" + "]" * 101, "it has more than 100 levels below the root"),
+        (f"[[1, 1{'0' * 400}]]", "1.2 is too large; a value is at most 9007199254740992"),
+        ("[{bounds: [-1.0e+17, 1], children: [1]}]", "1: a bound is too large"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=re.escape(f"{path}: {reason}")):
+            read_tree(path)
+    path.write_text(f"[[-.inf, {2**53}], [.inf, {-(2**53)}]]")
+    assert read_tree(path).root == [[-inf, 2**53], [inf, -(2**53)]]
+    path.write_text("[" * 100 + "1" + "]" * 100)
+    tree = read_tree(path)
+    for name in algorithms():
+        algorithm = configuration.read(name)
+        if algorithm.plays(tree):
+            algorithm.new(tree, evaluate).search(tree, 1000)
 
 
 def test_random_tree_is_uniform_and_repeats_by_its_seed():

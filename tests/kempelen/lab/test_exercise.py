@@ -95,13 +95,50 @@ def test_a_teacher_collects(lab, tmp_path):
     parts = len(exercise(Origin("cuts", 6)).key)
     assert (status, err) == (0, "")
     assert [line.split() for line in out.splitlines()[1:]] == [
-        ["Ana", "6", "1", "1", "1", "1", "1", f"{parts}/{parts}"],
-        ["Beto", "6", "1", "1", "0", "0", "1", f"0/{parts}"],
+        ["Ana", "6", "1", "cuts", "alpha-beta", "3", "3", "1", "1", "1", "1", f"{parts}/{parts}"],
+        ["Beto", "6", "1", "cuts", "alpha-beta", "3", "3", "1", "0", "0", "1", f"0/{parts}"],
     ]
     _, out, _ = lab("exercise", "--collect", *files, "--json")
     told = [json.loads(line) for line in out.splitlines()]
     assert [each["exercises"][0]["right"] for each in told] == [True, False]
-    assert_spanish(lab("exercise", "--collect", *files, "--lang", "es")[1].replace("Ana", ""))
+    assert_spanish(
+        lab("exercise", "--collect", *files, "--lang", "es")[1]
+        .replace("Ana", "")
+        .replace("cuts", "")
+    )
+
+
+def test_collected_exercises_tell_their_depth_and_algorithm(lab, tmp_path):
+    """A teacher sees who has answered easier ones than were given."""
+    file = tmp_path / "Ana.json"
+    asked = [
+        Origin("order", depth=2, algorithm="sss-star"), Origin("order", depth=2),
+        Origin("list", branching=2), Origin("uct"), Origin("values"),
+    ]  # fmt: skip
+    for one in asked:
+        given = ["--kind", one.kind, "--depth", one.depth, "--branching", one.branching]
+        given += ["--algorithm", one.algorithm] if one.kind == "order" else []
+        text = exercise(one).written_key()
+        lab("exercise", *given, "--answer", text, "--name", "Ana", "--results", file)
+    status, out, err = lab("exercise", "--collect", file)
+    assert (status, err) == (0, "")
+    total, *each = [line.split() for line in out.splitlines()[1:]]
+    assert total[:7] == ["Ana", "0", "1", "5", "5", "5", "5"]
+    assert [row[:5] for row in each] == [
+        ["order", "sss-star", "2", "3", "1"],
+        ["order", "alpha-beta", "2", "3", "1"],
+        ["list", "sss-star", "3", "2", "1"],
+        ["uct", "uct", "3", "3", "1"],
+        ["values", "minimax", "3", "3", "1"],
+    ]
+    told = json.loads(lab("exercise", "--collect", file, "--json")[1])["exercises"]
+    assert [[e["kind"], e["algorithm"], e["depth"], e["branching"]] for e in told] == [
+        [*row[:2], int(row[2]), int(row[3])] for row in each
+    ]
+    spanish = lab("exercise", "--collect", file, "--lang", "es")[1]
+    assert "algoritmo" in spanish.splitlines()[0]
+    assert "profundidad" in spanish.splitlines()[0]
+    assert_spanish(re.sub("Ana|order|list|values|uct|minimax|sss-star|alpha-beta", "", spanish))
 
 
 def results(tmp_path, **changes):

@@ -2,6 +2,7 @@
 
 import json
 import string
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -13,7 +14,8 @@ from agent.search import configuration
 from agent.search.catalogue import algorithms
 from agent.search.observing import CutOff, Evaluated, observed
 from kempelen.lab import listings
-from kempelen.lab.recorded import record
+from kempelen.lab.recorded import MOST_NODES, record
+from kempelen.lab.recorder import told
 from kempelen.lab.recording import SEARCH, NodeName, Replay, spliced
 from kempelen.lab.sentences import SENTENCES, WORDS
 from kempelen.lab.subject import TO_THE_END, Subject
@@ -160,23 +162,148 @@ def test_a_cut_says_how_many_moves_it_leaves_out(leaves, key):
     assert cut.said[0][0] == key
 
 
-def test_the_open_list_is_that_of_the_notes():
-    events = []
-    at = subject_of("tree")
-    algorithm = configuration.read("sss-star")
-    kind = observed(algorithm.kind, events.append)
-    at.search(algorithm, kind=kind).search(at.game, at.depth)
-    wanted = [event.states for event in events if hasattr(event, "states")]
+@pytest.mark.parametrize("name", ["sss-star", "dual-star"])
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [
+        ("tree", {}),
+        ("random-tree", {"branching": 4, "depth": 4, "seed": 5}),
+        ("random-tree", {"branching": 2, "depth": 7, "seed": 6}),
+        ("nim", {"heaps": [2, 3, 1]}),
+    ],
+)
+def test_the_open_list_is_the_algorithm_s_before_every_step(game, options, name):
+    kind = catalogue.find(game)
+    at = Subject(game, kind.new(**options), kind.evaluation(), TO_THE_END)
+    algorithm = configuration.read(name)
+    wanted = []
+    options = replace(algorithm.kind.options(), observe=lambda states: wanted.append(tuple(states)))
+    algorithm.kind(at.evaluate, options).search(at.game, at.depth)
     replay = Replay(record(at, algorithm))
-    seen = []
-    while replay.forward():
-        if rows := replay.lists.get("open"):
-            seen.append([(cells[1] == "solved", str(cells[2])) for _, cells in rows])
+    labels = [()]
+    for place in replay.recording.nodes[1:]:
+        labels.append((*labels[place.parent], place.place))
+    sign = 1 if name == "sss-star" else -1
     assert len(wanted) > 20
-    for rows, states in zip(seen, wanted, strict=True):
-        solved = [(state.solved, "∞" if state.bound > 99 else f"{state.bound:g}")
-                  for state in states]  # fmt: skip
-        assert rows == solved
+    for states in wanted:
+        assert replay.forward()
+        rows = replay.lists["open"]
+        assert [(labels[node], status, value) for node, (_, status, value) in rows] == [
+            (label, "solved" if solved else "live", told(sign * bound))
+            for label, solved, bound in states
+        ]
+        listed = {number for number, each in replay.fields.items() if "status" in each}
+        assert listed == {node for node, _ in rows}
+    assert replay.forward()
+    assert not replay.lists["open"]
+    assert not replay.forward()
+
+
+@pytest.mark.parametrize("most", [2000, pytest.param(MOST_NODES, marks=pytest.mark.thorough)])
+def test_a_long_open_list_is_told_by_its_changes(most):
+    """All that is told grows with the nodes, not with their square."""
+    kind = catalogue.find("random-tree")
+    at = Subject("t", kind.new(branching=12, depth=4 if most == 2000 else 5), lambda game: 0, 5)
+    recording = record(at, configuration.read("sss-star"), most=most)
+    longest = 0
+    replay = Replay(recording)
+    while replay.forward():
+        longest = max(longest, len(replay.lists["open"]))
+    assert replay.fields[SEARCH]["nodes"] == most
+    assert longest > (1500 if most == MOST_NODES else 140)
+    rows = [
+        len(put)
+        for step in recording.steps
+        for splices in step.lists.values()
+        for _, _, put in splices
+    ]
+    assert sum(rows) < 2 * len(recording.nodes)
+
+
+@pytest.mark.parametrize("name", ["mtd-f", "sss-star-mtd", "dual-star-mtd"])
+def test_each_pass_of_mtd_lights_its_line_and_closes_a_bound(name):
+    at = subject_of("tree")
+    algorithm = configuration.read(name)
+    search = at.search(algorithm)
+    found = search.search(at.game, at.depth)
+    recording = record(at, algorithm)
+    opening = next(n for n, line in enumerate(recording.listing) if "β ← value" in line)
+    closing = next(n for n, line in enumerate(recording.listing) if "upper ← value" in line)
+    passes = [step for step in recording.steps if opening in step.lines]
+    assert len(passes) == search.counts.researches + 1 > 1
+    assert [step.said[0] for step in passes] == [
+        ("new-pass", (number, step.said[-1][1][-1])) for number, step in enumerate(passes, 1)
+    ]
+    bounds = [step.said[-1] for step in recording.steps if closing in step.lines]
+    assert len(bounds) == len(passes)
+    assert bounds[-1] == ("bounds", (NodeName(0), f"{found.value:g}", f"{found.value:g}"))
+    assert all("∞" in str(parts) for _, parts in bounds[:1])
+
+
+WITH_TABLE = [f"{name}+table" for name in ("alpha-beta", "pvs", "negascout-2", "null-move", "bns")]
+
+
+@pytest.mark.parametrize("name", [*algorithms(), *WITH_TABLE])
+def test_every_line_of_pseudo_code_that_stands_for_a_step_is_lit(name):
+    """On one of these; and every step has its line."""
+    algorithm = configuration.read(f"{name}+playouts=12" if name in BY_PLAYOUTS else name)
+    lines, lit = listings.listing(algorithm)
+    assert any("table" in line for line in lines) == name.endswith("table")
+    missing = {line for numbers in lit.values() for line in numbers}
+    pig = catalogue.new_game("pig")
+    at = [subject_of(game) for game in ("tree", "tic-tac-toe", "nim", "pig")]
+    at.append(Subject("pig", pig, lambda game: 5.0, 2))  # more than a win
+    at += [
+        Subject(game, catalogue.new_game(game), lambda game: 0.0, 6) for game in ("nim", "chess")
+    ]
+    for each in at:
+        if missing and algorithm.plays(each.game):
+            recording = record(each, algorithm, most=3000)
+            assert all(step.lines for step in recording.steps)
+            missing -= {line for step in recording.steps for line in step.lines}
+    assert [lines[line] for line in missing] == []
+
+
+def lines_at(recording, *kinds):
+    """The first lit line of each step of these kinds, with what the step says."""
+    return [
+        (step.said[0][0], recording.listing[step.lines[0]].strip())
+        for step in recording.steps
+        if step.kind in kinds
+    ]
+
+
+def test_what_a_node_returns_lights_the_line_that_returns_it():
+    at = Subject("tree", Tree([[3, 12], [2, 4], [9, 8]]), lambda game: 0.0, TO_THE_END)
+    told = {
+        name: lines_at(record(at, configuration.read(name)), "return")
+        for name in ("alpha-beta-hard", "scout", "alpha-beta", "minimax-two-valued")
+    }
+    met = ("return", "if α ≥ β: return the bound that was met")
+    assert told["alpha-beta-hard"].count(met) == 1
+    assert ("return", "return best") in told["alpha-beta"]
+    scout = [line for key, line in told["scout"] if key in ("yes", "no")]
+    assert "if TEST(child, bound) decides for the mover: return it" in scout
+    assert "return the other answer" in scout
+    assert "return best" not in scout
+    wanted = ("return", "if value is what the mover wants: return value")
+    assert wanted in told["minimax-two-valued"]
+
+
+def test_best_node_search_narrows_where_it_guesses_again():
+    lines = lines_at(recorded("tree", "bns"), "guess")
+    assert lines[0] == ("guess", "guess a value between lower and upper")
+    recording = recorded("tree", "bns")
+    narrow = next(n for n, line in enumerate(recording.listing) if "pass the test" in line)
+    lit = [step.kind for step in recording.steps if narrow in step.lines]
+    assert lit == ["guess"] * (len(lines) - 1) + ["done"]
+
+
+@pytest.mark.parametrize("name", algorithms())
+def test_every_step_says_something(name):
+    for game in SAMPLE:
+        recording = recorded(game, name)
+        assert recording is None or all(step.said for step in recording.steps)
 
 
 def test_what_memory_answers_is_drawn_as_shared():
@@ -273,7 +400,9 @@ def test_leaves_that_a_batch_judges(name, priors):
     with_prior = priors or name == "alphazero"
     assert ("P·√N(parent)" in recording.listing[1]) == with_prior
     assert not any("at random" in line for line in recording.listing) or name == "alphazero"
-    rows = next(step.lists["children"][2] for step in recording.steps if "children" in step.lists)
+    ((_, _, rows),) = next(
+        step.lists["children"] for step in recording.steps if "children" in step.lists
+    )
     assert {len(cells) for _, cells in rows} == {5 if with_prior else 4}
 
 
@@ -289,6 +418,16 @@ def test_every_sentence_has_its_spanish():
     for english, spanish in SENTENCES.values():
         assert english.count("{") == spanish.count("{")
     assert SPANISH_MOVES.items() <= WORDS.items()
+
+
+def test_sss_star_speaks_as_the_notes_do():
+    """The lecture notes' list is LISTA, and its states are VIVO and SOLUCIONADO."""
+    assert [WORDS[word] for word in ("open", "live", "solved")] == ["LISTA", "vivo", "solucionado"]
+    lines, _ = listings.listing(configuration.read("sss-star"))
+    spanish = [listings.in_spanish(line) for line in lines]
+    told = [*spanish, *(pair[1] for pair in SENTENCES.values())]
+    assert not any("ABIERTA" in text or "OPEN" in text or "resuelt" in text for text in told)
+    assert spanish[0].startswith("LISTA ← (raíz, vivo, ∞)")
 
 
 def test_events_of_the_closer_watch_change_nothing():

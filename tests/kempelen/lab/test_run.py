@@ -27,6 +27,18 @@ def test_algorithms_side_by_side(lab):
     assert 17 <= alpha_beta["counts"]["leaves"] < 81
 
 
+@pytest.mark.parametrize("action", [["run"], ["step", "--text"]])
+def test_what_is_over_already_has_a_value_and_no_theory(lab, tmp_path, action):
+    leaf = tmp_path / "leaf.yaml"
+    leaf.write_text("5")
+    ended = ["--game", "tic-tac-toe", "--moves", "a1 b1 a2 b2 a3"]
+    for given, value in ((["--tree", leaf], "5"), (ended, "LOSS")):
+        status, out, err = lab(*action, *given, "--algorithm", "alpha-beta")
+        assert (status, err) == (0, "")
+        assert value in out
+        assert "theory" not in out
+
+
 def test_formulas_stand_beside_the_counts(lab):
     tree = ["--game", "random-tree", "--size", "3", "--depth", "6", "--algorithm", "minimax"]
     counts = results(lab, *tree)["results"][0]["counts"]

@@ -107,7 +107,9 @@ def test_languages_change_in_the_page(browser, tmp_path):
     browser.run("Kempelen.stepPage.go(20)")
     assert browser.run("return document.documentElement.lang") == "es"
     text = "return document.body.innerText"
-    assert_spanish(re.sub("expectiminimax|English|pig|YAML", "", browser.run(text)))
+    assert_spanish(
+        re.sub("kempelen lab step .*|expectiminimax|English|pig|YAML", "", browser.run(text))
+    )
     browser.run("""const pick = Kempelen.stepPage.pick; pick.value = "en";
                 pick.dispatchEvent(new Event("change"));""")
     assert "pseudo-code" in browser.run(text)
@@ -174,11 +176,12 @@ def test_every_algorithm_on_every_game(browser, tmp_path, game):
 
 
 @pytest.mark.thorough
-def test_twenty_thousand_nodes_are_drawn_by_what_is_in_view(browser, tmp_path):
+@pytest.mark.parametrize(("name", "depth"), [("minimax", 4), ("sss-star", 5)])
+def test_twenty_thousand_nodes_are_drawn_by_what_is_in_view(browser, tmp_path, name, depth):
     """However the view lies, a frame draws what a screen can hold, not what the tree has."""
     kind = catalogue.find("random-tree")
-    at = Subject("t", kind.new(branching=12, depth=4), kind.evaluation(), 4, 1)
-    recording = record(at, configuration.read("minimax"), most=20_000)
+    at = Subject("t", kind.new(branching=12, depth=depth), kind.evaluation(), depth, 1)
+    recording = record(at, configuration.read(name), most=20_000)
     assert len(recording.nodes) >= 20_000
     opened(browser, tmp_path, recording)
     drawn = browser.run("""
@@ -190,6 +193,7 @@ def test_twenty_thousand_nodes_are_drawn_by_what_is_in_view(browser, tmp_path):
         for (const node of [0, 100, 15000, 20000]) { view.centre(node); draw(); }
         for (let step = 0; step < 50; step += 1) { page.go(page.replay.at - 1); draw(); }
         return drawn;""")
+    assert len(browser.find_all(".side tr")) < 200  # of a long list its beginning
     assert max(drawn) < 12_000
     assert min(drawn[-50:]) > 0
     assert browser.complaints() == []
@@ -205,6 +209,13 @@ def test_the_terminal_tells_every_step(lab, tmp_path):
     assert len(out.splitlines()) == len(record(
         Subject("t", read_tree(tree), lambda game: 0, 1000), configuration.read("alpha-beta")
     ).steps) + 1  # fmt: skip
+
+
+def test_the_terminal_says_that_a_limit_has_stopped_the_search(lab):
+    stopped = "La búsqueda termina. Un límite ha detenido la búsqueda."
+    for limit, said in ((["--nodes", "9"], True), ([], False)):
+        out = lab("step", "--game", "tree", "--text", "--lang", "es", *limit)[1]
+        assert (stopped in out.splitlines()[-1]) == said
 
 
 @pytest.mark.parametrize("name", algorithms())
@@ -236,6 +247,14 @@ def test_what_cannot_be_written_is_refused_before_the_search(lab, tmp_path):
     page = tmp_path / "page.html"
     assert lab("step", "-o", page)[:2] == (0, f"{page}\n")
     assert "Content-Security-Policy" in page.read_text(encoding="utf-8")
+
+
+def test_signs_of_the_page_are_in_a_system_s_usual_fonts():
+    """None is of a font of emoji, which many machines have not: they show an empty box."""
+    from kempelen.lab import page
+
+    text = "".join((page.PAGES / name).read_text(encoding="utf-8") for name in step.SCRIPTS)
+    assert not re.findall(r"[\u23cf-\u23ff\U0001f000-\U0001ffff]", text)
 
 
 def test_every_word_of_the_page_has_its_spanish():
