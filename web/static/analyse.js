@@ -45,6 +45,7 @@ const form = element("form", { class: "steps" },
   element("button", {}, say("play")));
 const thinking = element("input", { id: "thinking", type: "checkbox", checked: true });
 const judge = element("button", { type: "button", class: "main" }, say("judge"));
+const record = element("button", { type: "button", hidden: true, onclick: download }, say("download"));
 const nodes = element("select", { id: "nodes" },
   ...["quick", "usual", "thorough"].map((name) =>
     element("option", { value: name, selected: name === "usual" }, say(name))));
@@ -70,7 +71,7 @@ main.append(
       element("p", { class: "steps" }, thinking, element("label", { for: "thinking" }, say("search"))),
       lines, searching,
       element("div", { class: "steps" }, judge,
-        element("label", { for: "nodes", class: "hidden-words" }, say("care")), nodes),
+        element("label", { for: "nodes", class: "hidden-words" }, say("care")), nodes, record),
       progress, graph, tallies, moves)),
 );
 
@@ -79,8 +80,21 @@ const last = () => (study ? study.positions.length - 1 : 0);
 
 /** What is sent of a study: not the positions, which the server makes of the moves. */
 function sent() {
-  if (study.game === "go") return { game: "go", query: study.query };
-  return { game: "chess", start: study.start, chess960: study.chess960, moves: study.moves };
+  const { game, query, start, chess960, moves, players } = study;
+  return game === "go" ? { game, query, players } : { game, start, chess960, moves, players };
+}
+
+/** Return a file's text. Files of an older day are not in UTF-8; those of Go say in what. */
+async function textOf(given) {
+  const bytes = await given.arrayBuffer();
+  const read = (encoding) => new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  const latin = new TextDecoder("windows-1252").decode(bytes);
+  for (const encoding of ["utf-8", /CA\[([\w-]+)\]/.exec(latin)?.[1] ?? "windows-1252"]) {
+    try {
+      return read(encoding);
+    } catch { /* the next one */ }
+  }
+  return latin;
 }
 
 async function load(given) {
@@ -104,6 +118,7 @@ function open(game) {
   study = game;
   review = null;
   progress.hidden = true;
+  record.hidden = true;
   const fresh = bar(study.game);
   balance.node.replaceWith(fresh.node);
   balance = fresh;
@@ -167,7 +182,7 @@ function go(place) {
   if (!study) return;
   at = Math.max(0, Math.min(last(), place));
   chosen = "";
-  found = { lines: [], owners: review?.owners?.[at] ?? [] };
+  found = { lines: [], owners: ownersAt(at) };
   [...moves.children].forEach((button, each) => {
     if (each === at - 1) {
       button.setAttribute("aria-current", "step");
@@ -183,6 +198,11 @@ function go(place) {
   drawCourse();
   draw();
   search();
+}
+
+/** Whose the points will be in a game of Go that was judged: a letter each, k of nobody. */
+function ownersAt(place) {
+  return [...(review?.owners?.[place] ?? "")].map((letter) => (letter.charCodeAt(0) - 107) / 10);
 }
 
 function search() {
@@ -253,6 +273,7 @@ judge.addEventListener("click", () => {
   reviewing = true;
   trouble.textContent = "";
   judge.disabled = true;
+  record.hidden = true;
   progress.hidden = false;
   progress.value = 0;
   askReview();
@@ -274,24 +295,40 @@ function showReview(message) {
     reviewing = false;
     judge.disabled = false;
     progress.hidden = true;
+    record.hidden = false;
     const bad = message.moves.filter((move) => move.grade).length;
     go(at);
     news.textContent = say("judged", { count: bad });
   } else draw();
 }
 
+/** Have the judged game written as a file, and keep it where downloads are kept. */
+async function download() {
+  trouble.textContent = "";
+  const { game, source } = study;
+  const { said, nodes: each } = review;
+  try {
+    const made = await ask("/analyse/record", { game, source, said, nodes: each });
+    const address = URL.createObjectURL(new Blob([made.text], { type: "text/plain" }));
+    element("a", { href: address, download: made.name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 60000);
+    news.textContent = say("written", { name: made.name });
+  } catch (error) {
+    trouble.textContent = say(error.message);
+  }
+}
+
 async function play(move) {
   trouble.textContent = "";
   try {
     const next = await ask("/analyse/move", { study: sent(), ply: at, move });
-    const kept = study.players;
     const same = next.positions.length <= study.positions.length
       && JSON.stringify(study.positions[at + 1]?.move) === JSON.stringify(next.positions[at + 1].move);
     if (same) {
       go(at + 1);
       return;
     }
-    open({ ...next, players: kept, result: "*" });
+    open({ ...next, result: "*" });
     go(last());
   } catch (error) {
     trouble.textContent = say(error.message);
@@ -318,7 +355,7 @@ thinking.addEventListener("change", () => { search(); draw(); });
 choice.addEventListener("change", () => open(games[Number(choice.value)]));
 file.addEventListener("change", async () => {
   const [given] = file.files;
-  if (given) load(await given.text());
+  if (given) load(await textOf(given));
 });
 document.addEventListener("keydown", (event) => {
   if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
