@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from agent.games import catalogue
-from web.play.boards import at_ply, grid_of, table_of
+from web.diagrams import grid_of
+from web.play.boards import at_ply, table_of
 from web.play.setup import LEVELS, SetupError, choices, games, read_setup
 from web.site import Offers
 
@@ -109,3 +110,7 @@ def test_text_that_is_no_board_is_shown_as_it_is() -> None:
     assert grid_of(str(catalogue.new_game("backgammon"))) == []
     assert grid_of("0:0, player 0 has 0") == []
     assert grid_of(". X\nO .\n1 2") == [".X", "O."]
+    assert grid_of("a |\nb |\nc |") == []  # Nim with a counter in each heap
+    for board in ("a . X\nb O .", "3 . X\n2 O .\n1 . .\n  a b", "B . X\nA O ."):
+        assert grid_of(board)[0].startswith(".X")
+    assert grid_of("3 4 4\n2 4 4") == ["344", "244"]
