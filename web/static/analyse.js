@@ -1,9 +1,9 @@
 // The page to analyse on: a board, what the search says of it, and the course of a whole game.
 
 import { channel } from "./channel.js";
-import { bar, diagram, scoreText } from "./diagram.js";
+import { bar, diagram, numbered, scoreText } from "./diagram.js";
 import { course } from "./graph.js";
-import { ask, element, words } from "./site.js";
+import { ask, element, language, words } from "./site.js";
 
 const say = await words("analyse");
 const SIGNS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
@@ -132,16 +132,9 @@ function open(game) {
 }
 
 function listMoves() {
-  const first = study.positions[0];
-  const black = study.game === "chess" && first.fen.split(" ")[1] === "b" ? 1 : 0;
-  const count = study.game === "chess" ? Number(first.fen.split(" ")[5]) : 1;
-  moves.replaceChildren(...study.positions.slice(1).map((position, place) => {
-    const ply = place + black;
-    const head = study.game === "go" ? `${place + 1}. `
-      : ply % 2 === 0 ? `${count + ply / 2}. ` : place === 0 ? `${count}... ` : "";
-    return element("button", { type: "button", onclick: () => go(place + 1) }, head + position.move,
-      element("span", { class: "sign" }));
-  }));
+  moves.replaceChildren(...study.positions.slice(1).map((position, place) =>
+    element("button", { type: "button", onclick: () => go(place + 1) },
+      numbered(study.positions[place], position.move, place), element("span", { class: "sign" }))));
 }
 
 function showSigns() {
@@ -168,7 +161,7 @@ function drawCourse() {
     say("course", { count: bad }), (ply) => go(ply)));
   const names = [study.players[0], study.players[1]].map((name, place) =>
     (name === "?" ? say(study.game === "chess" ? ["White", "Black"][place] : ["Black", "White"][place]) : name));
-  const heads = ["player", "moves", "inaccuracies", "mistakes", "blunders", "mean loss"];
+  const heads = ["player", "count", "inaccuracies", "mistakes", "blunders", "mean loss"];
   tallies.append(element("table", {},
     element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, say(head))))),
     element("tbody", {}, ...review.tallies.map((tally, place) => element("tr", {},
@@ -262,10 +255,10 @@ function showLines(message) {
   lines.replaceChildren(...message.lines.map((line) => element("li", {},
     element("span", { class: "score" }, study.game === "go"
       ? `${Math.round(100 * line.expected)} % ${scoreText(line)}` : scoreText(line)),
-    line.moves.join(" "))));
+    ...line.moves.map((move) => element("span", { class: "move" }, `${move} `)))));
   const best = message.lines[0];
   searching.textContent = !best ? say("over")
-    : `${message.done ? say("done") : say("searching")} ${best.depth ? say("depth", { depth: best.depth }) : ""} ${say("nodes", { nodes: best.nodes.toLocaleString() })}`;
+    : `${message.done ? say("done") : say("searching")} ${best.depth ? say("depth", { depth: best.depth }) : ""} ${say("nodes", { nodes: best.nodes.toLocaleString(language) })}`;
   draw();
 }
 

@@ -186,6 +186,13 @@ function go(drawing, { arrows = [], owners = [] }) {
   return drawn;
 }
 
+/** A move with its number, as records have it. before: the position; place: how many moves were. */
+export function numbered(before, move, place) {
+  const [, turn, , , , number] = (before.fen ?? "").split(" ");
+  if (!number) return `${place + 1}. ${move}`;
+  return turn === "w" ? `${number}. ${move}` : place ? move : `${number}... ${move}`;
+}
+
 /** How much a side expects, as a bar beside a board: share of the first player, from 0 to 1. */
 export function bar(game) {
   const own = shape("rect", { x: 0, width: 10, class: game === "go" ? "black" : "white" });

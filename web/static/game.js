@@ -63,6 +63,7 @@ export async function showGame(main, id, say) {
   const myTurn = () => mine && !state.result && !state.thinking && shown === null
     && state.mover === state.side;
   const colour = (player) => player === state.white ? "white" : "black";
+  const called = (player) => player === state.side ? say(state.names[player]) : state.names[player];
 
   function play(move) {
     if (!myTurn()) return;
@@ -152,7 +153,7 @@ export async function showGame(main, id, say) {
       const prisoners = view.prisoners ? ` · ${say("prisoners", { n: view.prisoners[player] })}` : "";
       players[place].replaceChildren(
         element("span", { class: `disc ${colour(player)}` }),
-        element("span", { class: "who" }, `${state.names[player]} (${say(colour(player))})${prisoners}`),
+        element("span", { class: "who" }, `${called(player)} (${say(colour(player))})${prisoners}`),
         element("span", { class: "clock", "data-player": player }));
       players[place].classList.toggle("to-move", !state.result && state.mover === player);
     }
@@ -184,7 +185,7 @@ export async function showGame(main, id, say) {
     const winner = { "1-0": "white wins", "0-1": "black wins", "1/2-1/2": "a draw" }[state.result];
     const reason = say(`end ${state.reason}`);
     const dead = state.board.dead?.length ? ` ${say("dead", { stones: state.board.dead.join(" ") })}` : "";
-    const detail = state.detail ? `, ${state.detail}` : "";
+    const detail = state.detail ? `, ${say(state.detail)}` : "";
     return `${say(winner)} ${state.result}: ${reason}${detail}.${dead}`;
   }
 
