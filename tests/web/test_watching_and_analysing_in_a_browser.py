@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -88,26 +89,22 @@ def check(browser: Browser) -> None:
     """Nothing is complained of, nothing ran that was text, and who cannot see can read the page."""
     assert browser.complaints() == []
     assert browser.run("return window.hurt") is None
-    import axe_core_python
-
-    axe = Path(axe_core_python.__file__).with_name("axe.min.js")
-    browser.run(axe.read_text(encoding="utf-8"))
-    found = browser.driver.execute_async_script(
-        "const done = arguments[0]; axe.run().then((found) => done(found.violations"
-        ".filter((each) => ['serious', 'critical'].includes(each.impact))"
-        ".map((each) => [each.id, each.nodes.map((node) => node.html)])));"
-    )
-    assert found == []
+    assert browser.barriers() == []
 
 
 def fits(browser: Browser) -> bool:
     """Tell whether nothing lies beside the screen of a phone."""
-    browser.driver.set_window_size(500, 900)
-    browser.run("document.documentElement.style.width = '360px'")
-    fitting = browser.run("return document.documentElement.scrollWidth <= 500")
-    browser.run("document.documentElement.style.width = ''")
-    browser.driver.set_window_size(1280, 900)
-    return bool(fitting)
+    with browser.on_a_phone():
+        return browser.fits()
+
+
+def arrived(path: Path) -> str:
+    """Return the text of a download, once it is there."""
+    deadline = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < deadline, [each.name for each in path.parent.iterdir()]
+        time.sleep(0.02)
+    return path.read_text(encoding="utf-8")
 
 
 def test_a_tournament_from_its_middle_to_its_end(browser: Browser, served: Served) -> None:
@@ -122,21 +119,25 @@ def test_a_tournament_from_its_middle_to_its_end(browser: Browser, served: Serve
     browser.wait("return document.querySelectorAll('.large .diagram use').length >= 2")
     check(browser)
     browser.open(f"{served.base}/watch/1")
-    browser.wait("return document.querySelectorAll('main section ul a').length === 4")
+    browser.wait("return document.querySelectorAll('ul.games a').length === 4")
     browser.wait("return document.querySelector('main > p').textContent.startsWith('complete')")
     browser.wait("return document.querySelectorAll('.curves').length === 2")
     assert len(browser.find_all("table tbody tr")) == 2
-    browser.run("document.querySelector('main section ul a').click()")
+    browser.run("document.querySelector('ul.games a').click()")
     browser.wait("return document.querySelector('.replay .diagram use')")
     browser.find(".replay .steps button").click()
     assert "Start" in browser.find(".replay p").text
     browser.press("\ue014")  # an arrow to the right
-    assert browser.find(".moves [aria-current]").text.startswith("1.")
+    first = browser.find_all(".moves button")[0]
+    assert first.get_attribute("aria-current") == "step"
+    # Numbered as in the position that it is made in, which an opening has led to.
+    number, _, _ = first.text.partition(".")
+    assert f" {number}" in next(iter(served.site.offers.spectators()[0].games.values()))["fen"]
     assert fits(browser)
     check(browser)
 
 
-def test_a_game_of_chess_is_analysed(browser: Browser, served: Served) -> None:
+def test_a_game_of_chess_is_analysed(browser: Browser, served: Served, tmp_path: Path) -> None:
     browser.open(f"{served.base}/analyse")
     browser.wait("return document.querySelectorAll('.lines li').length === 3")
     browser.wait("return document.querySelector('.arrow')")
@@ -150,6 +151,14 @@ def test_a_game_of_chess_is_analysed(browser: Browser, served: Served) -> None:
     browser.find("button.main:not(details *)").click()
     browser.wait("return document.querySelector('.course circle.blunder')")
     browser.wait("return document.querySelector('progress').hidden")
+    browser.download_to(tmp_path)
+    browser.run("document.querySelector('button.record').focus()")
+    browser.press("\ue007")  # Enter
+    browser.wait("return document.querySelector('[role=status]').textContent.includes('.pgn')")
+    written = arrived(tmp_path / "analysed.pgn")
+    assert SCRIPT in " ".join(written.split())
+    assert written.count("[%eval") >= 12
+    assert "$4" in written
     signs = browser.run("return [...document.querySelectorAll('.sign')].map((e) => e.textContent)")
     assert signs[9] == "??"
     browser.find_all(".moves button")[0].click()

@@ -45,7 +45,7 @@ const form = element("form", { class: "steps" },
   element("button", {}, say("play")));
 const thinking = element("input", { id: "thinking", type: "checkbox", checked: true });
 const judge = element("button", { type: "button", class: "main" }, say("judge"));
-const record = element("button", { type: "button", hidden: true, onclick: download }, say("download"));
+const record = element("button", { type: "button", class: "record", hidden: true, onclick: download }, say("download"));
 const nodes = element("select", { id: "nodes" },
   ...["quick", "usual", "thorough"].map((name) =>
     element("option", { value: name, selected: name === "usual" }, say(name))));

@@ -32,11 +32,11 @@ export async function showGame(main, id, say) {
         onclick: () => step(key) }, sign)),
     element("a", { href: `/games/${id}/record` }, say("download")));
   const text = element("pre", { class: "position", tabindex: 0, "aria-label": say("position") });
-  main.append(element("h1", { class: "hidden-words" }, say("title")),
-    element("div", { class: "table" },
-      element("div", { class: "left" }, players[1], holder, text, players[0]),
-      element("section", { class: "right", "aria-label": say("the game") },
-        status, trouble, choice, moveForm, actions, steps, list)));
+  const table = element("div", { class: "table", hidden: true }, // until there is such a game
+    element("div", { class: "left" }, players[1], holder, text, players[0]),
+    element("section", { class: "right", "aria-label": say("the game") },
+      status, trouble, choice, moveForm, actions, steps, list));
+  main.append(element("h1", { class: "hidden-words" }, say("title")), table);
 
   let state = null;
   let mine = false;
@@ -53,6 +53,7 @@ export async function showGame(main, id, say) {
     if (message.kind === "hint") hint(message);
     if (message.kind === "game") {
       state = message;
+      table.hidden = false;
       clockAt = performance.now();
       hinted = null;
       if (shown !== null && shown >= state.ply) shown = null;
@@ -190,8 +191,13 @@ export async function showGame(main, id, say) {
   }
 
   function moves(texts) {
+    // In chess a number is of two moves; how far they are the position says.
+    const [, turn, , , , count] = (state.board.fen ?? "").split(" ");
+    const halves = 2 * Number(count) + (turn === "b" ? 1 : 0) - texts.length;
+    list.classList.toggle("pairs", Boolean(count));
     const items = texts.map((move, number) => element("li", {
       class: state.movers[number] === state.white ? "by-white" : "by-black",
+      value: count ? Math.floor((halves + number) / 2) : null,
     }, move));
     list.replaceChildren(...items);
     mark();

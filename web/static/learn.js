@@ -4,6 +4,7 @@
 import { ask, element, language, words } from "./site.js";
 
 const say = await words("learn");
+const played = await words("play");
 const lessons = await ask("/lessons");
 const { games = {}, depth = [1, 1] } = await ask("/lessons/choices");
 const main = document.getElementById("main");
@@ -17,9 +18,14 @@ if (lessons.length) {
 }
 
 if (Object.keys(games).length) {
-  const select = (name, all, chosen) => element("select", { id: name, name }, ...all.map((each) =>
-    element("option", { value: each, selected: each === chosen }, each)));
-  const game = select("game", Object.keys(games), "tic-tac-toe");
+  const select = (name, all, chosen, called = (each) => each) =>
+    element("select", { id: name, name }, ...all.map((each) =>
+      element("option", { value: each, selected: each === chosen }, called(each))));
+  const nameOf = (each) => {
+    const key = `game ${each}`;
+    return played(key) === key ? each : played(key);
+  };
+  const game = select("game", Object.keys(games), "tic-tac-toe", nameOf);
   const algorithm = select("algorithm", games[game.value], "alpha-beta");
   const plies = element("input", {
     id: "depth", name: "depth", type: "number", min: depth[0], max: depth[1], value: 3 });

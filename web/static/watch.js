@@ -151,7 +151,8 @@ async function showTournament() {
     document.title = `${only ? `${say("board", { number: only })} · ` : ""}${now.name ?? ""} · Kempelen`;
     status.textContent = say("progress", {
       state: stateText(now, state.runner), played: now.played ?? 0, asked: now.asked ?? 0,
-      format: now.format ? say(now.format) : "", time: now.time ?? "",
+      format: now.format ? say(now.format) : "",
+      time: (now.time ?? "").replace(/\/move|nodes|depth|playouts/g, (word) => say(`time ${word}`)),
     }) + (now.reason ? ` (${now.reason})` : "");
     trouble.textContent = [state.problem, ...(now.notices ?? []).slice(-1)].filter(Boolean).join(" · ");
   }
@@ -232,7 +233,7 @@ async function showTournament() {
   }
 
   // Finished games: the newest, and more when they are asked for.
-  const list = element("ul", {});
+  const list = element("ul", { class: "games" });
   const more = element("button", { type: "button" }, say("more"));
   parts.games.append(element("h2", {}, say("finished games")), list, more);
   let newest = -1, oldest = Infinity, asking = false, again = false;
