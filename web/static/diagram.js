@@ -59,7 +59,7 @@ export function diagram(picked) {
         return COLUMNS[column] + (size - row);
       };
     } else if (kind === "grid") {
-      squareBoard(node, { ...drawing, legal: [] }, false, (key) => key);
+      squareBoard(node, { last: [], ...drawing, legal: [] }, false, (key) => key);
       made = node.firstElementChild;
       label = `${label} ${drawing.rows.join(" / ")}`;
       place = () => "";
