@@ -96,6 +96,12 @@ def test_a_game_of_chess_by_clicks(browser: Browser, served: Served) -> None:
     assert now["result"] in ("0-1", "1/2-1/2")
     assert now["result"] in browser.find(".status").text
     assert browser.barriers() == []
+    # Two moves have a number, that of Black's stands at White's.
+    numbers = browser.run(
+        "return [...document.querySelectorAll('.moves li')].map((move) => "
+        "[move.value, getComputedStyle(move).listStyleType !== 'none'])"
+    )
+    assert numbers == [[1 + ply // 2, ply % 2 == 0] for ply in range(int(now["ply"]))]
     browser.find("[data-step=first]").click()
     browser.wait("return document.querySelectorAll('cg-board piece.pawn').length === 16")
     assert browser.complaints() == []

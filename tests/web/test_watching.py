@@ -21,6 +21,7 @@ from tournament.schedule import due
 from tournament.spectators import LedgerSpectator
 from tournament.verdicts import Termination
 from web.diagrams import drawing, drawn_game, pieces
+from web.shell import words
 from web.site import Offers
 from web.watch.page import WatchedTournament
 
@@ -185,6 +186,11 @@ def test_a_board_on_squares_marks_its_last_move(ledger: str) -> None:
     assert last(1, "b2 a1 a2 a3", "O . .\nX X .\nO . .") == []
     assert last(2, "", ". . .\n. . .\n. . .") == []
     assert last(2, "c3", ". . X\n. . .\n. . .") == [[0, 2]]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_each_way_to_end_a_game_has_its_words(language: str) -> None:
+    assert {f"end {each}" for each in Termination} <= words("watch", language).keys()
 
 
 def test_the_pieces_need_no_style_of_their_own() -> None:

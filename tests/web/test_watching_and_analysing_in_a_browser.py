@@ -191,6 +191,29 @@ def test_a_game_of_go_is_analysed_in_spanish_and_in_the_dark(
     check(browser)
 
 
+@pytest.mark.parametrize(
+    ("name", "encoding", "text"),
+    [
+        ("utf.pgn", "utf-8-sig", '[White "Réti"]\n\n1. e4 *\n'),
+        ("old.pgn", "latin-1", '[White "Réti"]\n\n1. e4 *\n'),
+        ("new.sgf", "utf-8", "(;GM[1]SZ[5]PB[柯洁];B[cc])"),
+        ("old.sgf", "gb18030", "(;GM[1]SZ[5]CA[GB18030]PB[柯洁];B[cc])"),
+        ("odd.sgf", "latin-1", "(;GM[1]SZ[5]CA[x-unknown]PB[Réti];B[cc])"),
+    ],
+)
+def test_a_file_is_read_in_the_letters_that_it_has(
+    browser: Browser, served: Served, tmp_path: Path, name: str, encoding: str, text: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding=encoding)
+    browser.open(f"{served.base}/analyse")
+    browser.wait("return document.querySelector('.diagram svg')")
+    browser.run("document.getElementById('sourcing').open = true")
+    browser.find("#file").send_keys(str(path))
+    browser.wait("return document.querySelectorAll('.moves button').length === 1")
+    assert browser.find("h2").text.startswith("柯洁" if "柯" in text else "Réti")
+
+
 def test_an_analysis_goes_on_when_the_server_comes_again(browser: Browser, tmp_path: Path) -> None:
     lines = "return document.querySelectorAll('.lines li').length"
     with serving(tmp_path / "web.sqlite") as server:
