@@ -87,7 +87,7 @@ export function curves(lines, bounds, label) {
   drawn.append(shape("text", { x: left, y: HEIGHT - 5, class: "axis" }, "0"));
   lines.forEach((line, number) => {
     const known = line.filter(([, value]) => value != null);
-    const band = known.filter(([, , error]) => error != null && error < span);
+    const band = known.filter(([, , error]) => error != null);
     if (band.length > 1 && lines.length <= 2) {
       const clip = (value) => y(Math.min(high, Math.max(low, value))).toFixed(1);
       const over = band.map(([played, value, error]) => `${x(played).toFixed(1)},${clip(value + error)}`);
