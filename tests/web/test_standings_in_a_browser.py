@@ -174,7 +174,8 @@ def test_a_game_on_squares_in_spanish_and_in_the_dark(browser: Browser, served: 
         browser.open(f"{served.base}/watch/4")
         browser.wait("return document.querySelectorAll('.board svg.grid .stone').length === 5")
         assert browser.find_all(".board pre") == []
-        assert "...X...." in (browser.find(".board svg.grid").get_attribute("aria-label") or "")
+        label = browser.run("return document.querySelector('.board svg.grid').ariaLabel")
+        assert "...X...." in label
         assert len(browser.find_all(".board .stone.white")) == 1
         assert "Negras" in browser.run("return document.querySelector('.side').textContent")
         check(browser, "es")

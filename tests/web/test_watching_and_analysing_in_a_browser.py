@@ -191,6 +191,24 @@ def test_a_game_of_go_is_analysed_in_spanish_and_in_the_dark(
     check(browser)
 
 
+def test_a_player_whose_name_is_a_book(browser: Browser, served: Served) -> None:
+    """Longer than a message to the server may be."""
+    name = "x" * 70_000
+    browser.open(f"{served.base}/analyse")
+    browser.wait("return document.querySelectorAll('.lines li').length === 3")
+    script = "document.getElementById('source').value = arguments[0]"
+    browser.run("document.getElementById('sourcing').open = true")
+    browser.run(script, f'[White "{name}"]\n\n1. e4 e5 *\n')
+    browser.find("details button").click()
+    browser.wait("return document.querySelectorAll('.moves button').length === 2")
+    browser.wait("return document.querySelectorAll('.lines li').length === 3")
+    assert fits(browser)
+    browser.find("#move").send_keys("d4\n")
+    browser.wait("return document.querySelectorAll('.moves button').length === 1")
+    browser.wait("return document.querySelectorAll('.lines li').length === 3")
+    assert browser.complaints() == []
+
+
 @pytest.mark.parametrize(
     ("name", "encoding", "text"),
     [

@@ -80,8 +80,8 @@ const last = () => (study ? study.positions.length - 1 : 0);
 
 /** What is sent of a study: not the positions, which the server makes of the moves. */
 function sent() {
-  const { game, query, start, chess960, moves, players } = study;
-  return game === "go" ? { game, query, players } : { game, start, chess960, moves, players };
+  const { game, query, start, chess960, moves } = study;
+  return game === "go" ? { game, query } : { game, start, chess960, moves };
 }
 
 /** Return a file's text. Files of an older day are not in UTF-8; those of Go say in what. */
@@ -314,7 +314,9 @@ async function download() {
 async function play(move) {
   trouble.textContent = "";
   try {
-    const next = await ask("/analyse/move", { study: sent(), ply: at, move });
+    const next = await ask("/analyse/move", {
+      study: { ...sent(), players: study.players }, ply: at, move,
+    });
     const same = next.positions.length <= study.positions.length
       && JSON.stringify(study.positions[at + 1]?.move) === JSON.stringify(next.positions[at + 1].move);
     if (same) {

@@ -64,7 +64,8 @@ export async function showGame(main, id, say) {
   const myTurn = () => mine && !state.result && !state.thinking && shown === null
     && state.mover === state.side;
   const colour = (player) => player === state.white ? "white" : "black";
-  const called = (player) => player === state.side ? say(state.names[player]) : state.names[player];
+  // Who has not signed in has no name of his own.
+  const called = (player) => state.names[player] === "Visitor" ? say("Visitor") : state.names[player];
 
   function play(move) {
     if (!myTurn()) return;

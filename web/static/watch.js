@@ -175,7 +175,8 @@ async function showTournament() {
     if (crossed) {
       parts.crosstable.replaceChildren(element("h2", {}, say("cross-table")),
         table(say("cross-table"), ["", ...now.players.map((name, row) => [String(row + 1), name])],
-          now.players.map((name, row) => [`${row + 1}. ${name}`, ...now.crosstable[row].map((value, column) => (row === column ? "–" : points(value)))])));
+          now.players.map((name, row) => [`${row + 1}. ${name}`, ...now.crosstable[row].map(
+            (value, column) => (row === column ? "–" : points(value)))])));
     }
     parts.bracket.hidden = !now.bracket;
     if (now.bracket) parts.bracket.replaceChildren(element("h2", {}, say("bracket")), bracket(now));
