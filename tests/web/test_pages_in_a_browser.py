@@ -191,6 +191,8 @@ def test_script_in_words_of_others_is_text(
         assert evil in browser.find(".left").text
         browser.open(f"{served.base}/play")
         browser.wait("return document.querySelector('table')")
+        assert browser.find("td a[href*=play]").text in ("Chess", "Count")
+        assert browser.run("return document.querySelector('#field-game').lastChild.text") == "Count"
         assert browser.find_all("main img") == []
         assert browser.complaints() == []
 

@@ -8,6 +8,7 @@ from agent.games import catalogue
 from web.diagrams import grid_of
 from web.play.boards import at_ply, table_of
 from web.play.setup import LEVELS, SetupError, choices, games, read_setup
+from web.shell import LANGUAGES, words
 from web.site import Offers
 
 OFFERS = Offers(
@@ -104,6 +105,19 @@ def test_every_move_of_a_game_on_squares_is_made_by_cells(game: str) -> None:
         if not legal:
             break
         board.play(legal[5 * ply % len(legal)])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_that_can_be_chosen_has_its_words(language: str) -> None:
+    offered = choices(Offers())
+    named = {
+        "game": offered["games"],
+        "option": {option for options in offered["games"].values() for option in options},
+        "level": offered["levels"],
+        "rules": offered["rules"],
+    }
+    wanted = {f"{kind} {name}" for kind, names in named.items() for name in names}
+    assert wanted <= words("play", language).keys()
 
 
 def test_text_that_is_no_board_is_shown_as_it_is() -> None:

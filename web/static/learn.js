@@ -21,11 +21,8 @@ if (Object.keys(games).length) {
   const select = (name, all, chosen, called = (each) => each) =>
     element("select", { id: name, name }, ...all.map((each) =>
       element("option", { value: each, selected: each === chosen }, called(each))));
-  const nameOf = (each) => {
-    const key = `game ${each}`;
-    return played(key) === key ? each : played(key);
-  };
-  const game = select("game", Object.keys(games), "tic-tac-toe", nameOf);
+  const game = select("game", Object.keys(games), "tic-tac-toe",
+    (each) => played.named("game", each));
   const algorithm = select("algorithm", games[game.value], "alpha-beta");
   const plies = element("input", {
     id: "depth", name: "depth", type: "number", min: depth[0], max: depth[1], value: 3 });
