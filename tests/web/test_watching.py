@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import chess
 import pytest
@@ -245,3 +246,27 @@ def test_a_curve_that_grows_is_told_by_its_new_points(ledger: str) -> None:
     assert watched.changes() == {}
     spectator.state.snapshots["curve"] = {"points": [*points, {"played": 99}]}
     assert watched.changes() == {"curve": {"more": [{"played": 99}]}}
+
+
+def test_a_curve_is_told_once_to_each(ledger: str) -> None:
+    """Whether it has grown while nobody looked on, or since others were told last."""
+    spectator = LedgerSpectator(ledger)
+    spectator.poll()
+    watched = WatchedTournament(spectator)
+    points = list(watched.state()["state"]["curve"]["points"])
+    assert watched.changes() == {}
+
+    def grow() -> None:
+        points.append({"played": 7 + len(points)})
+        spectator.state.snapshots["curve"] = {"points": list(points)}
+
+    grow()
+    assert watched.state()["state"]["curve"]["points"] == points
+    assert watched.changes() == {}
+    heard: list[str] = []
+    watched.audience.channels.add(Mock(pass_on=heard.append))
+    grow()
+    assert watched.state()["state"]["curve"]["points"] == points
+    (told,) = map(json.loads, heard)
+    assert told["state"] == {"curve": {"more": points[-1:]}}
+    assert watched.changes() == {}

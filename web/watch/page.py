@@ -68,8 +68,17 @@ class WatchedTournament:
             return GameSettings()
 
     def state(self) -> dict[str, Any]:
-        """Return all that is known, but the finished games."""
-        return {"kind": "all", "state": self._parts()}
+        """Return all that is known, but the finished games.
+
+        Whoever looks on already is told what is new first, so that all know the same.
+        """
+        self.tell_changes()
+        return {"kind": "all", "state": self._told}
+
+    def tell_changes(self) -> None:
+        """Tell all who look at it what is new since the last time."""
+        if changes := self.changes():
+            self.audience.tell({"kind": "change", "state": changes})
 
     def changes(self) -> dict[str, Any]:
         """Return what is new since the last time."""
@@ -208,8 +217,8 @@ class WatchPage:
         for watched in self._watched:
             try:
                 await asyncio.to_thread(watched.spectator.poll)
-                if watched.audience.channels and (changes := watched.changes()):
-                    watched.audience.tell({"kind": "change", "state": changes})
+                if watched.audience.channels:
+                    watched.tell_changes()
                 watched.failure = ""
             except Exception as error:  # noqa: BLE001 - what one source holds stops no other
                 failure, watched.failure = watched.failure, repr(error)[:200]
