@@ -98,10 +98,15 @@ def fits(browser: Browser) -> bool:
         return browser.fits()
 
 
+def judge(browser: Browser) -> None:
+    """Have the whole game judged. The button moves as lines come, so that a mouse may miss it."""
+    browser.run("document.querySelector('button.main:not(details *)').click()")
+
+
 def arrived(path: Path) -> str:
     """Return the text of a download, once it is there."""
     deadline = time.monotonic() + 60
-    while not path.exists():
+    while not path.exists() or not path.stat().st_size:
         assert time.monotonic() < deadline, [each.name for each in path.parent.iterdir()]
         time.sleep(0.02)
     return path.read_text(encoding="utf-8")
@@ -148,7 +153,7 @@ def test_a_game_of_chess_is_analysed(browser: Browser, served: Served, tmp_path:
     browser.wait("return document.querySelectorAll('.moves button').length === 13")
     assert IMAGE in browser.find("h2").text
     browser.run("document.getElementById('nodes').value = 'quick'")
-    browser.find("button.main:not(details *)").click()
+    judge(browser)
     browser.wait("return document.querySelector('.course circle.blunder')")
     browser.wait("return document.querySelector('progress').hidden")
     browser.download_to(tmp_path)
@@ -182,7 +187,7 @@ def test_a_game_of_go_is_analysed_in_spanish_and_in_the_dark(
     browser.find("details button").click()
     browser.wait("return document.querySelector('.diagram .own')")
     assert browser.find(".comment").text == SCRIPT
-    browser.find("button.main:not(details *)").click()
+    judge(browser)
     browser.wait("return document.querySelector('.course circle.blunder')")
     browser.wait("return document.querySelector('progress').hidden")
     check(browser)
