@@ -24,7 +24,15 @@ from kempelen.pictures import SUFFIXES, PictureError, check_picture, save
 from kempelen.plain_table import PlainTable
 from kempelen.uci_engine import uci_engine
 from tournament.assessments import AssessmentFile
-from tournament.judgement import FAULTS, SIGNS, GameReview, Grade, ReviewedMove, score_words
+from tournament.judgement import (
+    FAULTS,
+    SIGNS,
+    GameReview,
+    Grade,
+    ReviewedMove,
+    annotator_of,
+    score_words,
+)
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError, encode
 
@@ -175,7 +183,7 @@ def _work_of_chess(arguments: argparse.Namespace, concurrency: int) -> FileRevie
         )
     limits = _limits(arguments, CHESS_NODES)
     known = _known(arguments, chess_review.chess_terms(engine, limits))
-    annotator = _annotator(engine.name, limits, "nodes")
+    annotator = annotator_of(engine.name, limits, "nodes")
     return FileReview(
         positions=sum(len(score.moves) + 1 for score in scores),
         games=len(scores),
@@ -203,7 +211,7 @@ def _work_of_go(arguments: argparse.Namespace, concurrency: int) -> FileReview:
     searching = Searching(means=Means(threads=arguments.threads))
     settings = Settings(searching=searching, analysts=min(concurrency, usable_cores()))
     known = _known(arguments, go_review.go_terms(settings, limits))
-    annotator = _annotator("Kempelen", limits, "visits")
+    annotator = annotator_of("Kempelen", limits, "visits")
     return FileReview(
         positions=sum(len(score.moves) + 1 for score in scores),
         games=len(scores),
@@ -220,12 +228,6 @@ def _limits(arguments: argparse.Namespace, usual: int) -> TimeControl:
     if nodes is None and arguments.movetime is None:
         nodes = usual
     return TimeControl(movetime=arguments.movetime, nodes=nodes, patience=PATIENCE)
-
-
-def _annotator(name: str, limits: TimeControl, unit: str) -> str:
-    words = [f"{limits.nodes} {unit}" if limits.nodes else ""]
-    words += [f"{limits.movetime:g} s" if limits.movetime else ""]
-    return plain(f"{name}, {' and '.join(filter(None, words))} a move")
 
 
 def _known(arguments: argparse.Namespace, terms: str) -> AssessmentFile:

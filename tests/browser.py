@@ -73,6 +73,38 @@ class Browser:
         """Return all elements that a selector of CSS names."""
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
+    def barriers(self) -> list[Any]:
+        """Return what axe finds on the page that is serious or worse, and where."""
+        import axe_core_python
+
+        axe = Path(axe_core_python.__file__).with_name("axe.min.js")
+        self.run(axe.read_text(encoding="utf-8"))
+        found: list[Any] = self.driver.execute_async_script(
+            "const done = arguments[0]; axe.run().then((found) => done(found.violations"
+            ".filter((each) => ['serious', 'critical'].includes(each.impact))"
+            ".map((each) => [each.id, each.nodes.map((node) => node.html)])));"
+        )
+        return found
+
+    @contextmanager
+    def on_a_phone(self) -> Iterator[None]:
+        """Show pages on a phone's screen for the time of a block."""
+        screen = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+        try:
+            yield
+        finally:
+            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    def fits(self) -> bool:
+        """Tell whether nothing of the page lies beside the screen."""
+        return bool(self.run("return document.documentElement.scrollWidth <= innerWidth"))
+
+    def download_to(self, folder: Path) -> None:
+        """Keep what pages have downloaded in a folder."""
+        where = {"behavior": "allow", "downloadPath": str(folder)}
+        self.driver.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+
     def press(self, *keys: str) -> None:
         """Press keys one after the other, wherever the focus is."""
         ActionChains(self.driver, duration=0).send_keys(*keys).perform()

@@ -74,10 +74,10 @@ def read_sgf(path: Path) -> list[GoScore]:
     return _scores(trees, str(path))
 
 
-def parse_sgf(data: bytes, where: str) -> list[GoScore]:
-    """Return the games of an SGF; where: what errors call it."""
+def parse_sgf(text: str, where: str) -> list[GoScore]:
+    """Return the games of an SGF, whose letters are known; where: what errors call it."""
     try:
-        trees = parse_trees(data)
+        trees = parse_trees(text.encode(), encoding="UTF-8")
     except SgfError as error:
         raise SettingsError(f"{where}: {error}") from None
     return _scores(trees, where)

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from agent.border.plain_text import plain
 from agent.limits import Cp, Mate, Score
 from protocols.uci.text import wdl
+from tournament.time_control import TimeControl
 
 FIRST, SECOND = 0, 1
 
@@ -200,6 +202,13 @@ def view_of(assessment: Assessment | None, mover: int) -> dict[str, float | int 
         "mate": None if assessment.mate is None else sign * assessment.mate,
         "lead": None if assessment.lead is None else sign * assessment.lead,
     }
+
+
+def annotator_of(name: str, limits: TimeControl, unit: str) -> str:
+    """Return who has judged a game, by which limits; unit: of nodes, as people call them."""
+    words = [f"{limits.nodes} {unit}" if limits.nodes else ""]
+    words += [f"{limits.movetime:g} s" if limits.movetime else ""]
+    return plain(f"{name}, {' and '.join(filter(None, words))} a move")
 
 
 def score_words(move: ReviewedMove) -> str:

@@ -100,12 +100,12 @@ def to_pgn(record: GameRecord, event: str) -> str:
 
 def _set_headers(headers: chess.pgn.Headers, record: GameRecord, event: str) -> None:
     moment = record.started
-    headers["Event"] = _tag_value(event)
+    headers["Event"] = tag_value(event)
     headers["Site"] = "?"
     headers["Date"] = moment[:10].replace("-", ".") or "????.??.??"
     headers["Round"] = f"{record.pair}.{record.game}"
-    headers["White"] = _tag_value(record.white)
-    headers["Black"] = _tag_value(record.black)
+    headers["White"] = tag_value(record.white)
+    headers["Black"] = tag_value(record.black)
     headers["Result"] = record.result
     if moment:
         headers["UTCDate"] = moment[:10].replace("-", ".")
@@ -117,10 +117,10 @@ def _set_headers(headers: chess.pgn.Headers, record: GameRecord, event: str) -> 
         headers["BlackTimeControl"] = record.black_time
     headers["PlyCount"] = str(len(record.opening) + len(record.moves))
     headers["Termination"] = record.termination.tag
-    headers["TerminationDetails"] = _tag_value(record.detail) or str(record.termination)
+    headers["TerminationDetails"] = tag_value(record.detail) or str(record.termination)
 
 
-def _tag_value(text: str) -> str:
+def tag_value(text: str) -> str:
     """Return text as a tag's value may hold it."""
     return plain(text, TAG_LENGTH).replace("\\", r"\\").replace('"', r"\"")
 

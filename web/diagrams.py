@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from string import ascii_letters, digits
 from typing import Any
 
 import chess
@@ -22,6 +23,12 @@ from tournament.game_settings import CHESS, GO, GameSettings, new_game
 
 LONGEST_FEN = 120
 LONGEST_TEXT = 8000
+# A larger board of a game's own is shown as the text that it is.
+MOST_CELLS = 1000
+# A line of a board that is written as text: signs parted by single spaces, or by three where the
+# dark squares alone are written, beginning at the second column or at the first.
+_ROW = re.compile(r"\S( \S)+")
+_DARK_ROW = re.compile(r"(  )?\S(   \S)+")
 
 
 @cache
@@ -57,7 +64,58 @@ def drawing(game: str, position: str) -> dict[str, Any]:
     if game == GO:
         lines = position[:LONGEST_TEXT].splitlines()[:-1][:LARGEST]
         return {"type": GO, "rows": ["".join(line.split()[1:])[:LARGEST] for line in lines]}
-    return {"type": "text", "text": position[:LONGEST_TEXT]}
+    text = position[:LONGEST_TEXT]
+    rows = grid_of(text)
+    if not 0 < sum(map(len, rows)) <= MOST_CELLS:
+        return {"type": "text", "text": text}
+    return {"type": "grid", "rows": rows, "dark": any(" " in row for row in rows)}
+
+
+def grid_of(text: str) -> list[str]:
+    """Return the rows of a board written as text, one character a cell; none if it is no board.
+
+    What stands below the board, as the numbers of columns, is left out, and so are the names of
+    rows before it. Of a board that has its dark squares alone the others are spaces.
+    """
+    lines = text.splitlines()
+    shifted = [line.startswith(" ") for line in lines]
+    if all(map(_DARK_ROW.fullmatch, lines)) and shifted[1:] == [not each for each in shifted[:-1]]:
+        width = max(map(len, lines), default=0)
+        found = [line.ljust(width)[::2] for line in lines]
+        return found if len(found) > 1 else []
+    rows: list[str] = []
+    for line in lines:
+        if not _ROW.fullmatch(line.strip()) or (rows and len(line.split()) != len(rows[0])):
+            break
+        rows.append("".join(line.split()))
+    if rows and rows[-1].isdecimal():
+        rows.pop()
+    if rows and _names_rows("".join(row[0] for row in rows)):
+        rows = [row[1:] for row in rows]
+    return rows if len(rows) > 1 and len(rows[0]) > 1 else []
+
+
+def _names_rows(column: str) -> bool:
+    """Tell whether a column has a, b, c or 1, 2, 3, from above or from below."""
+    ordered = min(column, column[::-1])
+    return ascii_letters.find(ordered) in (0, 26) or (
+        len(ordered) > 2 and digits[1:].startswith(ordered)
+    )
+
+
+def changed_cells(before: Sequence[str], after: Sequence[str]) -> list[list[int]]:
+    """Return the rows and columns of what one move has filled or emptied: of most, where it went.
+
+    Men that were only turned are not among them.
+    """
+    if [len(row) for row in before] != [len(row) for row in after]:
+        return []
+    return [
+        [row, column]
+        for row, cells in enumerate(after)
+        for column, sign in enumerate(cells)
+        if (sign in ". ") != (before[row][column] in ". ")
+    ]
 
 
 def drawn_chess(board: chess.Board, moves: Sequence[str]) -> list[dict[str, Any]]:
@@ -81,4 +139,6 @@ def drawn_game(settings: GameSettings, moves: Sequence[str]) -> list[dict[str, A
         found.append({**drawing(settings.name, str(course.game)), "move": written})
         if settings.name == GO:
             found[-1]["last"] = [written]
+        elif found[-1]["type"] == "grid":
+            found[-1]["last"] = changed_cells(found[-2].get("rows", ()), found[-1]["rows"])
     return found

@@ -53,17 +53,20 @@ def read_trees(file: Path, *, first: bool = False) -> list[Any]:
     return parse_trees(data, first=first)
 
 
-def parse_trees(data: bytes, *, first: bool = False) -> list[Any]:
-    """Return the games of a file's content, as sgfmill's trees; SgfError if there are none."""
+def parse_trees(data: bytes, *, first: bool = False, encoding: str | None = None) -> list[Any]:
+    """Return the games of a file's content, as sgfmill's trees; SgfError if there are none.
+
+    encoding: what the text is in, whatever the file says of itself; None for what it says.
+    """
     try:
         from sgfmill import sgf, sgf_grammar
     except ImportError:
         raise SgfError("pip install 'kempelen[gtp]' brings the reader of SGF") from None
     try:
         if first:
-            return [sgf.Sgf_game.from_bytes(data)]
+            return [sgf.Sgf_game.from_bytes(data, encoding)]
         trees = sgf_grammar.parse_sgf_collection(data)
-        return [sgf.Sgf_game.from_coarse_game_tree(tree) for tree in trees]
+        return [sgf.Sgf_game.from_coarse_game_tree(tree, encoding) for tree in trees]
     except (ValueError, KeyError, RecursionError, LookupError) as error:
         raise SgfError(str(error) or "it is no SGF") from None
 

@@ -3,19 +3,35 @@
 import json
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from websockets.sync.client import connect
 
+from kempelen.cli import main
 from tests.web.support import PATIENCE, Served, serving
+from tournament.assessments import AssessmentFile
+from tournament.go_review import LINE_LENGTH, annotated_sgf, read_sgf
+from tournament.judgement import Assessment
+from tournament.time_control import TimeControl
+from tournament.values import decode
 from web.analyse import page as analysing
-from web.analyse.studies import MOST_GAMES, StudyError, load
+from web.analyse.studies import MOST_GAMES, MOST_MOVES, StudyError, load, read_study
+from web.channel import MOST_UNREAD
 from web.shell import words
 
 SCRIPT = "<script>alert(1)</script>"
 PGN = f'[White "{SCRIPT}"]\n[Black "B"]\n\n1. f3 {{{SCRIPT}}} e5 2. g4 Qh4# 0-1\n\n1. e4 *\n'
 SGF = f"(;GM[1]SZ[5]KM[0.5]PB[{SCRIPT}]C[{SCRIPT}];B[cc];W[bb];B[];W[dd])"
+ANNOTATED = """[Event "Casual"]
+[White "Réti"]
+[Black "Tartakower"]
+[ECO "B15"]
+
+1. f3 {Opened boldly} e5 (1... d5 2. e4) 2. g4 $1 Qh4# 0-1
+"""
+NAMED = "(;GM[1]SZ[5]KM[0.5]CA[UTF-8]PB[柯洁]C[Opened boldly];B[cc](;W[bb];B[];W[dd])(;W[cb]))"
 MATE = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"
 
 
@@ -71,6 +87,8 @@ def test_files_are_read_and_their_words_are_kept(page: Analysis) -> None:
     assert go["positions"][2]["rows"][1] == ".O..."
     (position,) = page.load(MATE)
     assert position["positions"] == [{"type": "chess", "fen": MATE, "comment": ""}]
+    for game, text in ((first, PGN), (go, SGF)):
+        assert load(game["source"])[0]["positions"] == load(text)[0]["positions"]
 
 
 @pytest.mark.parametrize(
@@ -166,10 +184,103 @@ def test_games_are_judged(page: Analysis) -> None:
     review = page.hear("review", "finished")
     assert review["moves"][2]["grade"] == "blunder"
     assert [len(owners) for owners in review["owners"]] == [25] * 5
+    assert set("".join(review["owners"])) <= set("abcdefghijklmnopqrstu")
     page.send(kind="review", study=go, nodes=True)
     assert "nodes" in page.hear("refused")["text"]
     page.send(kind="nonsense")
     assert "expected" in page.hear("refused")["text"]
+
+
+def judged(page: Analysis, study: dict[str, Any], nodes: int) -> dict[str, Any]:
+    """Return what a page sends of a game once it is judged."""
+    page.send(kind="review", study=study, nodes=nodes)
+    review = page.hear("review", "finished")
+    names = ("said", "nodes")
+    return {"game": study["game"], "source": study["source"], **{n: review[n] for n in names}}
+
+
+def test_a_judged_game_is_written_as_the_command_writes_it(page: Analysis, tmp_path: Path) -> None:
+    """With its comments, variations and all that its file says of it."""
+    given, made = tmp_path / "game.pgn", tmp_path / "judged.pgn"
+    given.write_text(ANNOTATED)
+    assert main(["analyse", str(given), "-o", str(made), "--nodes", "3000"]) == 0
+    answer = page.post("record", judged(page, page.load(ANNOTATED)[0], 3000))
+    assert answer == {"name": "analysed.pgn", "text": made.read_text()}
+    assert "Opened boldly" in answer["text"]
+    assert "[%eval" in answer["text"]
+
+
+def test_a_judged_game_of_go_is_written(page: Analysis, tmp_path: Path) -> None:
+    """Of the file that it is from comes what would come of it without the page."""
+    given = tmp_path / "game.sgf"
+    given.write_text(NAMED)
+    sent = judged(page, page.load(NAMED)[0], 60)
+    (score,) = read_sgf(given)
+    known = AssessmentFile(None, "")
+    for ply, said in enumerate(sent["said"]):
+        known.add(known.key(score.position(ply)), decode(Assessment, said))
+    text = annotated_sgf(score, known, "Kempelen, 60 visits a move")
+    assert page.post("record", sent) == {"name": "analysed.sgf", "text": text}
+    assert "Opened boldly" in text
+    assert text.count("V[") == 4
+
+
+@pytest.mark.parametrize(("text", "moves"), [(PGN, ("e5",)), (SGF, ("D4", "pass"))])
+def test_a_game_that_was_gone_on_with_is_written(
+    page: Analysis, text: str, moves: tuple[str, ...]
+) -> None:
+    study = {**page.load(text)[0], "players": ['An "A"', "B]"]}
+    for ply, move in enumerate(moves, 1):
+        study = page.post("move", {"study": study, "ply": ply, "move": move})
+    answer = page.post("record", judged(page, study, 40))
+    (again,) = page.load(answer["text"])
+    assert again["players"] == ['An "A"', "B]"]
+    assert len(again["positions"]) == 2 + len(moves)
+    assert "Kempelen, 40 " in answer["text"]
+
+
+def test_a_review_of_another_game_is_not_written(page: Analysis) -> None:
+    chess = judged(page, page.load("1. e4 *")[0], 40)
+    go = judged(page, page.load(SGF)[0], 20)
+    said = chess["said"][0]
+    for wrong in (
+        {**chess, "said": chess["said"][1:]},
+        {**chess, "said": [None, None]},
+        {**chess, "said": [{**said, "cp": 10**400}, said]},
+        {**chess, "said": [{**said, "expected": "nan"}, said]},
+        {**chess, "said": 7},
+        {**chess, "nodes": 0},
+        {**chess, "source": "1. e5 *"},
+        {**chess, "source": None},
+        {**go, "source": "(;SZ["},
+        {**go, "said": [{**go["said"][0], "line": ["Z99"]}, *go["said"][1:]]},
+        {},
+    ):
+        assert page.post("record", wrong, 422)["error"]
+    assert page.post("record", chess)["text"]
+
+
+def test_letters_of_go_are_those_of_the_text(page: Analysis) -> None:
+    """Whatever the file says of itself: who has decoded it knew better."""
+    for said in ("", "CA[GB18030]"):
+        (go,) = page.load(f"(;GM[1]SZ[5]{said}PB[柯洁]C[é];B[cc])")
+        assert go["players"][0] == "柯洁"
+        assert go["positions"][0]["comment"] == "é"
+        assert "柯洁" in go["source"]
+
+
+def test_a_long_game_of_go_is_told_in_one_message() -> None:
+    """Less than may wait for a page that reads slowly, on the largest board."""
+    moves = [["BW"[ply % 2], "pass"] for ply in range(MOST_MOVES)]
+    query = {"boardXSize": 19, "boardYSize": 19, "rules": "chinese", "moves": moves}
+    study = read_study({"game": "go", "query": query})
+    known = AssessmentFile(None, "")
+    line = tuple("Q16" for _ in range(LINE_LENGTH + 1))
+    for ply in range(MOST_MOVES + 1):
+        said = Assessment(0.4567, lead=-10.25, line=line, nodes=2000, owners=(-0.87,) * 361)
+        known.add(known.key(study.position(ply)), said)
+    message = analysing._reviewed(study, known, MOST_MOVES + 1, TimeControl(nodes=2000))
+    assert len(json.dumps(message)) < MOST_UNREAD
 
 
 def test_no_more_games_of_a_file_are_read_than_are_shown() -> None:

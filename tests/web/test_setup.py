@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from agent.games import catalogue
-from web.play.boards import at_ply, grid_of, table_of
+from web.diagrams import grid_of
+from web.play.boards import at_ply, table_of
 from web.play.setup import LEVELS, SetupError, choices, games, read_setup
+from web.shell import LANGUAGES, words
 from web.site import Offers
 
 OFFERS = Offers(
@@ -105,7 +107,24 @@ def test_every_move_of_a_game_on_squares_is_made_by_cells(game: str) -> None:
         board.play(legal[5 * ply % len(legal)])
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_that_can_be_chosen_has_its_words(language: str) -> None:
+    offered = choices(Offers())
+    named = {
+        "game": offered["games"],
+        "option": {option for options in offered["games"].values() for option in options},
+        "level": offered["levels"],
+        "rules": offered["rules"],
+    }
+    wanted = {f"{kind} {name}" for kind, names in named.items() for name in names}
+    assert wanted <= words("play", language).keys()
+
+
 def test_text_that_is_no_board_is_shown_as_it_is() -> None:
     assert grid_of(str(catalogue.new_game("backgammon"))) == []
     assert grid_of("0:0, player 0 has 0") == []
     assert grid_of(". X\nO .\n1 2") == [".X", "O."]
+    assert grid_of("a |\nb |\nc |") == []  # Nim with a counter in each heap
+    for board in ("a . X\nb O .", "3 . X\n2 O .\n1 . .\n  a b", "B . X\nA O ."):
+        assert grid_of(board)[0].startswith(".X")
+    assert grid_of("1 .\n2 .") == ["1.", "2."]

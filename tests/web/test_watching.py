@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import chess
 import pytest
@@ -21,6 +22,7 @@ from tournament.schedule import due
 from tournament.spectators import LedgerSpectator
 from tournament.verdicts import Termination
 from web.diagrams import drawing, drawn_game, pieces
+from web.shell import words
 from web.site import Offers
 from web.watch.page import WatchedTournament
 
@@ -151,7 +153,45 @@ def test_positions_of_other_games() -> None:
     assert shown[0]["rows"] == ["....."] * 5
     assert shown[1]["rows"][2] == "..X.."
     assert shown[1]["last"] == ["C3"]
-    assert drawn_game(GameSettings("othello"), [])[0]["type"] == "text"
+    assert drawn_game(GameSettings("nim"), [])[0]["type"] == "text"
+    for game, moves, rows, last in (
+        ("othello", ["d3"], {2: "...X....", 3: "...XX..."}, [[2, 3]]),
+        ("connect-four", ["4", "4"], {4: "...O...", 5: "...X..."}, [[4, 3]]),
+        ("checkers", ["11-16"], {2: " b b . b", 3: ". . . b "}, [[2, 5], [3, 6]]),
+        ("tic-tac-toe", ["b2"], {1: ".X."}, [[1, 1]]),
+    ):
+        drawn = drawn_game(GameSettings(game), moves)[-1]
+        assert drawn["type"] == "grid"
+        assert {row: drawn["rows"][row] for row in rows} == rows
+        assert drawn["last"] == last
+        assert drawn["dark"] is (game == "checkers")
+
+
+def test_a_board_on_squares_marks_its_last_move(ledger: str) -> None:
+    """While it goes on, from the position before; not where moves were missed, or a game begins."""
+    spectator = LedgerSpectator(ledger)
+    spectator.poll()
+    spectator.state.status["game"] = {"name": "tic-tac-toe"}
+    watched = WatchedTournament(spectator)
+
+    def last(game: int, moves: str, position: str) -> Any:
+        spectator.state.snapshots["boards/1"] = {
+            "pair": "1", "game": game, "moves": moves.split(), "position": position,
+        }  # fmt: skip
+        (first, second) = (watched.state()["state"]["boards/1"]["drawing"] for _ in range(2))
+        assert first == second
+        return first["last"]
+
+    assert last(1, "b2", ". . .\n. X .\n. . .") == []
+    assert last(1, "b2 a1", ". . .\n. X .\nO . .") == [[2, 0]]
+    assert last(1, "b2 a1 a2 a3", "O . .\nX X .\nO . .") == []
+    assert last(2, "", ". . .\n. . .\n. . .") == []
+    assert last(2, "c3", ". . X\n. . .\n. . .") == [[0, 2]]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_each_way_to_end_a_game_has_its_words(language: str) -> None:
+    assert {f"end {each}" for each in Termination} <= words("watch", language).keys()
 
 
 def test_the_pieces_need_no_style_of_their_own() -> None:
@@ -174,6 +214,7 @@ def test_a_stranger_names_no_file_and_no_huge_board(ledger: str) -> None:
             watched.replay(key)
     assert len(drawing("chess", "k" * 10**6)["fen"]) < 200
     assert len(drawing("go", " 1 X\n" * 10**5)["rows"]) <= 19
+    assert drawing("othello", "X O\n" * 10**5)["type"] == "text"
 
 
 def test_what_one_tournament_holds_stops_no_other(ledger: str, tmp_path: Path) -> None:
@@ -205,3 +246,27 @@ def test_a_curve_that_grows_is_told_by_its_new_points(ledger: str) -> None:
     assert watched.changes() == {}
     spectator.state.snapshots["curve"] = {"points": [*points, {"played": 99}]}
     assert watched.changes() == {"curve": {"more": [{"played": 99}]}}
+
+
+def test_a_curve_is_told_once_to_each(ledger: str) -> None:
+    """Whether it has grown while nobody looked on, or since others were told last."""
+    spectator = LedgerSpectator(ledger)
+    spectator.poll()
+    watched = WatchedTournament(spectator)
+    points = list(watched.state()["state"]["curve"]["points"])
+    assert watched.changes() == {}
+
+    def grow() -> None:
+        points.append({"played": 7 + len(points)})
+        spectator.state.snapshots["curve"] = {"points": list(points)}
+
+    grow()
+    assert watched.state()["state"]["curve"]["points"] == points
+    assert watched.changes() == {}
+    heard: list[str] = []
+    watched.audience.channels.add(Mock(pass_on=heard.append))
+    grow()
+    assert watched.state()["state"]["curve"]["points"] == points
+    (told,) = map(json.loads, heard)
+    assert told["state"] == {"curve": {"more": points[-1:]}}
+    assert watched.changes() == {}

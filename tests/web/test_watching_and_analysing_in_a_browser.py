@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -88,26 +89,27 @@ def check(browser: Browser) -> None:
     """Nothing is complained of, nothing ran that was text, and who cannot see can read the page."""
     assert browser.complaints() == []
     assert browser.run("return window.hurt") is None
-    import axe_core_python
-
-    axe = Path(axe_core_python.__file__).with_name("axe.min.js")
-    browser.run(axe.read_text(encoding="utf-8"))
-    found = browser.driver.execute_async_script(
-        "const done = arguments[0]; axe.run().then((found) => done(found.violations"
-        ".filter((each) => ['serious', 'critical'].includes(each.impact))"
-        ".map((each) => [each.id, each.nodes.map((node) => node.html)])));"
-    )
-    assert found == []
+    assert browser.barriers() == []
 
 
 def fits(browser: Browser) -> bool:
     """Tell whether nothing lies beside the screen of a phone."""
-    browser.driver.set_window_size(500, 900)
-    browser.run("document.documentElement.style.width = '360px'")
-    fitting = browser.run("return document.documentElement.scrollWidth <= 500")
-    browser.run("document.documentElement.style.width = ''")
-    browser.driver.set_window_size(1280, 900)
-    return bool(fitting)
+    with browser.on_a_phone():
+        return browser.fits()
+
+
+def judge(browser: Browser) -> None:
+    """Have the whole game judged. The button moves as lines come, so that a mouse may miss it."""
+    browser.run("document.querySelector('button.main:not(details *)').click()")
+
+
+def arrived(path: Path) -> str:
+    """Return the text of a download, once it is there."""
+    deadline = time.monotonic() + 60
+    while not path.exists() or not path.stat().st_size:
+        assert time.monotonic() < deadline, [each.name for each in path.parent.iterdir()]
+        time.sleep(0.02)
+    return path.read_text(encoding="utf-8")
 
 
 def test_a_tournament_from_its_middle_to_its_end(browser: Browser, served: Served) -> None:
@@ -122,21 +124,25 @@ def test_a_tournament_from_its_middle_to_its_end(browser: Browser, served: Serve
     browser.wait("return document.querySelectorAll('.large .diagram use').length >= 2")
     check(browser)
     browser.open(f"{served.base}/watch/1")
-    browser.wait("return document.querySelectorAll('main section ul a').length === 4")
+    browser.wait("return document.querySelectorAll('ul.games a').length === 4")
     browser.wait("return document.querySelector('main > p').textContent.startsWith('complete')")
     browser.wait("return document.querySelectorAll('.curves').length === 2")
     assert len(browser.find_all("table tbody tr")) == 2
-    browser.run("document.querySelector('main section ul a').click()")
+    browser.run("document.querySelector('ul.games a').click()")
     browser.wait("return document.querySelector('.replay .diagram use')")
     browser.find(".replay .steps button").click()
     assert "Start" in browser.find(".replay p").text
     browser.press("\ue014")  # an arrow to the right
-    assert browser.find(".moves [aria-current]").text.startswith("1.")
+    first = browser.find_all(".moves button")[0]
+    assert first.get_attribute("aria-current") == "step"
+    # Numbered as in the position that it is made in, which an opening has led to.
+    number, _, _ = first.text.partition(".")
+    assert f" {number}" in next(iter(served.site.offers.spectators()[0].games.values()))["fen"]
     assert fits(browser)
     check(browser)
 
 
-def test_a_game_of_chess_is_analysed(browser: Browser, served: Served) -> None:
+def test_a_game_of_chess_is_analysed(browser: Browser, served: Served, tmp_path: Path) -> None:
     browser.open(f"{served.base}/analyse")
     browser.wait("return document.querySelectorAll('.lines li').length === 3")
     browser.wait("return document.querySelector('.arrow')")
@@ -147,9 +153,17 @@ def test_a_game_of_chess_is_analysed(browser: Browser, served: Served) -> None:
     browser.wait("return document.querySelectorAll('.moves button').length === 13")
     assert IMAGE in browser.find("h2").text
     browser.run("document.getElementById('nodes').value = 'quick'")
-    browser.find("button.main:not(details *)").click()
+    judge(browser)
     browser.wait("return document.querySelector('.course circle.blunder')")
     browser.wait("return document.querySelector('progress').hidden")
+    browser.download_to(tmp_path)
+    browser.run("document.querySelector('button.record').focus()")
+    browser.press("\ue007")  # Enter
+    browser.wait("return document.querySelector('[role=status]').textContent.includes('.pgn')")
+    written = arrived(tmp_path / "analysed.pgn")
+    assert SCRIPT in " ".join(written.split())
+    assert written.count("[%eval") >= 12
+    assert "$4" in written
     signs = browser.run("return [...document.querySelectorAll('.sign')].map((e) => e.textContent)")
     assert signs[9] == "??"
     browser.find_all(".moves button")[0].click()
@@ -173,13 +187,54 @@ def test_a_game_of_go_is_analysed_in_spanish_and_in_the_dark(
     browser.find("details button").click()
     browser.wait("return document.querySelector('.diagram .own')")
     assert browser.find(".comment").text == SCRIPT
-    browser.find("button.main:not(details *)").click()
+    judge(browser)
     browser.wait("return document.querySelector('.course circle.blunder')")
     browser.wait("return document.querySelector('progress').hidden")
     check(browser)
     browser.open(f"{served.base}/watch/1")
     browser.wait("return document.querySelectorAll('table tbody tr').length === 2")
     check(browser)
+
+
+def test_a_player_whose_name_is_a_book(browser: Browser, served: Served) -> None:
+    """Longer than a message to the server may be."""
+    name = "x" * 70_000
+    browser.open(f"{served.base}/analyse")
+    browser.wait("return document.querySelectorAll('.lines li').length === 3")
+    script = "document.getElementById('source').value = arguments[0]"
+    browser.run("document.getElementById('sourcing').open = true")
+    browser.run(script, f'[White "{name}"]\n\n1. e4 e5 *\n')
+    browser.find("details button").click()
+    browser.wait("return document.querySelectorAll('.moves button').length === 2")
+    browser.wait("return document.querySelectorAll('.lines li').length === 3")
+    assert fits(browser)
+    browser.find("#move").send_keys("d4\n")
+    browser.wait("return document.querySelectorAll('.moves button').length === 1")
+    browser.wait("return document.querySelectorAll('.lines li').length === 3")
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding", "text"),
+    [
+        ("utf.pgn", "utf-8-sig", '[White "Réti"]\n\n1. e4 *\n'),
+        ("old.pgn", "latin-1", '[White "Réti"]\n\n1. e4 *\n'),
+        ("new.sgf", "utf-8", "(;GM[1]SZ[5]PB[柯洁];B[cc])"),
+        ("old.sgf", "gb18030", "(;GM[1]SZ[5]CA[GB18030]PB[柯洁];B[cc])"),
+        ("odd.sgf", "latin-1", "(;GM[1]SZ[5]CA[x-unknown]PB[Réti];B[cc])"),
+    ],
+)
+def test_a_file_is_read_in_the_letters_that_it_has(
+    browser: Browser, served: Served, tmp_path: Path, name: str, encoding: str, text: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding=encoding)
+    browser.open(f"{served.base}/analyse")
+    browser.wait("return document.querySelector('.diagram svg')")
+    browser.run("document.getElementById('sourcing').open = true")
+    browser.find("#file").send_keys(str(path))
+    browser.wait("return document.querySelectorAll('.moves button').length === 1")
+    assert browser.find("h2").text.startswith("柯洁" if "柯" in text else "Réti")
 
 
 def test_an_analysis_goes_on_when_the_server_comes_again(browser: Browser, tmp_path: Path) -> None:

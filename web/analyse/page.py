@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,7 +27,15 @@ from tournament.go_review import assess_go, review_go
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError, encode
 from web.analyse.looks import ChessLook, GoLooks, chess_protocol
-from web.analyse.studies import Study, StudyError, load, played_on, read_study, shown_review
+from web.analyse.studies import (
+    Study,
+    StudyError,
+    annotated,
+    load,
+    played_on,
+    read_study,
+    shown_review,
+)
 from web.channel import Channel, open_channel
 from web.site import Site
 
@@ -59,6 +68,7 @@ class AnalysePage:
         return (
             Route("/analyse/load", self._load, methods=["POST"]),
             Route("/analyse/move", self._move, methods=["POST"]),
+            Route("/analyse/record", self._record, methods=["POST"]),
             WebSocketRoute("/analyse/channel", self._channel),
         )
 
@@ -81,6 +91,12 @@ class AnalysePage:
         if not (isinstance(study, dict) and isinstance(ply, int) and isinstance(move, str)):
             return JSONResponse({"error": "study, ply and move are needed"}, 400)
         return await self._answer(request, lambda: played_on(study, max(0, ply), move))
+
+    async def _record(self, request: Request) -> Response:
+        """Answer with a game that was judged, as a file."""
+        data = await _object(request)
+        async with self._loading:
+            return await self._answer(request, lambda: annotated(data))
 
     async def _answer(self, request: Request, make: Callable[[], dict[str, Any]]) -> Response:
         if not self.site.owner(request.cookies):
@@ -207,7 +223,7 @@ class AnalysisVisit:
                     settings = Settings(turns=site.turns)
                     await assess_go([study], settings, limits, known, report=report)
             await cancel_all({telling})
-            await self._tell_review(study, known, len(study.moves) + 1, finished=True)
+            await self._tell_review(study, known, len(study.moves) + 1, limits)
         except SettingsError as error:
             self._channel.tell({"kind": "refused", "text": str(error)})
         except Exception as error:  # noqa: BLE001 - the page is told, and waits no longer
@@ -217,14 +233,19 @@ class AnalysisVisit:
             await cancel_all({telling})
 
     async def _tell_review(
-        self, study: Study, known: AssessmentFile, done: int, *, finished: bool = False
+        self, study: Study, known: AssessmentFile, done: int, limits: TimeControl | None = None
     ) -> None:
-        """Tell how far a game is judged; to write a long one takes long enough for a thread."""
-        message = await asyncio.to_thread(_reviewed, study, known, done, finished=finished)
+        """Tell how far a game is judged; to write a long one takes long enough for a thread.
+
+        limits: by which it was judged, once it is whole.
+        """
+        message = await asyncio.to_thread(_reviewed, study, known, done, limits)
         self._channel.tell(message)
 
 
-def _reviewed(study: Study, known: AssessmentFile, done: int, *, finished: bool) -> dict[str, Any]:
+def _reviewed(
+    study: Study, known: AssessmentFile, done: int, limits: TimeControl | None
+) -> dict[str, Any]:
     if isinstance(study, ChessScore):
         review = review_chess(study, known)
     else:
@@ -233,19 +254,24 @@ def _reviewed(study: Study, known: AssessmentFile, done: int, *, finished: bool)
         "kind": "review",
         "done": done,
         "total": len(study.moves) + 1,
-        "finished": finished,
+        "finished": limits is not None,
         "start": review.start,
         "moves": encode(shown_review(review)),
         "tallies": encode(review.tallies),
     }
-    if finished and review.game == "go":
+    if limits is not None:
         said = [known.get(known.key(study.position(ply))) for ply in range(len(study.moves) + 1)]
-        message["owners"] = [_owners(each.owners if each else ()) for each in said]
+        if review.game == "go":
+            message["owners"] = [_owners(each.owners if each else ()) for each in said]
+        # With these the page has a file made of the game.
+        message["nodes"] = limits.nodes
+        message["said"] = [each and encode(dataclasses.replace(each, owners=())) for each in said]
     return message
 
 
-def _owners(owners: Sequence[float]) -> list[float]:
-    return [round(owner, 1) for owner in owners]
+def _owners(owners: Sequence[float]) -> str:
+    """Return whose points are as a letter each, k of nobody: a long game's are many."""
+    return "".join(chr(ord("k") + round(10 * owner)) for owner in owners)
 
 
 async def _study(message: dict[str, Any]) -> Study:

@@ -6,23 +6,26 @@ page goes on after the server was started anew.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import chess
 import chess.pgn
 
 from agent.border.plain_text import plain
-from agent.games.go import Go
+from agent.games.go import COLUMNS, Go
 from agent.games.stones import PASS
 from protocols.analysis.fields import Fields, QueryError
 from protocols.analysis.query import USUAL, Query, read_query, read_vertex
-from protocols.gtp.sgf import Record
-from tournament.chess_review import ChessScore, parse_pgn
-from tournament.go_review import GoScore, game_property, parse_sgf
-from tournament.judgement import GameReview
-from tournament.records import read_tag_value
-from tournament.values import SettingsError
+from protocols.gtp.sgf import Point, Record, SgfError, parse_trees, write
+from tournament.assessments import AssessmentFile
+from tournament.chess_review import ChessScore, annotated_pgn, parse_pgn
+from tournament.go_review import USUAL_RULES, GoScore, annotated_sgf, game_property, parse_sgf
+from tournament.judgement import Assessment, GameReview, annotator_of
+from tournament.records import read_tag_value, tag_value
+from tournament.time_control import TimeControl
+from tournament.values import SettingsError, decode
 from web.diagrams import drawing, drawn_chess
 
 # Longer texts and games are refused, and of a file so many games are shown. A move of four letters
@@ -30,8 +33,13 @@ from web.diagrams import drawing, drawn_chess
 LONGEST_FILE = 1 << 20
 MOST_MOVES = 1000
 MOST_GAMES = 100
-# Letters of a comment, which is shown as text.
+# A game that is read and written anew is longer than it was.
+LONGEST_SOURCE = 2 * LONGEST_FILE
+# Letters of a comment, which is shown as text, and of a player's name.
 LONGEST_COMMENT = 2000
+LONGEST_NAME = 200
+# No search says more of a position, in centipawns, points or plies.
+MOST_SAID = 10**6
 GO_FIELDS = frozenset(
     {"boardXSize", "boardYSize", "komi", "rules", "initialStones", "initialPlayer", "moves"}
 )
@@ -93,8 +101,19 @@ def _go(data: object) -> GoScore:
         raise StudyError(f"at most {MOST_MOVES} moves are analysed")
     game = query.game(0)
     moves = tuple((player, game.text(move)) for player, move in query.moves)
-    record = Record(query.size, query.komi, ([], []), query.first, [])
+    points = [(player, _point(game.text(vertex))) for player, vertex in query.stones]
+    stones = tuple([point for owner, point in points if owner == player] for player in (0, 1))
+    played = [(player, _point(vertex)) for player, vertex in moves]
+    komi = query.komi if "komi" in data else None
+    record = Record(query.size, komi, stones, query.first, played)  # type: ignore[arg-type]
     return GoScore(None, 1, record, dict(data), moves)
+
+
+def _point(vertex: str) -> Point | None:
+    """Return the column and the row from below of a point, from 0; None of a pass."""
+    if vertex.lower() == "pass":
+        return None
+    return COLUMNS.index(vertex[0]), int(vertex[1:]) - 1
 
 
 def go_query(data: Mapping[str, Any]) -> Query:
@@ -107,7 +126,7 @@ def load(text: str) -> list[dict[str, Any]]:
 
     Raises StudyError for what is none of these.
     """
-    text = text.encode(errors="backslashreplace").decode()  # no half of a pair of UTF-16's
+    text = _whole(text)
     words = text.strip()
     if not words:
         raise StudyError("nothing was given: a PGN, an SGF or a FEN is needed")
@@ -117,7 +136,7 @@ def load(text: str) -> list[dict[str, Any]]:
         )
     try:
         if words.startswith("("):
-            return [_shown_go(score) for score in parse_sgf(text.encode(), "SGF")[:MOST_GAMES]]
+            return [_shown_go(score) for score in parse_sgf(text, "SGF")[:MOST_GAMES]]
         if "\n" not in words and words.count("/") == 7:
             return [_shown_chess(_chess({"start": words, "moves": []}))]
         return [_shown_chess(score) for score in parse_pgn(text, "PGN", MOST_GAMES)]
@@ -146,6 +165,7 @@ def _shown_chess(score: ChessScore) -> dict[str, Any]:
         "players": names,
         "result": plain(headers.get("Result", "*")),
         "event": read_tag_value(headers.get("Event", "")),
+        "source": score.game.accept(chess.pgn.StringExporter(columns=None)),
         "positions": positions,
     }
 
@@ -172,8 +192,14 @@ def _shown_go(score: GoScore) -> dict[str, Any]:
         "players": [game_property(score.tree, name) or "?" for name in ("PB", "PW")],
         "result": plain(game_property(score.tree, "RE")),
         "event": plain(game_property(score.tree, "EV")),
+        "source": _serialised(score.tree),
         "positions": positions,
     }
+
+
+def _serialised(tree: Any) -> str:
+    text: str = tree.serialise().decode(tree.get_root().get_encoding(), "replace")
+    return text
 
 
 def _go_comments(score: GoScore) -> list[tuple[int, str]]:
@@ -202,7 +228,10 @@ def played_on(data: Mapping[str, Any], ply: int, move: str) -> dict[str, Any]:
         for text in study.moves[:ply]:
             board.push_uci(text)
         moves = [*study.moves[:ply], _chess_move(board, move)]
-        return _shown_chess(_chess({**data, "moves": moves}))
+        played = _chess({**data, "moves": moves})
+        for side, name in zip(("White", "Black"), _names(data), strict=True):
+            played.game.headers[side] = tag_value(name)
+        return _shown_chess(played)
     query = go_query(study.query)
     game = query.game(min(ply, len(study.moves)))
     vertex = read_vertex(move, query.size)
@@ -210,7 +239,30 @@ def played_on(data: Mapping[str, Any], ply: int, move: str) -> dict[str, Any]:
         raise StudyError("that is no point of the board")
     mover = game.turn
     kept = study.query["moves"][:ply]
-    return shown(_go({**study.query, "moves": [*kept, ["BW"[mover], _written(game, vertex)]]}))
+    gone_on = _go({**study.query, "moves": [*kept, ["BW"[mover], _written(game, vertex)]]})
+    return _shown_go(dataclasses.replace(gone_on, tree=_tree(gone_on, _names(data))))
+
+
+def _names(data: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what the players are called, the first one first; "?" of whom nobody knows."""
+    names = data.get("players")
+    if not isinstance(names, list) or len(names) != 2:
+        return "?", "?"
+    first, second = (plain(str(name), LONGEST_NAME) or "?" for name in names)
+    return first, second
+
+
+def _tree(score: GoScore, names: tuple[str, str]) -> Any:
+    """Return a game that is from no file as sgfmill's tree."""
+    rules = score.query.get("rules")
+    text = write(score.record, rules if isinstance(rules, str) else USUAL_RULES)
+    try:
+        (tree,) = parse_trees(text.encode())
+    except SgfError as error:
+        raise StudyError(str(error)) from None
+    for key, name in zip(("PB", "PW"), names, strict=True):
+        tree.get_root().set(key, name)
+    return tree
 
 
 def _written(game: Go, vertex: int) -> str:
@@ -234,3 +286,52 @@ def shown_review(review: GameReview) -> list[dict[str, Any]]:
     """Return the moves of a review, as a page takes them."""
     names = ("move", "best", "line", "expected", "cp", "mate", "lead", "loss", "grade", "player")
     return [{name: getattr(move, name) for name in names} for move in review.moves]
+
+
+def annotated(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return a game that was judged as a file: its name, and its text with what was found.
+
+    data: the game's name and its source, what was said of its positions, and the nodes that each
+    of them took, all as the page was told. Raises StudyError.
+    """
+    source, said, nodes = data.get("source"), data.get("said"), data.get("nodes")
+    if not isinstance(source, str) or len(source) > LONGEST_SOURCE or not isinstance(said, list):
+        raise StudyError("a game and its review are needed")
+    source = _whole(source)
+    score: Study
+    try:
+        limits = TimeControl(nodes=decode(int, nodes))
+        if data.get("game") == "go":
+            score = parse_sgf(source, "SGF")[0]
+        else:
+            score = parse_pgn(source, "PGN", 1)[0]
+        known = _known(score, said)
+    except SettingsError as error:
+        raise StudyError(plain(str(error), 300)) from None
+    if isinstance(score, ChessScore):
+        annotator = annotator_of("Kempelen", limits, "nodes")
+        return {"name": "analysed.pgn", "text": annotated_pgn(score, known, annotator)}
+    annotator = annotator_of("Kempelen", limits, "visits")
+    return {"name": "analysed.sgf", "text": annotated_sgf(score, known, annotator)}
+
+
+def _known(score: Study, said: Sequence[Any]) -> AssessmentFile:
+    """Return what was said of each position, once it is checked. Raises SettingsError."""
+    if len(said) != len(score.moves) + 1:
+        raise SettingsError("that review is of another game")
+    known = AssessmentFile(None, "")
+    for ply, each in enumerate(said):
+        found = decode(Assessment, each)
+        numbers = (found.expected, found.lead, found.cp, found.mate, found.depth)
+        legible = not isinstance(score, GoScore) or all(
+            read_vertex(point, score.record.size) is not None for point in found.line
+        )
+        if not legible or not all(abs(number or 0) < MOST_SAID for number in numbers):
+            raise SettingsError("that review is of another game")
+        known.add(known.key(score.position(ply)), found)
+    return known
+
+
+def _whole(text: str) -> str:
+    """Return text without a half of a pair of UTF-16's, which no file can hold."""
+    return text.encode(errors="backslashreplace").decode()

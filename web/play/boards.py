@@ -21,10 +21,9 @@ from protocols.gtp.rules import read_rules
 from protocols.gtp.values import GtpError
 from tournament.referee import ChessReferee
 from tournament.verdicts import Termination, Verdict, draw, win
+from web.diagrams import grid_of
 from web.play.setup import CHESS, Setup, is_go, kind_of
 
-# A cell of a board that is written as text: one sign, all parted by single spaces.
-_ROW = re.compile(r"\S( \S)+")
 _SQUARES = re.compile(r"\d+")
 
 
@@ -192,14 +191,12 @@ class GameTable:
     def view(self) -> dict[str, Any]:
         """Return what a page draws."""
         text = str(self.game)
-        checkers = isinstance(self.game, Checkers)
-        # Checkers writes dark squares alone, two characters a square.
-        rows = [line.ljust(15)[::2] for line in text.splitlines()] if checkers else grid_of(text)
+        rows = grid_of(text)
         paths = self._paths()
         return {
             "kind": "grid" if rows else "text",
             "rows": rows,
-            "dark": checkers,
+            "dark": isinstance(self.game, Checkers),
             "falls": isinstance(self.game, Patterned) and self.game.upright,
             "position": text,
             "legal": [{"text": move, "path": paths.get(move, [])} for move in self.legal()],
@@ -303,22 +300,6 @@ def at_ply(setup: Setup, moves: list[str]) -> PlayBoard:
         else:
             table.play(text)
     return table
-
-
-def grid_of(text: str) -> list[str]:
-    """Return the rows of a board written as text, one character a cell; none if it is no board.
-
-    What stands below the board, as the numbers of columns, is left out.
-    """
-    lines = text.splitlines()
-    rows: list[str] = []
-    for line in lines:
-        if not _ROW.fullmatch(line.strip()) or (rows and len(line.split()) != len(rows[0])):
-            break
-        rows.append("".join(line.split()))
-    if rows and rows[-1].isdecimal():
-        rows.pop()
-    return rows if len(rows) > 1 else []
 
 
 def _square(number: int) -> list[int]:

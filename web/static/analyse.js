@@ -1,9 +1,9 @@
 // The page to analyse on: a board, what the search says of it, and the course of a whole game.
 
 import { channel } from "./channel.js";
-import { bar, diagram, scoreText } from "./diagram.js";
+import { bar, diagram, numbered, scoreText } from "./diagram.js";
 import { course } from "./graph.js";
-import { ask, element, words } from "./site.js";
+import { ask, element, language, words } from "./site.js";
 
 const say = await words("analyse");
 const SIGNS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
@@ -45,6 +45,7 @@ const form = element("form", { class: "steps" },
   element("button", {}, say("play")));
 const thinking = element("input", { id: "thinking", type: "checkbox", checked: true });
 const judge = element("button", { type: "button", class: "main" }, say("judge"));
+const record = element("button", { type: "button", class: "record", hidden: true, onclick: download }, say("download"));
 const nodes = element("select", { id: "nodes" },
   ...["quick", "usual", "thorough"].map((name) =>
     element("option", { value: name, selected: name === "usual" }, say(name))));
@@ -70,7 +71,7 @@ main.append(
       element("p", { class: "steps" }, thinking, element("label", { for: "thinking" }, say("search"))),
       lines, searching,
       element("div", { class: "steps" }, judge,
-        element("label", { for: "nodes", class: "hidden-words" }, say("care")), nodes),
+        element("label", { for: "nodes", class: "hidden-words" }, say("care")), nodes, record),
       progress, graph, tallies, moves)),
 );
 
@@ -79,8 +80,21 @@ const last = () => (study ? study.positions.length - 1 : 0);
 
 /** What is sent of a study: not the positions, which the server makes of the moves. */
 function sent() {
-  if (study.game === "go") return { game: "go", query: study.query };
-  return { game: "chess", start: study.start, chess960: study.chess960, moves: study.moves };
+  const { game, query, start, chess960, moves } = study;
+  return game === "go" ? { game, query } : { game, start, chess960, moves };
+}
+
+/** Return a file's text. Files of an older day are not in UTF-8; those of Go say in what. */
+async function textOf(given) {
+  const bytes = await given.arrayBuffer();
+  const read = (encoding) => new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  const latin = new TextDecoder("windows-1252").decode(bytes);
+  for (const encoding of ["utf-8", /CA\[([\w-]+)\]/.exec(latin)?.[1] ?? "windows-1252"]) {
+    try {
+      return read(encoding);
+    } catch { /* the next one */ }
+  }
+  return latin;
 }
 
 async function load(given) {
@@ -104,6 +118,7 @@ function open(game) {
   study = game;
   review = null;
   progress.hidden = true;
+  record.hidden = true;
   const fresh = bar(study.game);
   balance.node.replaceWith(fresh.node);
   balance = fresh;
@@ -117,16 +132,9 @@ function open(game) {
 }
 
 function listMoves() {
-  const first = study.positions[0];
-  const black = study.game === "chess" && first.fen.split(" ")[1] === "b" ? 1 : 0;
-  const count = study.game === "chess" ? Number(first.fen.split(" ")[5]) : 1;
-  moves.replaceChildren(...study.positions.slice(1).map((position, place) => {
-    const ply = place + black;
-    const head = study.game === "go" ? `${place + 1}. `
-      : ply % 2 === 0 ? `${count + ply / 2}. ` : place === 0 ? `${count}... ` : "";
-    return element("button", { type: "button", onclick: () => go(place + 1) }, head + position.move,
-      element("span", { class: "sign" }));
-  }));
+  moves.replaceChildren(...study.positions.slice(1).map((position, place) =>
+    element("button", { type: "button", onclick: () => go(place + 1) },
+      numbered(study.positions[place], position.move, place), element("span", { class: "sign" }))));
 }
 
 function showSigns() {
@@ -153,7 +161,7 @@ function drawCourse() {
     say("course", { count: bad }), (ply) => go(ply)));
   const names = [study.players[0], study.players[1]].map((name, place) =>
     (name === "?" ? say(study.game === "chess" ? ["White", "Black"][place] : ["Black", "White"][place]) : name));
-  const heads = ["player", "moves", "inaccuracies", "mistakes", "blunders", "mean loss"];
+  const heads = ["player", "count", "inaccuracies", "mistakes", "blunders", "mean loss"];
   tallies.append(element("table", {},
     element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, say(head))))),
     element("tbody", {}, ...review.tallies.map((tally, place) => element("tr", {},
@@ -167,7 +175,7 @@ function go(place) {
   if (!study) return;
   at = Math.max(0, Math.min(last(), place));
   chosen = "";
-  found = { lines: [], owners: review?.owners?.[at] ?? [] };
+  found = { lines: [], owners: ownersAt(at) };
   [...moves.children].forEach((button, each) => {
     if (each === at - 1) {
       button.setAttribute("aria-current", "step");
@@ -183,6 +191,11 @@ function go(place) {
   drawCourse();
   draw();
   search();
+}
+
+/** Whose the points will be in a game of Go that was judged: a letter each, k of nobody. */
+function ownersAt(place) {
+  return [...(review?.owners?.[place] ?? "")].map((letter) => (letter.charCodeAt(0) - 107) / 10);
 }
 
 function search() {
@@ -242,10 +255,10 @@ function showLines(message) {
   lines.replaceChildren(...message.lines.map((line) => element("li", {},
     element("span", { class: "score" }, study.game === "go"
       ? `${Math.round(100 * line.expected)} % ${scoreText(line)}` : scoreText(line)),
-    line.moves.join(" "))));
+    ...line.moves.map((move) => element("span", { class: "move" }, `${move} `)))));
   const best = message.lines[0];
   searching.textContent = !best ? say("over")
-    : `${message.done ? say("done") : say("searching")} ${best.depth ? say("depth", { depth: best.depth }) : ""} ${say("nodes", { nodes: best.nodes.toLocaleString() })}`;
+    : `${message.done ? say("done") : say("searching")} ${best.depth ? say("depth", { depth: best.depth }) : ""} ${say("nodes", { nodes: best.nodes.toLocaleString(language) })}`;
   draw();
 }
 
@@ -253,6 +266,7 @@ judge.addEventListener("click", () => {
   reviewing = true;
   trouble.textContent = "";
   judge.disabled = true;
+  record.hidden = true;
   progress.hidden = false;
   progress.value = 0;
   askReview();
@@ -274,24 +288,42 @@ function showReview(message) {
     reviewing = false;
     judge.disabled = false;
     progress.hidden = true;
+    record.hidden = false;
     const bad = message.moves.filter((move) => move.grade).length;
     go(at);
     news.textContent = say("judged", { count: bad });
   } else draw();
 }
 
+/** Have the judged game written as a file, and keep it where downloads are kept. */
+async function download() {
+  trouble.textContent = "";
+  const { game, source } = study;
+  const { said, nodes: each } = review;
+  try {
+    const made = await ask("/analyse/record", { game, source, said, nodes: each });
+    const address = URL.createObjectURL(new Blob([made.text], { type: "text/plain" }));
+    element("a", { href: address, download: made.name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 60000);
+    news.textContent = say("written", { name: made.name });
+  } catch (error) {
+    trouble.textContent = say(error.message);
+  }
+}
+
 async function play(move) {
   trouble.textContent = "";
   try {
-    const next = await ask("/analyse/move", { study: sent(), ply: at, move });
-    const kept = study.players;
+    const next = await ask("/analyse/move", {
+      study: { ...sent(), players: study.players }, ply: at, move,
+    });
     const same = next.positions.length <= study.positions.length
       && JSON.stringify(study.positions[at + 1]?.move) === JSON.stringify(next.positions[at + 1].move);
     if (same) {
       go(at + 1);
       return;
     }
-    open({ ...next, players: kept, result: "*" });
+    open({ ...next, result: "*" });
     go(last());
   } catch (error) {
     trouble.textContent = say(error.message);
@@ -318,7 +350,7 @@ thinking.addEventListener("change", () => { search(); draw(); });
 choice.addEventListener("change", () => open(games[Number(choice.value)]));
 file.addEventListener("change", async () => {
   const [given] = file.files;
-  if (given) load(await given.text());
+  if (given) load(await textOf(given));
 });
 document.addEventListener("keydown", (event) => {
   if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;

@@ -1,5 +1,6 @@
 // Boards as drawings: chess, Go, and what other games write of themselves.
 
+import { squareBoard } from "./gridboard.js";
 import { element, shape } from "./site.js";
 
 const SQUARE = 45;
@@ -40,6 +41,7 @@ export function diagram(picked) {
   function show(drawing, more = {}) {
     kind = drawing?.type ?? "";
     let made;
+    let label = more.label ?? kind;
     if (kind === "chess") {
       loadPieces();
       made = chess(drawing, more);
@@ -56,13 +58,18 @@ export function diagram(picked) {
         if (column < 0 || column >= size || row < 0 || row >= size) return "";
         return COLUMNS[column] + (size - row);
       };
+    } else if (kind === "grid") {
+      squareBoard(node, { last: [], ...drawing, legal: [] }, false, (key) => key);
+      made = node.firstElementChild;
+      label = `${label} ${drawing.rows.join(" / ")}`;
+      place = () => "";
     } else {
       made = element("pre", { tabindex: "0" }, drawing?.text ?? "");
       place = () => "";
     }
-    if (kind === "chess" || kind === "go") {
+    if (made.localName === "svg") {
       made.setAttribute("role", "img");
-      made.setAttribute("aria-label", more.label ?? kind);
+      made.setAttribute("aria-label", label);
     }
     node.replaceChildren(made);
   }
@@ -138,8 +145,8 @@ function go(drawing, { arrows = [], owners = [] }) {
   drawn.append(shape("rect", { x: 0, y: 0, width: size + 1, height: size + 1, class: "wood" }));
   for (let place = 1; place <= size; place += 1) {
     drawn.append(
-      shape("line", { x1: place, y1: 1, x2: place, y2: size, class: "grid" }),
-      shape("line", { x1: 1, y1: place, x2: size, y2: place, class: "grid" }),
+      shape("line", { x1: place, y1: 1, x2: place, y2: size, class: "ruling" }),
+      shape("line", { x1: 1, y1: place, x2: size, y2: place, class: "ruling" }),
       shape("text", { x: place, y: size + 0.9, class: "name" }, COLUMNS[place - 1]),
       shape("text", { x: 0.3, y: place + 0.12, class: "name" }, String(size - place + 1)),
     );
@@ -177,6 +184,13 @@ function go(drawing, { arrows = [], owners = [] }) {
     }
   });
   return drawn;
+}
+
+/** A move with its number, as records have it. before: the position; place: how many moves were. */
+export function numbered(before, move, place) {
+  const [, turn, , , , number] = (before.fen ?? "").split(" ");
+  if (!number) return `${place + 1}. ${move}`;
+  return turn === "w" ? `${number}. ${move}` : place ? move : `${number}... ${move}`;
 }
 
 /** How much a side expects, as a bar beside a board: share of the first player, from 0 to 1. */

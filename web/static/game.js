@@ -32,11 +32,11 @@ export async function showGame(main, id, say) {
         onclick: () => step(key) }, sign)),
     element("a", { href: `/games/${id}/record` }, say("download")));
   const text = element("pre", { class: "position", tabindex: 0, "aria-label": say("position") });
-  main.append(element("h1", { class: "hidden-words" }, say("title")),
-    element("div", { class: "table" },
-      element("div", { class: "left" }, players[1], holder, text, players[0]),
-      element("section", { class: "right", "aria-label": say("the game") },
-        status, trouble, choice, moveForm, actions, steps, list)));
+  const table = element("div", { class: "table", hidden: true }, // until there is such a game
+    element("div", { class: "left" }, players[1], holder, text, players[0]),
+    element("section", { class: "right", "aria-label": say("the game") },
+      status, trouble, choice, moveForm, actions, steps, list));
+  main.append(element("h1", { class: "hidden-words" }, say("title")), table);
 
   let state = null;
   let mine = false;
@@ -53,6 +53,7 @@ export async function showGame(main, id, say) {
     if (message.kind === "hint") hint(message);
     if (message.kind === "game") {
       state = message;
+      table.hidden = false;
       clockAt = performance.now();
       hinted = null;
       if (shown !== null && shown >= state.ply) shown = null;
@@ -63,6 +64,8 @@ export async function showGame(main, id, say) {
   const myTurn = () => mine && !state.result && !state.thinking && shown === null
     && state.mover === state.side;
   const colour = (player) => player === state.white ? "white" : "black";
+  // Who has not signed in has no name of his own.
+  const called = (player) => state.names[player] === "Visitor" ? say("Visitor") : state.names[player];
 
   function play(move) {
     if (!myTurn()) return;
@@ -152,7 +155,7 @@ export async function showGame(main, id, say) {
       const prisoners = view.prisoners ? ` · ${say("prisoners", { n: view.prisoners[player] })}` : "";
       players[place].replaceChildren(
         element("span", { class: `disc ${colour(player)}` }),
-        element("span", { class: "who" }, `${state.names[player]} (${say(colour(player))})${prisoners}`),
+        element("span", { class: "who" }, `${called(player)} (${say(colour(player))})${prisoners}`),
         element("span", { class: "clock", "data-player": player }));
       players[place].classList.toggle("to-move", !state.result && state.mover === player);
     }
@@ -184,13 +187,18 @@ export async function showGame(main, id, say) {
     const winner = { "1-0": "white wins", "0-1": "black wins", "1/2-1/2": "a draw" }[state.result];
     const reason = say(`end ${state.reason}`);
     const dead = state.board.dead?.length ? ` ${say("dead", { stones: state.board.dead.join(" ") })}` : "";
-    const detail = state.detail ? `, ${state.detail}` : "";
+    const detail = state.detail ? `, ${say(state.detail)}` : "";
     return `${say(winner)} ${state.result}: ${reason}${detail}.${dead}`;
   }
 
   function moves(texts) {
+    // In chess a number is of two moves; how far they are the position says.
+    const [, turn, , , , count] = (state.board.fen ?? "").split(" ");
+    const halves = 2 * Number(count) + (turn === "b" ? 1 : 0) - texts.length;
+    list.classList.toggle("pairs", Boolean(count));
     const items = texts.map((move, number) => element("li", {
       class: state.movers[number] === state.white ? "by-white" : "by-black",
+      value: count ? Math.floor((halves + number) / 2) : null,
     }, move));
     list.replaceChildren(...items);
     mark();

@@ -46,6 +46,18 @@ export function course(game, start, moves, at, label, picked) {
   return drawn;
 }
 
+/** Some round values between two, with their names. */
+function levels(low, high) {
+  const least = (high - low) / 4 || 1;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= least * 0.999);
+  const found = [];
+  for (let n = Math.ceil(low / step); n * step <= high; n += 1) {
+    found.push([n * step, String(Number((n * step).toPrecision(6)))]);
+  }
+  return found;
+}
+
 /**
  * Curves by games played. lines: lists of [played, value, error or null]; bounds: values at which
  * a level line is drawn, with their names.
@@ -58,22 +70,24 @@ export function curves(lines, bounds, label) {
   const low = Math.min(...values), high = Math.max(...values);
   const span = high - low || 1;
   const left = 44, bottom = 22, top = 8;
-  const x = (played) => left + (played / most) * (WIDTH - left - 8);
+  // No wider than the page, so that its words are as large as others on a phone, too.
+  const width = Math.min(WIDTH, Math.max(280, document.getElementById("main").clientWidth - 32));
+  const x = (played) => left + (played / most) * (width - left - 8);
   const y = (value) => top + (1 - (value - low) / span) * (HEIGHT - top - bottom);
   const drawn = shape("svg", {
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label, class: "curves",
+    viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": label, class: "curves",
   });
-  for (const [value, name] of [[0, "0"], ...bounds]) {
+  for (const [value, name] of bounds.length ? [[0, "0"], ...bounds] : levels(low, high)) {
     drawn.append(
-      shape("line", { x1: left, x2: WIDTH - 8, y1: y(value), y2: y(value), class: "level" }),
+      shape("line", { x1: left, x2: width - 8, y1: y(value), y2: y(value), class: "level" }),
       shape("text", { x: left - 4, y: y(value) + 4, class: "axis end" }, name),
     );
   }
-  drawn.append(shape("text", { x: WIDTH - 8, y: HEIGHT - 5, class: "axis end" }, String(most)));
+  drawn.append(shape("text", { x: width - 8, y: HEIGHT - 5, class: "axis end" }, String(most)));
   drawn.append(shape("text", { x: left, y: HEIGHT - 5, class: "axis" }, "0"));
   lines.forEach((line, number) => {
     const known = line.filter(([, value]) => value != null);
-    const band = known.filter(([, , error]) => error != null && error < span);
+    const band = known.filter(([, , error]) => error != null);
     if (band.length > 1 && lines.length <= 2) {
       const clip = (value) => y(Math.min(high, Math.max(low, value))).toFixed(1);
       const over = band.map(([played, value, error]) => `${x(played).toFixed(1)},${clip(value + error)}`);

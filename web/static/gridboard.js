@@ -8,7 +8,8 @@ import { shape } from "./site.js";
 const COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 const CELL = 10;
 const STARS = { 9: [2, 4, 6], 13: [3, 6, 9], 19: [3, 9, 15] };
-const MEN = { X: "black", O: "white", b: "black", w: "white", B: "black king", W: "white king" };
+const STONES = { X: "black", O: "white" };
+const MEN = { b: "black", w: "white", B: "black king", W: "white king" };
 
 /** Name a cell as Go does. */
 export function vertex(row, column, size) {
@@ -134,11 +135,15 @@ export function goBoard(holder, view, own, say, play, hinted) {
   replace(holder, svg);
 }
 
-/** Draw a position of a game on squares. A move is one cell, or leads over several. */
+/**
+ * Draw a position of a game on squares. A move is one cell, or leads over several. view.dark: it is
+ * played on the dark squares alone, by men and kings.
+ */
 export function squareBoard(holder, view, own, say, play, hinted) {
   const [rows, columns] = [view.rows.length, view.rows[0].length];
   const svg = drawing(rows, columns, say("board"), 1);
   const played = new Set(view.last.map(String));
+  const men = view.dark ? MEN : STONES;
   let chosen = null;
 
   function draw() {
@@ -149,7 +154,7 @@ export function squareBoard(holder, view, own, say, play, hinted) {
         chosen && String(chosen) === String([row, column]) && "chosen"];
       svg.append(shape("rect", { class: kinds.filter(Boolean).join(" "), x: column * CELL,
         y: row * CELL, width: CELL, height: CELL }));
-      if (MEN[sign]) svg.append(stone(row, column, MEN[sign]));
+      if (men[sign]) svg.append(stone(row, column, men[sign]));
       else if (sign !== "." && sign !== " ") {
         const mark = shape("text", { class: "piece", x: column * CELL + 5, y: row * CELL + 8 });
         mark.append(sign);
@@ -160,7 +165,7 @@ export function squareBoard(holder, view, own, say, play, hinted) {
       const [row, column] = cell.split(",").map(Number);
       const sign = view.rows[row][column];
       const name = [`${say("row")} ${row + 1}, ${say("column")} ${column + 1}`,
-        MEN[sign] ? say(MEN[sign]) : "", moves.map((move) => move.text).join(", ")];
+        men[sign] ? say(men[sign]) : "", moves.map((move) => move.text).join(", ")];
       button(svg, row, column, name.filter(Boolean).join(": "), () => pressed([row, column], moves));
     }
     if (hinted) {

@@ -5,6 +5,7 @@
 import { ask, element, language, words } from "./site.js";
 
 const say = await words("learn");
+const played = await words("play");
 const lessons = await ask("/lessons");
 const { games = {}, depth = [1, 1], tree = ["", 0] } = await ask("/lessons/choices");
 const main = document.getElementById("main");
@@ -18,10 +19,11 @@ if (lessons.length) {
 }
 
 if (Object.keys(games).length) {
-  const options = (all, chosen) => all.map((each) =>
-    element("option", { value: each, selected: each === chosen }, each));
-  const select = (name, all, chosen) => element("select", { id: name, name }, ...options(all, chosen));
-  const game = select("game", Object.keys(games), "tic-tac-toe");
+  const options = (all, chosen, called = (each) => each) => all.map((each) =>
+    element("option", { value: each, selected: each === chosen }, called(each)));
+  const select = (name, ...choices) => element("select", { id: name, name }, ...options(...choices));
+  const game = select("game", Object.keys(games), "tic-tac-toe",
+    (each) => played.named("game", each));
   const algorithm = select("algorithm", games[game.value], "alpha-beta");
   const plies = element("input", {
     id: "depth", name: "depth", type: "number", min: depth[0], max: depth[1], value: 3 });

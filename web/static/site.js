@@ -38,11 +38,16 @@ export function shape(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** Return the words of a page: a function from a key, and what is to be put in its {places}. */
+/**
+ * Return the words of a page: a function from a key, and what is to be put in its {places}. Its
+ * `named` gives what a thing of a kind is called, or else the thing's own name.
+ */
 export async function words(page) {
   const table = await (await fetch(`/static/words/${page}.${language}.json`)).json();
-  return (key, places = {}) =>
+  const say = (key, places = {}) =>
     (table[key] ?? key).replace(/\{(\w+)\}/g, (whole, name) => places[name] ?? whole);
+  say.named = (kind, thing) => table[`${kind} ${thing}`] ?? thing;
+  return say;
 }
 
 /** Ask the server for an object; an error has the server's words. */

@@ -5,7 +5,9 @@ import { ask, element, language } from "./site.js";
 /** Make a field with its label. */
 function field(say, key, control) {
   control.id = `field-${key.replaceAll(" ", "-")}`;
-  return element("p", { class: "field" }, element("label", { for: control.id }, say(key)), control);
+  const option = /^option (.*)/.exec(key);
+  const label = option ? say.named("option", option[1]) : say(key);
+  return element("p", { class: "field" }, element("label", { for: control.id }, label), control);
 }
 
 function select(options, chosen) {
@@ -25,7 +27,7 @@ export async function showStart(main, say) {
   const [choices, games] = await Promise.all([ask("/games/choices"), ask("/games")]);
   const asked = new URLSearchParams(location.search);
   const names = Object.keys(choices.games);
-  const name = (each) => say(`game ${each}`) === `game ${each}` ? each : say(`game ${each}`);
+  const name = (each) => say.named("game", each.split(":").at(-1)); // of an own file, its class
   const which = select(names.map((each) => [each, name(each)]),
     names.includes(asked.get("game")) ? asked.get("game") : "chess");
   const rest = element("div");
@@ -78,7 +80,7 @@ export async function showStart(main, say) {
     if (go) {
       add("handicap", number(0, 0, choices.handicap), (control) =>
         ({ handicap: Number(control.value) }));
-      add("rules", select(choices.rules.map((each) => [each, each]), "chinese"), (control) =>
+      add("rules", select(choices.rules.map((each) => [each, say.named("rules", each)]), "chinese"), (control) =>
         ({ rules: control.value }));
     }
     const clocks = [["", say("no clock")], ["60+0", "1+0"], ["180+2", "3+2"], ["300+3", "5+3"],

@@ -1,7 +1,7 @@
 // The page to watch tournaments on: a list, one tournament, one board in large.
 
 import { channel } from "./channel.js";
-import { diagram, scoreText } from "./diagram.js";
+import { diagram, numbered, scoreText } from "./diagram.js";
 import { curves } from "./graph.js";
 import { ask, element, shape, words } from "./site.js";
 
@@ -10,13 +10,16 @@ const main = document.getElementById("main");
 const [, , number, , only] = location.pathname.split("/");
 const live = element("p", { class: "hidden-words", role: "status", "aria-live": "polite" });
 
-/** A table; the first row is of headings, and the first cell of each other row too, if `named`. */
+/** A table; headings: words, or pairs of few words and all of them. named: where rows have theirs. */
 function table(caption, headings, rows, named = 0) {
   return element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption },
     element("table", { class: "numbers" },
       element("caption", { class: "hidden-words" }, caption),
       element("thead", {}, element("tr", {},
-        ...headings.map((heading) => element("th", { scope: "col" }, heading)))),
+        ...headings.map((heading) => (Array.isArray(heading)
+          ? element("th", { scope: "col", title: heading[1] }, heading[0],
+            element("span", { class: "hidden-words" }, heading[1]))
+          : element("th", { scope: "col" }, heading))))),
       element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell, place) =>
         place === named ? element("th", { scope: "row" }, cell) : element("td", {}, cell)))))));
 }
@@ -36,6 +39,11 @@ function clockText(seconds) {
 function stateText(status, runner) {
   if (runner === "lost" && status.state === "running") return say("lost");
   return say(`state ${status.state ?? "unknown"}`);
+}
+
+/** Why a game ended: as the players have it, or else what that is called. */
+function ending(game) {
+  return game.detail || (game.termination ? say(`end ${game.termination}`) : "");
 }
 
 // A board that goes on.
@@ -76,13 +84,15 @@ class Board {
     this.turn = board.result ? "" : turn;
     for (const side of Object.values(this.sides)) {
       const name = board[side.colour] ?? "?";
-      side.who.textContent = `${side.colour === "white" ? "○" : "●"} ${name}`;
+      side.who.replaceChildren(element("span", { class: `disc ${side.colour}` }),
+        element("span", { class: "hidden-words" }, say(side.colour)), ` ${name}`);
+      side.who.title = name;
       const said = board[`${side.colour}_said`];
       side.score.textContent = said ? `${scoreText(said)} ${say("depth", { depth: said.depth ?? "?" })}` : "";
       side.node.classList.toggle("turn", this.turn === side.colour);
     }
     const last = board.last ? say("last", { number: board.moves, move: board.last }) : say("no move");
-    const end = board.result ? `${board.result} ${board.termination ?? ""}` : "";
+    const end = board.result ? `${board.result} ${ending(board)}` : "";
     this.news.textContent = end || last;
     this.view.show(board.drawing, { label: `${board.white} – ${board.black}. ${last}. ${end}` });
     if (this.large && last !== this.said) {
@@ -141,7 +151,8 @@ async function showTournament() {
     document.title = `${only ? `${say("board", { number: only })} · ` : ""}${now.name ?? ""} · Kempelen`;
     status.textContent = say("progress", {
       state: stateText(now, state.runner), played: now.played ?? 0, asked: now.asked ?? 0,
-      format: now.format ? say(now.format) : "", time: now.time ?? "",
+      format: now.format ? say(now.format) : "",
+      time: (now.time ?? "").replace(/\/move|nodes|depth|playouts/g, (word) => say(`time ${word}`)),
     }) + (now.reason ? ` (${now.reason})` : "");
     trouble.textContent = [state.problem, ...(now.notices ?? []).slice(-1)].filter(Boolean).join(" · ");
   }
@@ -163,8 +174,9 @@ async function showTournament() {
     parts.crosstable.hidden = !crossed;
     if (crossed) {
       parts.crosstable.replaceChildren(element("h2", {}, say("cross-table")),
-        table(say("cross-table"), ["", ...now.players], now.players.map((name, row) =>
-          [name, ...now.crosstable[row].map((value, column) => (row === column ? "–" : points(value)))])));
+        table(say("cross-table"), ["", ...now.players.map((name, row) => [String(row + 1), name])],
+          now.players.map((name, row) => [`${row + 1}. ${name}`, ...now.crosstable[row].map(
+            (value, column) => (row === column ? "–" : points(value)))])));
     }
     parts.bracket.hidden = !now.bracket;
     if (now.bracket) parts.bracket.replaceChildren(element("h2", {}, say("bracket")), bracket(now));
@@ -192,7 +204,7 @@ async function showTournament() {
     }, ...round.map((match) => element("li", {},
       ...[[match.first, match.first_points], [match.second, match.second_points]].map(([name, score]) =>
         element("div", { class: match.winner != null && match.winner === name ? "won" : "" },
-          name == null ? say("free") : `${name} ${points(score)}`))))));
+          name == null ? say("free") : match.second == null ? name : `${name} ${points(score)}`))))));
     const winner = now.winner ? element("p", {}, say("winner", { name: now.winner })) : null;
     return element("div", {}, element("div", {
       class: "wide bracket", tabindex: "0", role: "region", "aria-label": say("bracket"),
@@ -222,7 +234,7 @@ async function showTournament() {
   }
 
   // Finished games: the newest, and more when they are asked for.
-  const list = element("ul", {});
+  const list = element("ul", { class: "games" });
   const more = element("button", { type: "button" }, say("more"));
   parts.games.append(element("h2", {}, say("finished games")), list, more);
   let newest = -1, oldest = Infinity, asking = false, again = false;
@@ -230,7 +242,7 @@ async function showTournament() {
   function gameItem(game) {
     const text = `${game.white} – ${game.black}  ${game.result}`;
     return element("li", {}, element("a", { href: `#game=${encodeURIComponent(game.key)}` }, text), " ",
-      element("span", { class: "faint" }, game.detail || game.termination));
+      element("span", { class: "faint" }, ending(game)));
   }
 
   async function listGames() {
@@ -291,7 +303,11 @@ async function showTournament() {
     else if (message.kind === "change") take(message.state, false);
     else if (message.kind === "absent") trouble.textContent = say("absent");
   });
-  setInterval(() => { for (const board of boards.values()) board.tick(); }, 250);
+  setInterval(() => {
+    // Nobody's clock runs while nobody plays.
+    if (state.status?.state !== "running" || state.runner === "lost") return;
+    for (const board of boards.values()) board.tick();
+  }, 250);
   addEventListener("hashchange", showReplay);
   await showReplay();
 }
@@ -304,9 +320,8 @@ function replayed(game) {
   const last = game.positions.length - 1;
   let at = last;
   const buttons = game.positions.slice(1).map((position, place) => {
-    const chess = position.type === "chess";
-    const count = chess && place % 2 === 0 ? `${place / 2 + 1}. ` : chess ? "" : `${place + 1}. `;
-    return element("button", { type: "button", onclick: () => go(place + 1) }, count + position.move);
+    const text = numbered(game.positions[place], position.move, place);
+    return element("button", { type: "button", onclick: () => go(place + 1) }, text);
   });
   moves.append(...buttons);
 
@@ -316,7 +331,7 @@ function replayed(game) {
     const info = game.said[at - 1 - game.book];
     const words = at ? say("last", { number: at, move: position.move }) : say("start");
     const score = info ? `${scoreText(info)} ${clockText(info.clock)}` : at && at <= game.book ? say("book") : "";
-    said.textContent = `${words} ${score}${at === last ? ` · ${game.result} ${game.detail || game.termination}` : ""}`;
+    said.textContent = `${words} ${score}${at === last ? ` · ${game.result} ${ending(game)}` : ""}`;
     view.show(position, { label: `${game.white} – ${game.black}. ${words}` });
     buttons.forEach((button, each) => {
       if (each === at - 1) {

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import chess
@@ -22,7 +23,7 @@ from tournament.game_settings import CHESS, GameSettings
 from tournament.spectators import Spectator
 from tournament.values import SettingsError, decode
 from web.channel import Audience, Channel, nothing_heard, open_channel
-from web.diagrams import drawing, drawn_chess, drawn_game, send_pieces
+from web.diagrams import changed_cells, drawing, drawn_chess, drawn_game, send_pieces
 from web.site import Site
 
 # Seconds between two looks at what is new.
@@ -33,6 +34,16 @@ LISTED = 100
 MOST_OPTION = 30
 
 
+@dataclass(slots=True)
+class _Grid:
+    """What a board on squares has shown last. game: its pair and its number."""
+
+    game: tuple[Any, Any]
+    moves: int
+    rows: Sequence[str]
+    last: list[list[int]] = field(default_factory=list)
+
+
 class WatchedTournament:
     """One tournament, and those who look at it."""
 
@@ -41,6 +52,7 @@ class WatchedTournament:
         self.audience = Audience()
         self.failure = ""  # why the last look at it failed, if so
         self._told: dict[str, Any] = {}
+        self._grids: dict[str, _Grid] = {}  # of games on squares, by board
 
     @property
     def name(self) -> str:
@@ -56,8 +68,17 @@ class WatchedTournament:
             return GameSettings()
 
     def state(self) -> dict[str, Any]:
-        """Return all that is known, but the finished games."""
-        return {"kind": "all", "state": self._parts()}
+        """Return all that is known, but the finished games.
+
+        Whoever looks on already is told what is new first, so that all know the same.
+        """
+        self.tell_changes()
+        return {"kind": "all", "state": self._told}
+
+    def tell_changes(self) -> None:
+        """Tell all who look at it what is new since the last time."""
+        if changes := self.changes():
+            self.audience.tell({"kind": "change", "state": changes})
 
     def changes(self) -> dict[str, Any]:
         """Return what is new since the last time."""
@@ -125,13 +146,29 @@ class WatchedTournament:
             part = {key: value for key, value in snapshot.items() if key not in ("run", "sequence")}
             if name.startswith("boards/"):
                 part["moves"] = len(part.get("moves", ()))
-                last = list(snapshot.get("moves", ()))[-1:]
-                part["drawing"] = {
-                    **drawing(game, str(part.pop("position", ""))),
-                    "last": _squares(game, last),
-                }
+                drawn = drawing(game, str(part.pop("position", "")))
+                if drawn["type"] == "grid":
+                    drawn["last"] = self._last_cells(name, part, drawn["rows"])
+                else:
+                    drawn["last"] = _squares(game, list(snapshot.get("moves", ()))[-1:])
+                part["drawing"] = drawn
             parts[name] = part
         return parts
+
+    def _last_cells(
+        self, board: str, part: Mapping[str, Any], rows: Sequence[str]
+    ) -> list[list[int]]:
+        """Return the cells of a board's last move, if the position before it was seen."""
+        game = (part.get("pair"), part.get("game"))
+        old = self._grids.get(board)
+        grid = _Grid(game, part["moves"], rows)
+        if old is not None and old.game == game:
+            if old.moves == grid.moves:
+                return old.last
+            if old.moves + 1 == grid.moves:
+                grid.last = changed_cells(old.rows, rows)
+        self._grids[board] = grid
+        return grid.last
 
 
 class WatchPage:
@@ -180,8 +217,8 @@ class WatchPage:
         for watched in self._watched:
             try:
                 await asyncio.to_thread(watched.spectator.poll)
-                if watched.audience.channels and (changes := watched.changes()):
-                    watched.audience.tell({"kind": "change", "state": changes})
+                if watched.audience.channels:
+                    watched.tell_changes()
                 watched.failure = ""
             except Exception as error:  # noqa: BLE001 - what one source holds stops no other
                 failure, watched.failure = watched.failure, repr(error)[:200]
