@@ -5,6 +5,7 @@ Sources: W3C 'Content Security Policy Level 3'; OWASP 'Cross-Site Request Forger
 
 from __future__ import annotations
 
+import re
 from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -41,6 +42,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+_LENGTH = re.compile("[0-9]{1,9}")
 _STATUS = {"origin": 403, "host": 421, "size": 413}
 
 
@@ -91,7 +93,7 @@ class Guard:
                 if not own and origin.lower() not in self._site.origins:
                     raise RefusedError("origin", "pages of your origin may not use this server")
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BODY:
+        if not _LENGTH.fullmatch(length) or int(length) > MOST_BODY:
             raise RefusedError("size", f"at most {MOST_BODY} bytes are read")
 
 

@@ -7,9 +7,11 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
 
 from protocols.server.limits import ServerLimits
 from protocols.server.tokens import new_token
@@ -74,6 +76,26 @@ def test_no_path_leads_out(served: Served, path: str) -> None:
     assert status == 404
     assert "$title" not in text
     assert "root:" not in text
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "9" * 10, "\N{SUPERSCRIPT TWO}"])
+def test_numbers_that_are_none_lead_nowhere(served: Served, number: str) -> None:
+    game = served.begin(game="nim")
+    quoted = quote(number)
+    for path in (
+        f"/games/{game}/at/{quoted}",
+        f"/watch/{quoted}",
+        f"/watch/1/board/{quoted}",
+        f"/watch/{quoted}/games",
+    ):
+        assert served.ask("GET", path)[0] == 404
+    assert served.ask("GET", "/static/site.js", Range=f"bytes={quoted}-")[0] in (400, 416)
+    assert served.ask("GET", f"/watch/1/games?before={quoted}")[0] == 404  # there is none
+    with pytest.raises(InvalidStatus):
+        connect(f"ws://127.0.0.1:{served.port}/watch/{quoted}/channel", proxy=None)
+    for name in ("Content-Length", "content-length"):
+        assert served.ask("POST", "/games", None, **{name: quoted})[0] in (400, 413)
+    assert not [line for line in served.log if "failed" in line]
 
 
 def test_names_that_lead_here_are_not_ours(served: Served) -> None:

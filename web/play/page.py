@@ -15,7 +15,7 @@ from starlette.websockets import WebSocket
 
 from web.channel import Channel, open_channel
 from web.play.archive import Archive, KeptGame, as_file
-from web.play.boards import at_ply
+from web.play.boards import PlayBoard, at_ply
 from web.play.setup import SetupError, choices, read_setup
 from web.play.sitting import Sitting
 from web.site import Site
@@ -24,6 +24,7 @@ from web.site import Site
 MOST_SITTINGS = 1000
 # So many games of one visitor are kept.
 MOST_KEPT = 20_000
+LOST = "this game cannot be played here any more"
 
 
 class PlayPage:
@@ -43,7 +44,7 @@ class PlayPage:
             Route("/games", self._games, methods=["GET"]),
             Route("/games", self._begin, methods=["POST"]),
             Route("/games/choices", self._choices),
-            Route("/games/{game:str}/at/{ply:int}", self._at),
+            Route("/games/{game:str}/at/{ply:number}", self._at),
             Route("/games/{game:str}/record", self._record),
             WebSocketRoute("/games/{game:str}/channel", self._channel),
         )
@@ -103,14 +104,14 @@ class PlayPage:
         moves = game.moves[: request.path_params["ply"]]
 
         def shown() -> dict[str, Any]:
-            board = at_ply(game.setup, moves)
+            board = self._board(game, moves)
             return {"ply": len(board.moves), "board": board.view(), "mover": board.mover}
 
         return JSONResponse(await asyncio.to_thread(shown))
 
     async def _record(self, request: Request) -> Response:
         game = self._kept(request)
-        board = await asyncio.to_thread(at_ply, game.setup, game.moves)
+        board = await asyncio.to_thread(self._board, game, game.moves)
         suffix, kind, text = as_file(game, board)
         name = f"kempelen-{game.id}.{suffix}"
         return Response(
@@ -122,9 +123,9 @@ class PlayPage:
             name = socket.path_params["game"]
             try:
                 sitting = await self._sitting(name)
-            except ValueError as error:  # its own file is gone, or is another one
-                self._site.log.note("failed", game=name, error=str(error))
-                await channel.refuse("this game cannot be played here any more")
+            except ValueError as error:
+                self._note_lost(name, error)
+                await channel.refuse(LOST)
                 return
             if sitting is None:
                 await channel.refuse("there is no such game")
@@ -149,6 +150,18 @@ class PlayPage:
         if len(self._sittings) >= MOST_SITTINGS:
             for name in [name for name, each in self._sittings.items() if each.idle]:
                 del self._sittings[name]
+
+    def _board(self, game: KeptGame, moves: Sequence[str]) -> PlayBoard:
+        """Return the board of a game after some moves; HTTPException if it can be played no more."""
+        try:
+            return at_ply(game.setup, moves)
+        except ValueError as error:
+            self._note_lost(game.id, error)
+            raise HTTPException(404, LOST) from None
+
+    def _note_lost(self, game: str, error: ValueError) -> None:
+        """Take note of a game whose own file is gone, or is another one."""
+        self._site.log.note("failed", game=game, error=str(error))
 
     def _kept(self, request: Request) -> KeptGame:
         self._owner(request)

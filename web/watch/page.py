@@ -138,7 +138,7 @@ class WatchPage:
     """Shows the tournaments that the server looks at."""
 
     name = "watch"
-    shells = ("/watch", "/watch/{number:int}", "/watch/{number:int}/board/{board:int}")
+    shells = ("/watch", "/watch/{number:number}", "/watch/{number:number}/board/{board:number}")
 
     def __init__(self, site: Site, spectators: Callable[[], Sequence[Spectator]]) -> None:
         """Show what `spectators` gives, which may grow."""
@@ -152,9 +152,9 @@ class WatchPage:
         return (
             Route("/watch/pieces.svg", send_pieces),
             Route("/watch/tournaments", self._list),
-            Route("/watch/{number:int}/games", self._games),
-            Route("/watch/{number:int}/games/{key:str}", self._replay),
-            WebSocketRoute("/watch/{number:int}/channel", self._channel),
+            Route("/watch/{number:number}/games", self._games),
+            Route("/watch/{number:number}/games/{key:str}", self._replay),
+            WebSocketRoute("/watch/{number:number}/channel", self._channel),
         )
 
     async def start(self) -> None:
