@@ -1,22 +1,28 @@
 """The guard before all pages: who may ask, how much, from which page, and what answers may do.
 
+It stands before the whole application, so that what fails there is answered as all else.
+
 Sources: W3C 'Content Security Policy Level 3'; OWASP 'Cross-Site Request Forgery Prevention'.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from protocols.server.addresses import names_machine
 from protocols.server.door import RefusedError
+from web.refusals import refusal
 from web.site import Site
 
 MOST_BODY = 4 << 20  # bytes of an upload
+TOO_LARGE = f"at most {MOST_BODY} bytes are read"
 SAFE = ("GET", "HEAD")
 # All is from our own address, and scripts and styles are files; a picture may be in a style sheet.
 POLICY = "; ".join(
@@ -43,7 +49,7 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 _LENGTH = re.compile("[0-9]{1,9}")
-_STATUS = {"origin": 403, "host": 421, "size": 413}
+_STATUS = {"origin": 403, "host": 421, "size": 413, "requests": 429}
 
 
 class Guard:
@@ -58,15 +64,7 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        try:
-            self._check(scope, headers)
-        except RefusedError as error:
-            host, port = scope.get("client") or ("?", 0)
-            self._site.note_refusal(f"{host}:{port}", scope["scheme"], error)
-            response = PlainTextResponse(f"refused {error}\n", _STATUS[error.kind], HEADERS)
-            await response(scope, receive, send)
-            return
+        connection = HTTPConnection(scope)
 
         async def headed(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -75,6 +73,12 @@ class Guard:
                     given.setdefault(name, value)
             await send(message)
 
+        try:
+            self._site.count_request(connection)
+            self._check(scope, connection.headers)
+        except RefusedError as error:
+            await refused(self._site, connection, error)(scope, receive, headed)
+            return
         limited = receive if scope["type"] == "websocket" else _Limited(receive)
         await self._app(scope, limited, headed)
 
@@ -94,7 +98,14 @@ class Guard:
                     raise RefusedError("origin", "pages of your origin may not use this server")
         length = headers.get("content-length", "0")
         if not _LENGTH.fullmatch(length) or int(length) > MOST_BODY:
-            raise RefusedError("size", f"at most {MOST_BODY} bytes are read")
+            raise RefusedError("size", TOO_LARGE)
+
+
+def refused(site: Site, connection: HTTPConnection, error: RefusedError) -> Response:
+    """Take note of who is refused, and return what he is told."""
+    site.note_refusal(connection, error)
+    headers = {"Retry-After": str(math.ceil(error.seconds))} if error.seconds else None
+    return refusal(connection, _STATUS[error.kind], str(error), headers)
 
 
 def _split(address: str) -> SplitResult:
@@ -106,7 +117,7 @@ def _split(address: str) -> SplitResult:
 
 
 class _Limited:
-    """Reads a body of which nobody has said how long it is, and no more than is allowed."""
+    """Reads a body of which nobody has said how long it is; RefusedError for one too long."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -116,5 +127,5 @@ class _Limited:
         message = await self._receive()
         self._read += len(message.get("body", b""))
         if self._read > MOST_BODY:
-            return {"type": "http.disconnect"}
+            raise RefusedError("size", TOO_LARGE)
         return message

@@ -12,11 +12,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import chess
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from agent.border.plain_text import plain
 from agent.games import catalogue
 from tournament.game_settings import CHESS, GameSettings
 from tournament.spectators import Spectator
@@ -189,8 +191,7 @@ class WatchPage:
                     self._site.log.note("failed", page=self.name, reason=watched.failure)
 
     async def _list(self, request: Request) -> Response:
-        if not self._site.owner(request.cookies):
-            return _refused()
+        self._expect_visitor(request)
         found = [
             {"number": number, "name": each.name, "status": each.spectator.state.status}
             for number, each in enumerate(self._watched, 1)
@@ -198,27 +199,26 @@ class WatchPage:
         return JSONResponse({"tournaments": found})
 
     async def _games(self, request: Request) -> Response:
+        self._expect_visitor(request)
         watched = self._named(request.path_params["number"])
-        if not self._site.owner(request.cookies):
-            return _refused()
         if watched is None:
-            return _absent()
+            raise HTTPException(404, "there is no such thing")
         before = request.query_params.get("before", "")
         most = int(before) if before.isdecimal() and len(before) < 10 else None
         games = watched.games(len(watched.spectator.games) if most is None else most)
         return JSONResponse({"games": games})
 
     async def _replay(self, request: Request) -> Response:
+        self._expect_visitor(request)
         watched = self._named(request.path_params["number"])
         key = request.path_params["key"]
-        if not self._site.owner(request.cookies):
-            return _refused()
         if watched is None or key not in watched.spectator.games:
-            return _absent()
+            raise HTTPException(404, "there is no such thing")
         try:
             return JSONResponse(await asyncio.to_thread(watched.replay, key))
         except (ValueError, LookupError, TypeError) as error:
-            return JSONResponse({"error": f"game {key} cannot be shown: {error}"[:300]}, 422)
+            text = f"game {key} cannot be shown: {error}"
+            raise HTTPException(422, plain(self._site.permissions.hide(text), 300)) from None
 
     async def _channel(self, socket: WebSocket) -> None:
         watched = self._named(socket.path_params["number"])
@@ -232,6 +232,10 @@ class WatchPage:
 
         await open_channel(socket, self._site, serve)
 
+    def _expect_visitor(self, request: Request) -> None:
+        if not self._site.owner(request.cookies):
+            raise HTTPException(401, "sign in with your token")
+
     def _named(self, number: int) -> WatchedTournament | None:
         return self._watched[number - 1] if 1 <= number <= len(self._watched) else None
 
@@ -241,14 +245,6 @@ def _squares(game: str, last: Sequence[str]) -> list[str]:
     if game == CHESS:
         return [square for move in last for square in (move[:2], move[2:4])]
     return list(last)
-
-
-def _absent() -> Response:
-    return JSONResponse({"error": "there is no such thing"}, 404)
-
-
-def _refused() -> Response:
-    return JSONResponse({"error": "sign in with your token"}, 401)
 
 
 def make(site: Site) -> WatchPage:
