@@ -7,10 +7,10 @@ searched that is on the board, `review` has the whole game judged.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
@@ -25,7 +25,7 @@ from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.go_review import assess_go, review_go
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError, encode
-from web.analyse.looks import ChessLook, GoLooks, chess_protocol
+from web.analyse.looks import ChessLook, GoLooks, chess_protocol, go_search
 from web.analyse.studies import Study, StudyError, load, played_on, read_study, shown_review
 from web.channel import Channel, open_channel
 from web.site import Site
@@ -37,6 +37,8 @@ MOST_NODES = {"chess": 1_000_000, "go": 2_000}
 MOST_IN_ALL = {"chess": 60_000_000, "go": 60_000}
 # Games that are judged at once, and files that are read; seconds between two reports.
 AT_ONCE = 1
+# So many files may wait to be read.
+MOST_WAITING = 8
 REPORT_EVERY = 0.5
 # Beyond that a search counts as hung, in seconds: those of games with a clock come before it.
 PATIENCE = 600.0
@@ -53,6 +55,7 @@ class AnalysePage:
         self.go = GoLooks(site)
         self.reviewing = asyncio.Semaphore(AT_ONCE)
         self._loading = asyncio.Semaphore(AT_ONCE)
+        self._waiting = 0
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return what the page asks for."""
@@ -70,25 +73,28 @@ class AnalysePage:
         await asyncio.to_thread(self.go.close)
 
     async def _load(self, request: Request) -> Response:
-        data = await _object(request)
-        text = str(data.get("text", ""))
-        async with self._loading:
-            return await self._answer(request, lambda: {"games": load(text)})
+        self._expect_visitor(request)
+        text = str((await _object(request)).get("text", ""))
+        if self._waiting >= MOST_WAITING:
+            raise HTTPException(503, "too many files are being read: try again in a minute")
+        self._waiting += 1
+        try:
+            async with self._loading:
+                return await _answer(lambda: {"games": load(text)})
+        finally:
+            self._waiting -= 1
 
     async def _move(self, request: Request) -> Response:
+        self._expect_visitor(request)
         data = await _object(request)
         study, ply, move = data.get("study"), data.get("ply"), data.get("move")
         if not (isinstance(study, dict) and isinstance(ply, int) and isinstance(move, str)):
-            return JSONResponse({"error": "study, ply and move are needed"}, 400)
-        return await self._answer(request, lambda: played_on(study, max(0, ply), move))
+            raise HTTPException(400, "study, ply and move are needed")
+        return await _answer(lambda: played_on(study, max(0, ply), move))
 
-    async def _answer(self, request: Request, make: Callable[[], dict[str, Any]]) -> Response:
+    def _expect_visitor(self, request: Request) -> None:
         if not self.site.owner(request.cookies):
-            return JSONResponse({"error": "sign in with your token"}, 401)
-        try:
-            return await asyncio.to_thread(lambda: JSONResponse(make()))
-        except StudyError as error:
-            return JSONResponse({"error": str(error)}, 422)
+            raise HTTPException(401, "sign in with your token")
 
     async def _channel(self, socket: WebSocket) -> None:
         async def serve(channel: Channel) -> None:
@@ -111,6 +117,7 @@ class AnalysisVisit:
         self._chess: ChessLook | None = None
         self._go = ""
         self._review: asyncio.Task[None] | None = None
+        self._doing: asyncio.Future[None] | None = None
 
     async def heard(self, message: dict[str, Any]) -> None:
         """Do what the page asks for; say why not where that cannot be."""
@@ -119,7 +126,7 @@ class AnalysisVisit:
             if kind == "look":
                 await self._look(message)
             elif kind == "stop":
-                await asyncio.to_thread(self._stop)
+                await self._beside(self._stop)
             elif kind == "review":
                 await self._begin_review(message)
             elif kind == "cancel":
@@ -130,18 +137,25 @@ class AnalysisVisit:
             self._channel.tell({"kind": "refused", "text": str(error)})
 
     async def close(self) -> None:
-        """End all."""
+        """End all, also what a thread begins that goes on though the page is gone."""
         await self._end_review()
+        if self._doing is not None:
+            await asyncio.gather(self._doing, return_exceptions=True)
         await asyncio.to_thread(self._stop)
         if self._chess is not None:
             await asyncio.to_thread(self._chess.close)
+
+    async def _beside(self, act: Callable[..., None], *arguments: Any) -> None:
+        """Do something in a thread; it is done to its end though the page is gone meanwhile."""
+        self._doing = asyncio.ensure_future(asyncio.to_thread(act, *arguments))
+        await asyncio.shield(self._doing)
 
     async def _look(self, message: dict[str, Any]) -> None:
         study, ply, number = await _study(message), message.get("ply"), message.get("look")
         most = len(study.moves)
         if not (isinstance(ply, int) and isinstance(number, int) and 0 <= ply <= most):
             raise StudyError("ply and look are numbers")
-        await asyncio.to_thread(self._search, number, study, ply)
+        await self._beside(self._search, number, study, ply)
 
     def _search(self, number: int, study: Study, ply: int) -> None:
         if isinstance(study, ChessScore):
@@ -164,7 +178,7 @@ class AnalysisVisit:
         if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
             raise StudyError("nodes is a number from 1")
         await self._end_review()
-        await asyncio.to_thread(self._stop)
+        await self._beside(self._stop)
         most = min(MOST_NODES[game], MOST_IN_ALL[game] // (len(study.moves) + 1))
         limits = TimeControl(nodes=min(nodes, most), patience=PATIENCE)
         self._review = asyncio.create_task(self._judge(study, limits))
@@ -172,9 +186,7 @@ class AnalysisVisit:
     async def _end_review(self) -> None:
         task, self._review = self._review, None
         if task is not None:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+            await cancel_all({task})
 
     async def _judge(self, study: Study, limits: TimeControl) -> None:
         site, known = self._page.site, AssessmentFile(None, "")
@@ -204,8 +216,9 @@ class AnalysisVisit:
                         own=lambda send: chess_protocol(site, send),
                     )  # fmt: skip
                 else:
-                    settings = Settings(turns=site.turns)
-                    await assess_go([study], settings, limits, known, report=report)
+                    with go_search(site) as searching:
+                        settings = Settings(searching=searching, turns=site.turns)
+                        await assess_go([study], settings, limits, known, report=report)
             await cancel_all({telling})
             await self._tell_review(study, known, len(study.moves) + 1, finished=True)
         except SettingsError as error:
@@ -222,6 +235,14 @@ class AnalysisVisit:
         """Tell how far a game is judged; to write a long one takes long enough for a thread."""
         message = await asyncio.to_thread(_reviewed, study, known, done, finished=finished)
         self._channel.tell(message)
+
+
+async def _answer(make: Callable[[], dict[str, Any]]) -> Response:
+    """Answer with what takes long to make; HTTPException where that cannot be."""
+    try:
+        return await asyncio.to_thread(lambda: JSONResponse(make()))
+    except StudyError as error:
+        raise HTTPException(422, str(error)) from None
 
 
 def _reviewed(study: Study, known: AssessmentFile, done: int, *, finished: bool) -> dict[str, Any]:

@@ -83,15 +83,15 @@ class PlayPage:
         except (ValueError, RecursionError):
             form = None
         if not isinstance(form, dict):
-            return JSONResponse({"error": "an object of JSON is expected"}, 400)
+            raise HTTPException(400, "an object of JSON is expected")
         if self._archive.count(owner) >= MOST_KEPT:
-            return JSONResponse({"error": f"{MOST_KEPT} games are kept already; no more are"}, 429)
+            raise HTTPException(429, f"{MOST_KEPT} games are kept already; no more are")
         try:
             setup = await asyncio.to_thread(read_setup, form, self._site.offers)
             game = KeptGame(secrets.token_urlsafe(9), owner, setup)
             sitting = Sitting(game, self._site, self._archive)
         except (SetupError, ValueError) as error:
-            return JSONResponse({"error": str(error)}, 400)
+            raise HTTPException(400, str(error)) from None
         game.moves = list(sitting.board.moves)
         self._archive.keep(game)
         await self._make_room()
@@ -152,7 +152,7 @@ class PlayPage:
                 del self._sittings[name]
 
     def _board(self, game: KeptGame, moves: Sequence[str]) -> PlayBoard:
-        """Return the board of a game after some moves; HTTPException if it can be played no more."""
+        """Return the board of a game after moves; HTTPException if it can be played no more."""
         try:
             return at_ply(game.setup, moves)
         except ValueError as error:
