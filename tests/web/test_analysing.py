@@ -1,16 +1,23 @@
 """What is analysed on a page: files that are read, positions searched, games judged."""
 
+import asyncio
 import json
 import threading
+import time
 from collections.abc import Iterator
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from websockets.sync.client import connect
 
+from protocols.server.limits import ServerLimits
 from tests.web.support import PATIENCE, Served, serving
 from web.analyse import page as analysing
 from web.analyse.studies import MOST_GAMES, StudyError, load
+from web.channel import Channel
 from web.shell import words
 
 SCRIPT = "<script>alert(1)</script>"
@@ -233,6 +240,124 @@ def test_analyses_search_by_the_turns_of_all(
         page.send(kind="review", study=study, nodes=50)
         page.hear("review", "finished")
         assert len(entered) > before
+
+
+def test_a_search_that_begins_as_its_page_goes_is_ended(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, gone, closed = threading.Event(), threading.Event(), threading.Event()
+
+    class SlowLook(analysing.ChessLook):
+        def __init__(self, *arguments: Any) -> None:
+            begun.set()
+            assert gone.wait(PATIENCE)
+            super().__init__(*arguments)
+
+        def close(self) -> None:
+            super().close()
+            closed.set()
+
+    cut: list[Any] = []
+    run = Channel.run
+
+    async def noted(self: Channel, heard: Any) -> None:
+        cut.append((asyncio.get_running_loop(), self._cut_off))
+        self._expired = True  # as where it is cut off for having been open for too long
+        await run(self, heard)
+
+    monkeypatch.setattr(analysing, "ChessLook", SlowLook)
+    monkeypatch.setattr(Channel, "run", noted)
+    page = Analysis(served)
+    page.send(kind="look", look=1, study={"game": "chess", "start": None, "moves": []}, ply=0)
+    assert begun.wait(PATIENCE)
+    loop, cut_off = cut[0]
+    loop.call_soon_threadsafe(cut_off)
+    time.sleep(0.2)
+    gone.set()
+    assert closed.wait(PATIENCE)
+    page.socket.close()
+
+
+def test_a_review_that_ends_does_not_keep_a_page_that_is_cut_off(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To be cancelled while one waits for what one has cancelled is to be cancelled, too."""
+
+    async def scenario() -> None:
+        visit = analysing.AnalysisVisit(cast(Any, None), cast(Any, None))
+        begun = asyncio.Event()
+
+        async def ends_slowly() -> None:
+            try:
+                begun.set()
+                await asyncio.sleep(PATIENCE)
+            finally:
+                await asyncio.sleep(0.05)
+
+        visit._review = asyncio.create_task(ends_slowly())
+        await begun.wait()
+        ending = asyncio.create_task(visit._end_review())
+        await asyncio.sleep(0)
+        ending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await ending
+
+    asyncio.run(scenario())
+
+
+def test_searches_of_go_take_of_the_memory_of_all(tmp_path: Path) -> None:
+    limits = ServerLimits(hash_in_all=100)
+    with serving(tmp_path / "web.sqlite", limits=limits) as served:
+        page, budget = Analysis(served), served.site.budget
+        (go,) = page.load(SGF)
+        study = {"game": "go", "query": go["query"]}
+        lent = []
+        search = analysing.go_search
+
+        def note(site: Any) -> Any:
+            @contextmanager
+            def noted() -> Iterator[Any]:
+                with search(site) as searching:
+                    lent.append((searching.means.megabytes, budget.free))
+                    yield searching
+
+            return noted()
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(analysing, "go_search", note)
+            page.send(kind="review", study=study, nodes=50)
+            page.hear("review", "finished")
+        assert lent == [(100, 0)]
+        assert budget.free == 100
+        page.send(kind="look", look=1, study=study, ply=4)
+        page.hear("lines")
+        assert budget.free == 0
+        page.socket.close()
+    assert budget.free == 100
+
+
+def test_no_more_files_wait_to_be_read_than_a_few(tmp_path: Path) -> None:
+    free = threading.Event()
+
+    def read(text: str) -> list[Any]:
+        assert free.wait(PATIENCE)
+        return []
+
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        serving(tmp_path / "web.sqlite") as served,
+        ThreadPoolExecutor(analysing.MOST_WAITING + 1) as pool,
+    ):
+        patch.setattr(analysing, "load", read)
+        asked = [
+            pool.submit(served.ask, "POST", "/analyse/load", {"text": "x"})
+            for _ in range(analysing.MOST_WAITING + 1)
+        ]
+        refused = next(as_completed(asked, PATIENCE)).result()
+        free.set()
+        assert (refused[0], "try again" in refused[2]) == (503, True)
+        answered = sorted(each.result()[0] for each in asked)
+        assert answered == [200] * analysing.MOST_WAITING + [503]
 
 
 def test_a_page_that_comes_again_is_told_so(page: Analysis) -> None:

@@ -53,7 +53,7 @@ class Sitting:
         self._hint: asyncio.Task[None] | None = None
         self._flag: asyncio.TimerHandle | None = None
         self._leaving: asyncio.TimerHandle | None = None
-        self._beside: set[asyncio.Task[None]] = set()  # what timers have begun
+        self._beside: set[asyncio.Task[None]] = set()  # what is done and nobody must wait for
         self._changing = asyncio.Lock()
         self._visitors = 0
         self._since = time.monotonic()
@@ -74,8 +74,8 @@ class Sitting:
             self._leaving.cancel()
 
         async def heard(message: dict[str, Any]) -> None:
-            if mine:
-                await self._act(channel, message)
+            if mine:  # what is begun is done to its end, though the page is gone meanwhile
+                await asyncio.shield(self._begin(self._act(channel, message)))
 
         self._visitors += 1
         try:
@@ -138,13 +138,15 @@ class Sitting:
         self, seconds: float, act: Callable[[], Coroutine[Any, Any, None]]
     ) -> asyncio.TimerHandle:
         """Have something done after so many seconds."""
+        loop = asyncio.get_running_loop()
+        return loop.call_later(seconds, lambda: self._begin(act()))
 
-        def begin() -> None:
-            task = asyncio.create_task(act())
-            self._beside.add(task)
-            task.add_done_callback(self._beside.discard)
-
-        return asyncio.get_running_loop().call_later(seconds, begin)
+    def _begin(self, doing: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Have something done beside whoever asks for it."""
+        task = asyncio.create_task(doing)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+        return task
 
     async def _act(self, channel: Channel, message: Mapping[str, Any]) -> None:
         actions = {
