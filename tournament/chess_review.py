@@ -92,10 +92,14 @@ def parse_pgn(text: str, where: str, most: int | None = None) -> list[ChessScore
     file = io.StringIO(text)
     scores: list[ChessScore] = []
     while len(scores) != most:
-        game = chess.pgn.read_game(file, Visitor=_QuietBuilder)
+        number = len(scores) + 1
+        try:
+            game = chess.pgn.read_game(file, Visitor=_QuietBuilder)
+        except ValueError:  # of all that may be wrong with a game this alone is not noted in it
+            text = "a number of it has too many digits"
+            raise SettingsError(f"{where}: game {number}: {text}") from None
         if game is None:
             break
-        number = len(scores) + 1
         name = f"{where}: game {number} ({plain(_names(game))})"
         try:
             scores.append(_score(game, number))

@@ -18,10 +18,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from protocols.server.addresses import names_machine
 from protocols.server.door import RefusedError
-from web.refusals import refusal
+from web.answers import refusal
 from web.site import Site
 
 MOST_BODY = 4 << 20  # bytes of an upload
+# While bodies of so many bytes are in memory, none that is larger than this is read.
+MOST_BODIES = 64 << 20
+LARGE_BODY = 64 << 10
 TOO_LARGE = f"at most {MOST_BODY} bytes are read"
 SAFE = ("GET", "HEAD")
 # All is from our own address, and scripts and styles are files; a picture may be in a style sheet.
@@ -49,7 +52,7 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 _LENGTH = re.compile("[0-9]{1,9}")
-_STATUS = {"origin": 403, "host": 421, "size": 413, "requests": 429}
+_STATUS = {"origin": 403, "host": 421, "size": 413, "requests": 429, "busy": 503}
 
 
 class Guard:
@@ -79,8 +82,14 @@ class Guard:
         except RefusedError as error:
             await refused(self._site, connection, error)(scope, receive, headed)
             return
-        limited = receive if scope["type"] == "websocket" else _Limited(receive)
-        await self._app(scope, limited, headed)
+        if scope["type"] == "websocket":
+            await self._app(scope, receive, headed)
+            return
+        limited = _Limited(receive, self._site)
+        try:
+            await self._app(scope, limited, headed)
+        finally:
+            limited.forget()
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         """Raise RefusedError for what a page of strangers could have a browser send, and too much.
@@ -117,15 +126,27 @@ def _split(address: str) -> SplitResult:
 
 
 class _Limited:
-    """Reads a body of which nobody has said how long it is; RefusedError for one too long."""
+    """Reads a body of which nobody has said how long it is; RefusedError for one too long.
 
-    def __init__(self, receive: Receive) -> None:
+    So too for a large one while too many of these are read: they stay in memory until then.
+    """
+
+    def __init__(self, receive: Receive, site: Site) -> None:
         self._receive = receive
+        self._site = site
         self._read = 0
 
     async def __call__(self) -> Message:
         message = await self._receive()
-        self._read += len(message.get("body", b""))
+        size = len(message.get("body", b""))
+        self._read += size
+        self._site.uploading += size
         if self._read > MOST_BODY:
             raise RefusedError("size", TOO_LARGE)
+        if self._read > LARGE_BODY and self._site.uploading > MOST_BODIES:
+            raise RefusedError("busy", "too much is being read; try again in a minute", 60.0)
         return message
+
+    def forget(self) -> None:
+        """Take note that the body is needed no longer."""
+        self._site.uploading -= self._read

@@ -24,6 +24,9 @@ SPANISH = {
     "too many sessions; try again later": "Hay demasiadas sesiones; pruebe más tarde.",
     "too many sessions with your token": "Hay demasiadas sesiones con su clave.",
     "too many requests; wait a little": "Demasiadas peticiones; espere un poco.",
+    "too much is being read; try again in a minute": (
+        "Se está leyendo demasiado; vuelva a intentarlo en un minuto."
+    ),
     "at most {} bytes are read": "Se leen como mucho {} bytes.",
     "use the address of this server, not a name that leads here": (
         "Use la dirección de este servidor, no un nombre que lleve a él."
@@ -165,6 +168,7 @@ SPANISH = {
     ),
     "{}: game {} ({}): {}": "{}: partida {} ({}): {}",
     "{}: game {}: {}": "{}: partida {}: {}",
+    "a number of it has too many digits": "un número tiene demasiadas cifras",
     "the variant {} is not played here": "la variante {} no se juega aquí",
     "illegal san: {} in {}": "la jugada {} no es legal en {}",
     "invalid san: {}": "{} no es una jugada",
@@ -198,6 +202,7 @@ SPANISH = {
         "Se están haciendo demasiadas páginas: vuelva a intentarlo en un minuto."
     ),
     "there is no such game or algorithm": "no existe ese juego o ese algoritmo",
+    "Max number of fields exceeded": "El formulario tiene demasiados campos.",
     "{} does not play {}": "{} no juega a {}",
     "the depth is from {} to {}": "la profundidad es de {} a {}",
 }

@@ -13,7 +13,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -22,10 +22,10 @@ from protocols.server.addresses import Address
 from protocols.server.door import RefusedError
 from protocols.server.metrics import CONTENT_TYPE
 from protocols.server.wire import VANISHED
+from web.answers import JsonAnswer, refusal
 from web.connections import counted
 from web.guard import Guard, refused
 from web.pages import SitePage, all_pages
-from web.refusals import refusal
 from web.shell import STATIC, shell
 from web.site import Site
 from web.visitors import COOKIE, LASTS
@@ -155,7 +155,7 @@ class PageServer:
             name = self._name_of(request, token.strip())
         except RefusedError as error:
             raise HTTPException(401, str(error)) from None
-        response = JSONResponse({"name": name})
+        response = JsonAnswer({"name": name})
         response.set_cookie(
             COOKIE,
             self.site.visitors.welcome(name),
@@ -168,7 +168,7 @@ class PageServer:
 
     async def _sign_out(self, request: Request) -> Response:
         self.site.visitors.farewell(request.cookies)
-        response = JSONResponse({})
+        response = JsonAnswer({})
         response.delete_cookie(COOKIE)
         return response
 

@@ -89,6 +89,7 @@ class Site:
         self._noted = Bucket(MOST_NOTED, time.monotonic())
         self.ending = False
         self.engines = EngineTally(limits)
+        self.uploading = 0  # bytes of bodies that are in memory
         self.numbers = itertools.count(1)
 
     def owner(self, cookies: Mapping[str, str]) -> str:

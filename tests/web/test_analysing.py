@@ -91,6 +91,7 @@ def test_files_are_read_and_their_words_are_kept(page: Analysis) -> None:
         ("(;SZ[5];B[zz])", "game 1"),
         ("(;SZ[5];B[aa];W[aa])", "Illegal move"),
         ("(" * 50_000, "SGF"),
+        (f"1. e4 ${'9' * 5000} *", "game 1: a number of it has too many digits"),
         ("1. e4 " * 200_000, "kempelen analyse FILE takes more"),
     ],
 )
@@ -189,6 +190,8 @@ def test_halves_of_letters_are_shown(page: Analysis) -> None:
     assert chess["positions"][1]["comment"] == r"\ud800"
     (go,) = page.load("(;GM[1]SZ[5]C[\ud800];B[cc])")
     assert go["positions"][0]["comment"]
+    (go,) = page.load(r"(;GM[1]SZ[5]CA[unicode_escape]PB[\\ud800];B[cc])")
+    assert go["players"][0] == "\ud800"
 
 
 def test_others_are_served_while_a_long_game_is_written(

@@ -21,7 +21,7 @@ from websockets.sync.client import connect
 from protocols.server.limits import SURGE, ServerLimits
 from protocols.server.tokens import new_token
 from tests.web.support import PATIENCE, Served, serving
-from web import connections
+from web import connections, guard, visitors
 from web.channel import REFUSED
 from web.guard import MOST_BODY
 from web.shell import STATIC, words
@@ -145,6 +145,41 @@ def test_what_is_too_large_is_not_read_in_pieces_either(served: Served) -> None:
     assert connection.getresponse().status == 200
     connection.close()
     assert not [line for line in served.log if "failed" in line]
+
+
+def test_large_bodies_are_read_a_few_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "MOST_BODIES", 1 << 20)
+    monkeypatch.setattr(guard, "LARGE_BODY", 1 << 16)
+    large = b"POST /games HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2000000\r\n\r\n"
+    with serving(tmp_path / "web.sqlite") as served:
+        with socket.create_connection(("127.0.0.1", served.port), PATIENCE) as slow:
+            slow.sendall(large + b" " * 1_000_000)
+            until = time.monotonic() + PATIENCE
+            while served.site.uploading < 1_000_000 and time.monotonic() < until:
+                time.sleep(0.01)
+            status, headers, text = served.ask("POST", "/games", b" " * (1 << 17))
+            assert (status, "try again" in text) == (503, True)
+            assert headers["Retry-After"] == "60"
+            assert served.ask("POST", "/games", {"game": "nim"})[0] == 201
+        while served.site.uploading and time.monotonic() < until:
+            time.sleep(0.01)
+        assert served.site.uploading == 0
+        assert served.ask("POST", "/games", b" " * (1 << 17))[0] == 400
+
+
+def test_a_visitor_has_so_many_cookies(
+    guarded: tuple[Served, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served, token = guarded
+    monkeypatch.setattr(visitors, "MOST_COOKIES", 3)
+    cookies = []
+    for _ in range(5):
+        _, headers, _ = served.ask("POST", "/signin", {"token": token})
+        cookies.append(headers["Set-Cookie"].partition(";")[0])
+    let_in = [served.ask("GET", "/games", Cookie=cookie)[0] == 200 for cookie in cookies]
+    assert let_in == [False, False, True, True, True]
 
 
 def test_a_visitor_asks_so_much_and_no_more(tmp_path: Path) -> None:
@@ -359,23 +394,23 @@ def test_an_upload_has_the_time_that_it_needs(
 
 def test_who_does_not_read_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "STALLED", 0.3)
-    path = "vendor/chessground/chessground.min.js"
-    asked = PAGE.replace(b"/health", b"/static/" + path.encode())
-    times = 1 + (24 << 20) // (STATIC / path).stat().st_size
-    limits = ServerLimits(authorising=0.3, requests_a_second=10_000)
-    with serving(tmp_path / "web.sqlite", limits=limits) as served, socket.socket() as connection:
+    size = 32 << 20
+    offers = Offers(choices=lambda: {"games": "x" * size})
+    asked = PAGE.replace(b"/health", b"/lessons/choices")
+    with (
+        serving(tmp_path / "web.sqlite", offers=offers) as served,
+        socket.socket() as connection,
+    ):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
         connection.settimeout(PATIENCE)
         connection.connect(("127.0.0.1", served.port))
-        with suppress(TimeoutError, OSError):
-            connection.settimeout(1.0)
-            connection.sendall(asked * times)
+        connection.sendall(asked)
+        read = len(connection.recv(1))
         time.sleep(2.0)
-        read = 0
         with suppress(ConnectionResetError):
             while got := connection.recv(1 << 20):
                 read += len(got)
-        assert read < times * (STATIC / path).stat().st_size
+        assert read < size
 
 
 def test_who_is_gone_before_he_is_let_in_is_counted_no_more(

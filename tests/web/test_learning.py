@@ -54,6 +54,7 @@ def test_a_page_of_steps_is_made_of_what_is_offered_alone(tmp_path: Path) -> Non
         ):  # fmt: skip
             asked = form.replace(known, other).encode()
             assert served.ask("POST", "/lessons/steps", asked)[0] == 400
+        assert served.ask("POST", "/lessons/steps", b"a=1&" * 20)[0] == 400
         elsewhere = {"Origin": "https://stranger.example"}
         assert served.ask("POST", "/lessons/steps", form.encode(), **elsewhere)[0] == 403
         assert served.ask("GET", "/lessons/steps")[0] == 404

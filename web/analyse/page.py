@@ -12,7 +12,7 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
@@ -27,6 +27,7 @@ from tournament.time_control import TimeControl
 from tournament.values import SettingsError, encode
 from web.analyse.looks import ChessLook, GoLooks, chess_protocol, go_search
 from web.analyse.studies import Study, StudyError, load, played_on, read_study, shown_review
+from web.answers import JsonAnswer
 from web.channel import Channel, open_channel
 from web.site import Site
 
@@ -240,7 +241,7 @@ class AnalysisVisit:
 async def _answer(make: Callable[[], dict[str, Any]]) -> Response:
     """Answer with what takes long to make; HTTPException where that cannot be."""
     try:
-        return await asyncio.to_thread(lambda: JSONResponse(make()))
+        return await asyncio.to_thread(lambda: JsonAnswer(make()))
     except StudyError as error:
         raise HTTPException(422, str(error)) from None
 

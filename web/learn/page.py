@@ -16,11 +16,12 @@ from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from agent.border.files import read_bytes
 from agent.border.plain_text import plain
+from web.answers import JsonAnswer
 from web.site import Site
 
 LARGEST = 16 << 20
@@ -65,7 +66,7 @@ class LearnPage:
 
     async def _list(self, request: Request) -> Response:
         self._expect_visitor(request)
-        return JSONResponse(await asyncio.to_thread(self._found))
+        return JsonAnswer(await asyncio.to_thread(self._found))
 
     async def _lesson(self, request: Request) -> Response:
         self._expect_visitor(request)
@@ -80,7 +81,7 @@ class LearnPage:
 
     async def _choices(self, request: Request) -> Response:
         self._expect_visitor(request)
-        return JSONResponse(await asyncio.to_thread(self._site.offers.choices))
+        return JsonAnswer(await asyncio.to_thread(self._site.offers.choices))
 
     async def _steps(self, request: Request) -> Response:
         """Make a page of steps, one at a time: a form is sent, which strangers' pages cannot."""
@@ -88,11 +89,12 @@ class LearnPage:
         make_page = self._site.offers.steps
         if make_page is None:
             raise HTTPException(404, "there is no such page")
-        asked = dict(parse_qsl((await request.body()).decode(errors="replace"), max_num_fields=9))
+        body = (await request.body()).decode(errors="replace")
         if self._waiting >= MOST_WAITING:
             raise HTTPException(503, "too many pages are being made: try again in a minute")
         self._waiting += 1
         try:
+            asked = dict(parse_qsl(body, max_num_fields=9))
             async with self._making:
                 text = await asyncio.to_thread(make_page, asked)
         except ValueError as error:

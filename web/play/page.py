@@ -9,10 +9,11 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from web.answers import JsonAnswer
 from web.channel import Channel, open_channel
 from web.play.archive import Archive, KeptGame, as_file
 from web.play.boards import PlayBoard, at_ply
@@ -58,11 +59,11 @@ class PlayPage:
 
     async def _choices(self, request: Request) -> Response:
         self._owner(request)
-        return JSONResponse(await asyncio.to_thread(choices, self._site.offers))
+        return JsonAnswer(await asyncio.to_thread(choices, self._site.offers))
 
     async def _games(self, request: Request) -> Response:
         """List a visitor's games."""
-        return JSONResponse(
+        return JsonAnswer(
             [
                 {
                     "id": game.id,
@@ -96,7 +97,7 @@ class PlayPage:
         self._archive.keep(game)
         await self._make_room()
         self._sittings[game.id] = sitting
-        return JSONResponse({"id": game.id}, 201)
+        return JsonAnswer({"id": game.id}, 201)
 
     async def _at(self, request: Request) -> Response:
         """Show a game as it stood after some moves."""
@@ -107,7 +108,7 @@ class PlayPage:
             board = self._board(game, moves)
             return {"ply": len(board.moves), "board": board.view(), "mover": board.mover}
 
-        return JSONResponse(await asyncio.to_thread(shown))
+        return JsonAnswer(await asyncio.to_thread(shown))
 
     async def _record(self, request: Request) -> Response:
         game = self._kept(request)

@@ -14,7 +14,7 @@ from typing import Any
 import chess
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
@@ -23,6 +23,7 @@ from agent.games import catalogue
 from tournament.game_settings import CHESS, GameSettings
 from tournament.spectators import Spectator
 from tournament.values import SettingsError, decode
+from web.answers import JsonAnswer
 from web.channel import Audience, Channel, nothing_heard, open_channel
 from web.diagrams import drawing, drawn_chess, drawn_game, send_pieces
 from web.site import Site
@@ -196,7 +197,7 @@ class WatchPage:
             {"number": number, "name": each.name, "status": each.spectator.state.status}
             for number, each in enumerate(self._watched, 1)
         ]
-        return JSONResponse({"tournaments": found})
+        return JsonAnswer({"tournaments": found})
 
     async def _games(self, request: Request) -> Response:
         self._expect_visitor(request)
@@ -206,7 +207,7 @@ class WatchPage:
         before = request.query_params.get("before", "")
         most = int(before) if before.isdecimal() and len(before) < 10 else None
         games = watched.games(len(watched.spectator.games) if most is None else most)
-        return JSONResponse({"games": games})
+        return JsonAnswer({"games": games})
 
     async def _replay(self, request: Request) -> Response:
         self._expect_visitor(request)
@@ -215,7 +216,7 @@ class WatchPage:
         if watched is None or key not in watched.spectator.games:
             raise HTTPException(404, "there is no such thing")
         try:
-            return JSONResponse(await asyncio.to_thread(watched.replay, key))
+            return JsonAnswer(await asyncio.to_thread(watched.replay, key))
         except (ValueError, LookupError, TypeError) as error:
             text = f"game {key} cannot be shown: {error}"
             raise HTTPException(422, plain(self._site.permissions.hide(text), 300)) from None

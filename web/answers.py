@@ -1,14 +1,26 @@
-"""Answers that refuse something, in the visitor's language."""
+"""Answers over HTTP: objects of JSON, and refusals in the visitor's language."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from typing import Any
 
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 
 from web.messages import said
 from web.shell import language_of
+
+
+class JsonAnswer(Response):
+    """An object of JSON in ASCII: what a file or a stranger has named may be half a letter."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """Write the object."""
+        return json.dumps(content, separators=(",", ":")).encode("ascii")
 
 
 def refusal(
@@ -21,4 +33,4 @@ def refusal(
     text = said(reason, language_of(connection))
     if "text/html" in connection.headers.get("accept", ""):
         return PlainTextResponse(f"{text}\n", status, headers)
-    return JSONResponse({"error": text}, status, headers)
+    return JsonAnswer({"error": text}, status, headers)
