@@ -34,6 +34,7 @@ from tournament.judgement import (
     view_of,
     with_hindsight,
 )
+from tournament.openings import read_game
 from tournament.records import read_tag_value
 from tournament.suite import Solver
 from tournament.time_control import TimeControl
@@ -93,11 +94,7 @@ def parse_pgn(text: str, where: str, most: int | None = None) -> list[ChessScore
     scores: list[ChessScore] = []
     while len(scores) != most:
         number = len(scores) + 1
-        try:
-            game = chess.pgn.read_game(file, Visitor=_QuietBuilder)
-        except ValueError:  # of all that may be wrong with a game this alone is not noted in it
-            text = "a number of it has too many digits"
-            raise SettingsError(f"{where}: game {number}: {text}") from None
+        game = read_game(file, f"{where}: game {number}", _QuietBuilder)
         if game is None:
             break
         name = f"{where}: game {number} ({plain(_names(game))})"

@@ -168,7 +168,7 @@ SPANISH = {
     ),
     "{}: game {} ({}): {}": "{}: partida {} ({}): {}",
     "{}: game {}: {}": "{}: partida {}: {}",
-    "a number of it has too many digits": "un número tiene demasiadas cifras",
+    "it cannot be read ({})": "no se puede leer ({})",
     "the variant {} is not played here": "la variante {} no se juega aquí",
     "illegal san: {} in {}": "la jugada {} no es legal en {}",
     "invalid san: {}": "{} no es una jugada",
