@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from agent.games import catalogue
@@ -21,6 +22,7 @@ DEPTHS = (1, 5)
 MOST_NODES, MOST_WITH_LISTS, SECONDS = 2000, 300, 2.0
 
 
+@cache
 def choices() -> dict[str, Any]:
     """Return the games with the algorithms that play them, and the least and greatest depth."""
     kinds = [Configuration(name, kind, {}) for name, kind in algorithms().items()]

@@ -40,6 +40,7 @@ class Channel:
 
     def __init__(self, socket: WebSocket, site: Site, owner: str) -> None:
         self.owner = owner
+        self.visitor = site.visitor(socket)
         self.language = language_of(socket)
         self._socket = socket
         self._site = site

@@ -27,6 +27,7 @@ SPANISH = {
     "too much is being read; try again in a minute": (
         "Se está leyendo demasiado; vuelva a intentarlo en un minuto."
     ),
+    "too much is asked for at once; wait a little": ("Se pide demasiado a la vez; espere un poco."),
     "at most {} bytes are read": "Se leen como mucho {} bytes.",
     "use the address of this server, not a name that leads here": (
         "Use la dirección de este servidor, no un nombre que lleve a él."
@@ -155,9 +156,6 @@ SPANISH = {
     ),
     "at most {} letters are read here; kempelen analyse FILE takes more": (
         "Aquí se leen como mucho {} letras; kempelen analyse ARCHIVO admite más."
-    ),
-    "too many files are being read: try again in a minute": (
-        "Se están leyendo demasiados archivos: vuelva a intentarlo en un minuto."
     ),
     "that is no point of the board": "Ese punto no está en el tablero.",
     "PGN: there is no game of chess with a move in it": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from agent.machine import usable_cores
 from agent.memory_budget import MemoryBudget
 from agent.threads.turns import Turns
 from protocols.permissions import Permissions
-from protocols.server.door import NOBODY, Door, RefusedError
+from protocols.server.door import NOBODY, Door, RefusedError, visitor
 from protocols.server.event_log import EventLog
 from protocols.server.limits import Bucket, ServerLimits
 from protocols.server.metrics import Metrics
@@ -23,6 +23,7 @@ from protocols.server.tokens import TokenFile
 from tournament.spectators import Spectator
 from web.store import Store
 from web.tally import EngineTally
+from web.turnstile import Turnstile
 from web.visitors import Visitors
 
 # Lines of the log a second about visitors who were refused.
@@ -89,6 +90,7 @@ class Site:
         self._noted = Bucket(MOST_NOTED, time.monotonic())
         self.ending = False
         self.engines = EngineTally(limits)
+        self.turnstile = Turnstile()
         self.uploading = 0  # bytes of bodies that are in memory
         self.numbers = itertools.count(1)
 
@@ -98,8 +100,12 @@ class Site:
 
     def count_request(self, connection: HTTPConnection) -> None:
         """Count what is asked over HTTP. Raises RefusedError for a visitor who asks too much."""
+        self.door.count_request(self.visitor(connection))
+
+    def visitor(self, connection: HTTPConnection) -> Hashable:
+        """Return whose a request is, for what one visitor may take of all."""
         host = connection.client.host if connection.client else "?"
-        self.door.count_request(host, self.owner(connection.cookies))
+        return visitor(host, self.owner(connection.cookies))
 
     def note_refusal(self, connection: HTTPConnection, error: RefusedError) -> None:
         """Take note of somebody who was refused; of very many only some are in the log."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import time
 from collections import Counter, deque
+from collections.abc import Hashable
 
 from protocols.server.limits import MOST_REMEMBERED, SURGE, Buckets, ServerLimits
 from protocols.server.tokens import TokenFile
@@ -44,11 +45,9 @@ class Door:
         """Take note of a connection from a host, which is to `leave` in the end."""
         return Guest(self, group(host))
 
-    def count_request(self, host: str, name: str = "") -> None:
-        """Count a request over HTTP, of a name or else of an address; RefusedError if too many."""
-        named = name not in ("", NOBODY)
-        key = ("name", name) if named else ("address", group(host))
-        if seconds := self._requests.take(key, time.monotonic()):
+    def count_request(self, visitor: Hashable) -> None:
+        """Count a request over HTTP; RefusedError if they are too many."""
+        if seconds := self._requests.take(visitor, time.monotonic()):
             raise RefusedError("requests", "too many requests; wait a little", seconds)
 
     def name_of(self, token: str, address: str) -> str:
@@ -153,6 +152,11 @@ class Guest:
         door._count(self, -1)
         self.name = name
         door._count(self, +1)
+
+
+def visitor(host: str, name: str = "") -> Hashable:
+    """Return whose something is: a name's, or an address's where there is none."""
+    return ("address", group(host)) if name in ("", NOBODY) else ("name", name)
 
 
 def group(host: str) -> str:

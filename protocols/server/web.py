@@ -23,7 +23,7 @@ from websockets.http11 import Request, Response
 
 from protocols.lines import LineSplitter
 from protocols.server.addresses import Address, names_machine
-from protocols.server.door import Guest, RefusedError
+from protocols.server.door import Guest, RefusedError, visitor
 from protocols.server.host import Host
 from protocols.server.metrics import CONTENT_TYPE
 from protocols.server.remote_session import LAST_WORDS
@@ -183,7 +183,7 @@ class WebDoor:
 
     def _told(self, connection: WebConnection, request: Request) -> Response | None:
         server, guest = self._server, connection.guest
-        server.door.count_request(names_of(connection.remote_address)[0])
+        server.door.count_request(visitor(names_of(connection.remote_address)[0]))
         path = urlsplit(request.path).path
         if path == "/health":
             if server.ending:

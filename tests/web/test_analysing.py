@@ -19,6 +19,7 @@ from web.analyse import page as analysing
 from web.analyse.studies import MOST_GAMES, StudyError, load
 from web.channel import Channel
 from web.shell import words
+from web.turnstile import MOST_ASKED, Turnstile
 
 SCRIPT = "<script>alert(1)</script>"
 PGN = f'[White "{SCRIPT}"]\n[Black "B"]\n\n1. f3 {{{SCRIPT}}} e5 2. g4 Qh4# 0-1\n\n1. e4 *\n'
@@ -339,28 +340,53 @@ def test_searches_of_go_take_of_the_memory_of_all(tmp_path: Path) -> None:
     assert budget.free == 100
 
 
-def test_no_more_files_wait_to_be_read_than_a_few(tmp_path: Path) -> None:
-    free = threading.Event()
+def test_no_more_files_of_one_visitor_wait_to_be_read_than_a_few(tmp_path: Path) -> None:
+    free, reading = threading.Event(), []
 
     def read(text: str) -> list[Any]:
+        reading.append(text)
         assert free.wait(PATIENCE)
         return []
 
     with (
         pytest.MonkeyPatch.context() as patch,
         serving(tmp_path / "web.sqlite") as served,
-        ThreadPoolExecutor(analysing.MOST_WAITING + 1) as pool,
+        ThreadPoolExecutor(MOST_ASKED + 1) as pool,
     ):
         patch.setattr(analysing, "load", read)
         asked = [
             pool.submit(served.ask, "POST", "/analyse/load", {"text": "x"})
-            for _ in range(analysing.MOST_WAITING + 1)
+            for _ in range(MOST_ASKED + 1)
         ]
         refused = next(as_completed(asked, PATIENCE)).result()
+        assert reading == ["x"]
         free.set()
-        assert (refused[0], "try again" in refused[2]) == (503, True)
+        assert (refused[0], "wait a little" in refused[2]) == (503, True)
         answered = sorted(each.result()[0] for each in asked)
-        assert answered == [200] * analysing.MOST_WAITING + [503]
+        assert answered == [200] * MOST_ASKED + [503]
+
+
+async def test_one_visitor_s_requests_do_not_keep_others() -> None:
+    turnstile = Turnstile()
+    order: list[str] = []
+    free = asyncio.Event()
+
+    async def ask(visitor: str, until: asyncio.Event) -> None:
+        async with turnstile.turn(visitor):
+            order.append(visitor)
+            await until.wait()
+
+    slow = [asyncio.create_task(ask("a", free)) for _ in range(3)]
+    done = asyncio.Event()
+    done.set()
+    await asyncio.sleep(0)
+    await ask("b", done)
+    assert order == ["a", "b"]
+    slow[1].cancel()  # who is gone waits no longer
+    free.set()
+    await asyncio.gather(*slow, return_exceptions=True)
+    assert order == ["a", "b", "a"]
+    assert (turnstile._asked, turnstile._turns) == ({}, {})
 
 
 def test_a_page_that_comes_again_is_told_so(page: Analysis) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -18,6 +19,7 @@ from starlette.websockets import WebSocket
 
 from agent.border.user_code import describe
 from protocols.analysis.protocol import Settings
+from protocols.server.door import RefusedError
 from protocols.tasks import cancel_all
 from tournament.assessments import AssessmentFile
 from tournament.chess_review import ChessScore, assess_chess, review_chess
@@ -38,9 +40,8 @@ MOST_NODES = {"chess": 1_000_000, "go": 2_000}
 MOST_IN_ALL = {"chess": 60_000_000, "go": 60_000}
 # Games that are judged at once, and files that are read; seconds between two reports.
 AT_ONCE = 1
-# So many files may wait to be read.
-MOST_WAITING = 8
 REPORT_EVERY = 0.5
+_AT_ONCE = nullcontext()
 # Beyond that a search counts as hung, in seconds: those of games with a clock come before it.
 PATIENCE = 600.0
 
@@ -56,7 +57,6 @@ class AnalysePage:
         self.go = GoLooks(site)
         self.reviewing = asyncio.Semaphore(AT_ONCE)
         self._loading = asyncio.Semaphore(AT_ONCE)
-        self._waiting = 0
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return what the page asks for."""
@@ -76,14 +76,7 @@ class AnalysePage:
     async def _load(self, request: Request) -> Response:
         self._expect_visitor(request)
         text = str((await _object(request)).get("text", ""))
-        if self._waiting >= MOST_WAITING:
-            raise HTTPException(503, "too many files are being read: try again in a minute")
-        self._waiting += 1
-        try:
-            async with self._loading:
-                return await _answer(lambda: {"games": load(text)})
-        finally:
-            self._waiting -= 1
+        return await self._answer(request, lambda: {"games": load(text)}, self._loading)
 
     async def _move(self, request: Request) -> Response:
         self._expect_visitor(request)
@@ -91,7 +84,23 @@ class AnalysePage:
         study, ply, move = data.get("study"), data.get("ply"), data.get("move")
         if not (isinstance(study, dict) and isinstance(ply, int) and isinstance(move, str)):
             raise HTTPException(400, "study, ply and move are needed")
-        return await _answer(lambda: played_on(study, max(0, ply), move))
+        return await self._answer(request, lambda: played_on(study, max(0, ply), move))
+
+    async def _answer(
+        self,
+        request: Request,
+        make: Callable[[], dict[str, Any]],
+        among_all: AbstractAsyncContextManager[Any] = _AT_ONCE,
+    ) -> Response:
+        """Answer with what takes long to make; HTTPException where that cannot be.
+
+        It is made in the visitor's turn, and then in a turn among all.
+        """
+        try:
+            async with self.site.turnstile.turn(self.site.visitor(request)), among_all:
+                return await asyncio.to_thread(lambda: JsonAnswer(make()))
+        except StudyError as error:
+            raise HTTPException(422, str(error)) from None
 
     def _expect_visitor(self, request: Request) -> None:
         if not self.site.owner(request.cookies):
@@ -134,7 +143,7 @@ class AnalysisVisit:
                 await self._end_review()
             else:
                 raise StudyError("look, stop, review or cancel is expected")
-        except StudyError as error:
+        except (StudyError, RefusedError) as error:
             self._channel.tell({"kind": "refused", "text": str(error)})
 
     async def close(self) -> None:
@@ -152,11 +161,19 @@ class AnalysisVisit:
         await asyncio.shield(self._doing)
 
     async def _look(self, message: dict[str, Any]) -> None:
-        study, ply, number = await _study(message), message.get("ply"), message.get("look")
+        study, ply, number = await self._study(message), message.get("ply"), message.get("look")
         most = len(study.moves)
         if not (isinstance(ply, int) and isinstance(number, int) and 0 <= ply <= most):
             raise StudyError("ply and look are numbers")
         await self._beside(self._search, number, study, ply)
+
+    async def _study(self, message: dict[str, Any]) -> Study:
+        """Return what is studied; a long game takes long to check."""
+        study = message.get("study")
+        if not isinstance(study, dict):
+            raise StudyError("a study is needed")
+        async with self._page.site.turnstile.turn(self._channel.visitor):
+            return await asyncio.to_thread(read_study, study)
 
     def _search(self, number: int, study: Study, ply: int) -> None:
         if isinstance(study, ChessScore):
@@ -173,7 +190,7 @@ class AnalysisVisit:
             self._chess.stop()
 
     async def _begin_review(self, message: dict[str, Any]) -> None:
-        study = await _study(message)
+        study = await self._study(message)
         game = "chess" if isinstance(study, ChessScore) else "go"
         nodes = message.get("nodes", NODES[game])
         if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
@@ -238,14 +255,6 @@ class AnalysisVisit:
         self._channel.tell(message)
 
 
-async def _answer(make: Callable[[], dict[str, Any]]) -> Response:
-    """Answer with what takes long to make; HTTPException where that cannot be."""
-    try:
-        return await asyncio.to_thread(lambda: JsonAnswer(make()))
-    except StudyError as error:
-        raise HTTPException(422, str(error)) from None
-
-
 def _reviewed(study: Study, known: AssessmentFile, done: int, *, finished: bool) -> dict[str, Any]:
     if isinstance(study, ChessScore):
         review = review_chess(study, known)
@@ -268,13 +277,6 @@ def _reviewed(study: Study, known: AssessmentFile, done: int, *, finished: bool)
 
 def _owners(owners: Sequence[float]) -> list[float]:
     return [round(owner, 1) for owner in owners]
-
-
-async def _study(message: dict[str, Any]) -> Study:
-    study = message.get("study")
-    if not isinstance(study, dict):
-        raise StudyError("a study is needed")
-    return await asyncio.to_thread(read_study, study)  # a long game takes long to check
 
 
 async def _object(request: Request) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -109,7 +110,7 @@ class LearnPage:
             return []
         names = sorted(path.name for path in self._folder.glob("*.html"))
         known = [name for name in names if _NAME.fullmatch(name)][:MOST_LISTED]
-        return [{"name": name, "title": _title(self._folder / name)} for name in known]
+        return [{"name": name, "title": _title_of(self._folder / name)} for name in known]
 
     def _expect_visitor(self, request: Request) -> None:
         if not self._site.owner(request.cookies):
@@ -123,8 +124,18 @@ def _boxed(content: str | bytes) -> Response:
     return HTMLResponse(content, headers=headers)
 
 
-def _title(path: Path) -> str:
+def _title_of(path: Path) -> str:
     """Return what a page is called; its file's name if it does not say."""
+    try:
+        status = path.stat()
+    except OSError:
+        return path.stem
+    return _title(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(2 * MOST_LISTED)
+def _title(path: Path, changed: int, size: int) -> str:
+    """Return a page's title, which is the same until its file is another."""
     try:
         match = _TITLE.search(read_bytes(path, LARGEST).decode(errors="replace"))
     except (OSError, ValueError):

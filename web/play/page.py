@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -25,6 +25,7 @@ from web.site import Site
 MOST_SITTINGS = 1000
 # So many games of one visitor are kept.
 MOST_KEPT = 20_000
+Done = TypeVar("Done")
 LOST = "this game cannot be played here any more"
 
 
@@ -59,10 +60,12 @@ class PlayPage:
 
     async def _choices(self, request: Request) -> Response:
         self._owner(request)
-        return JsonAnswer(await asyncio.to_thread(choices, self._site.offers))
+        return JsonAnswer(await self._done(request, choices, self._site.offers))
 
     async def _games(self, request: Request) -> Response:
         """List a visitor's games."""
+        owner = self._owner(request)
+        games = await self._done(request, self._archive.of, owner)
         return JsonAnswer(
             [
                 {
@@ -73,7 +76,7 @@ class PlayPage:
                     "result": game.verdict.result if game.verdict else "",
                     "changed": game.changed,
                 }
-                for game in self._archive.of(self._owner(request))
+                for game in games
             ]
         )
 
@@ -88,7 +91,7 @@ class PlayPage:
         if self._archive.count(owner) >= MOST_KEPT:
             raise HTTPException(429, f"{MOST_KEPT} games are kept already; no more are")
         try:
-            setup = await asyncio.to_thread(read_setup, form, self._site.offers)
+            setup = await self._done(request, read_setup, form, self._site.offers)
             game = KeptGame(secrets.token_urlsafe(9), owner, setup)
             sitting = Sitting(game, self._site, self._archive)
         except (SetupError, ValueError) as error:
@@ -108,16 +111,21 @@ class PlayPage:
             board = self._board(game, moves)
             return {"ply": len(board.moves), "board": board.view(), "mover": board.mover}
 
-        return JsonAnswer(await asyncio.to_thread(shown))
+        return JsonAnswer(await self._done(request, shown))
 
     async def _record(self, request: Request) -> Response:
         game = self._kept(request)
-        board = await asyncio.to_thread(self._board, game, game.moves)
+        board = await self._done(request, self._board, game, game.moves)
         suffix, kind, text = as_file(game, board)
         name = f"kempelen-{game.id}.{suffix}"
         return Response(
             text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
         )
+
+    async def _done(self, request: Request, do: Callable[..., Done], *arguments: Any) -> Done:
+        """Have something done that takes long, in the visitor's turn."""
+        async with self._site.turnstile.turn(self._site.visitor(request)):
+            return await asyncio.to_thread(do, *arguments)
 
     async def _channel(self, socket: WebSocket) -> None:
         async def serve(channel: Channel) -> None:
