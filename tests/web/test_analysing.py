@@ -14,6 +14,7 @@ import pytest
 from websockets.sync.client import connect
 
 from protocols.server.limits import ServerLimits
+from protocols.server.tokens import new_token
 from tests.web.support import PATIENCE, Served, serving
 from web.analyse import page as analysing
 from web.analyse.studies import MOST_GAMES, StudyError, load
@@ -36,10 +37,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 class Analysis:
     """A page's channel, and its requests."""
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, served: Served, **headers: str) -> None:
         self.served = served
         address = f"ws://127.0.0.1:{served.port}/analyse/channel"
-        self.socket = connect(address, open_timeout=PATIENCE, proxy=None)
+        self.socket = connect(
+            address, additional_headers=headers, open_timeout=PATIENCE, proxy=None
+        )
 
     def post(self, path: str, body: Any, status: int = 200) -> Any:
         answered, _, text = self.served.ask("POST", f"/analyse/{path}", body)
@@ -387,6 +390,41 @@ async def test_one_visitor_s_requests_do_not_keep_others() -> None:
     await asyncio.gather(*slow, return_exceptions=True)
     assert order == ["a", "b", "a"]
     assert (turnstile._asked, turnstile._turns) == ({}, {})
+
+
+def test_many_games_of_one_visitor_do_not_keep_another_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "tokens")
+    tokens = [new_token(path, name) for name in ("alice", "bob")]
+    begun: list[str] = []
+    free = threading.Event()
+
+    async def assess(scores: Any, *arguments: Any, **more: Any) -> None:
+        begun.append(scores[0].moves[0])
+        while not free.is_set():
+            await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(analysing, "assess_chess", assess)
+    with serving(tmp_path / "web.sqlite", path) as served:
+        cookies = []
+        for token in tokens:
+            _, headers, _ = served.ask("POST", "/signin", {"token": token})
+            cookies.append(headers["Set-Cookie"].partition(";")[0])
+        alice, bob = cookies
+        pages = [Analysis(served, Cookie=cookie) for cookie in (alice, alice, bob)]
+        for page, move in zip(pages, ("a2a3", "b2b3", "c2c3"), strict=True):
+            page.send(kind="review", study={"game": "chess", "start": None, "moves": [move]})
+            if page is pages[0]:
+                while not begun:
+                    time.sleep(0.01)
+            else:
+                page.hear("waiting")
+        free.set()
+        for page in pages:
+            page.hear("review", "finished")
+            page.socket.close()
+    assert begun == ["a2a3", "c2c3", "b2b3"]
 
 
 def test_a_page_that_comes_again_is_told_so(page: Analysis) -> None:

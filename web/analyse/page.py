@@ -32,6 +32,7 @@ from web.analyse.studies import Study, StudyError, load, played_on, read_study, 
 from web.answers import JsonAnswer
 from web.channel import Channel, open_channel
 from web.site import Site
+from web.turnstile import Turnstile
 
 # What a move of a game may take: nodes in chess, visits in Go.
 NODES = {"chess": 60_000, "go": 150}
@@ -56,6 +57,7 @@ class AnalysePage:
         self.site = site
         self.go = GoLooks(site)
         self.reviewing = asyncio.Semaphore(AT_ONCE)
+        self.reviews = Turnstile()  # so that nobody's many games keep another's one
         self._loading = asyncio.Semaphore(AT_ONCE)
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -226,7 +228,7 @@ class AnalysisVisit:
         try:
             if self._page.reviewing.locked():
                 self._channel.tell({"kind": "waiting"})
-            async with self._page.reviewing:
+            async with self._page.reviews.turn(self._channel.visitor), self._page.reviewing:
                 if isinstance(study, ChessScore):
                     own = EngineSettings("chess", "Kempelen", protocol=EngineProtocol.AGENT)
                     await assess_chess(
@@ -239,7 +241,7 @@ class AnalysisVisit:
                         await assess_go([study], settings, limits, known, report=report)
             await cancel_all({telling})
             await self._tell_review(study, known, len(study.moves) + 1, finished=True)
-        except SettingsError as error:
+        except (SettingsError, RefusedError) as error:
             self._channel.tell({"kind": "refused", "text": str(error)})
         except Exception as error:  # noqa: BLE001 - the page is told, and waits no longer
             site.log.note("failed", page="analyse", error=describe(error))
