@@ -1,8 +1,7 @@
 """What goes wrong, in the visitor's language.
 
-All is raised in English, and translated as it is told, where the visitor's language is known. Texts
-without anything filled in are words of the pages too (static/words), which only a page that stays
-open while its language changes would need.
+All is raised in English, and translated as it is told, where the visitor's language is known. Why
+a channel is closed is said by the page's own words (static/words): there is little room for it.
 """
 
 from __future__ import annotations

@@ -216,7 +216,8 @@ class WatchPage:
         if watched is None or key not in watched.spectator.games:
             raise HTTPException(404, "there is no such thing")
         try:
-            return JsonAnswer(await asyncio.to_thread(watched.replay, key))
+            async with self._site.turnstile.turn(self._site.visitor(request)):
+                return JsonAnswer(await asyncio.to_thread(watched.replay, key))
         except (ValueError, LookupError, TypeError) as error:
             text = f"game {key} cannot be shown: {error}"
             raise HTTPException(422, plain(self._site.permissions.hide(text), 300)) from None
