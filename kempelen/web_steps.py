@@ -9,6 +9,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from agent.games import catalogue
@@ -27,6 +28,7 @@ TREE = "tree"
 MOST_TEXT, MOST_IN_TREE, MOST_LEVELS = 20_000, 2000, 40
 
 
+@cache
 def choices() -> dict[str, Any]:
     """Return the games with the algorithms that play them, and what else a visitor may say.
 

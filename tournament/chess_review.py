@@ -34,6 +34,7 @@ from tournament.judgement import (
     view_of,
     with_hindsight,
 )
+from tournament.openings import read_game
 from tournament.records import read_tag_value
 from tournament.suite import Solver
 from tournament.time_control import TimeControl
@@ -92,10 +93,10 @@ def parse_pgn(text: str, where: str, most: int | None = None) -> list[ChessScore
     file = io.StringIO(text)
     scores: list[ChessScore] = []
     while len(scores) != most:
-        game = chess.pgn.read_game(file, Visitor=_QuietBuilder)
+        number = len(scores) + 1
+        game = read_game(file, f"{where}: game {number}", _QuietBuilder)
         if game is None:
             break
-        number = len(scores) + 1
         name = f"{where}: game {number} ({plain(_names(game))})"
         try:
             scores.append(_score(game, number))

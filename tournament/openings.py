@@ -164,7 +164,7 @@ def _from_epd(text: str, name: str, chess960: bool) -> Iterator[Opening]:
 def _from_pgn(text: str, name: str, chess960: bool) -> Iterator[Opening]:
     stream = io.StringIO(text)
     number = 0
-    while (game := _read_game(stream, f"{name}, game {number + 1}")) is not None:
+    while (game := read_game(stream, f"{name}, game {number + 1}")) is not None:
         number += 1
         where = f"{name}, game {number}"
         if game.errors:
@@ -181,9 +181,14 @@ def _from_pgn(text: str, name: str, chess960: bool) -> Iterator[Opening]:
         yield Opening(board.fen(), moves, read_tag_value(title))
 
 
-def _read_game(stream: io.StringIO, where: str) -> chess.pgn.Game | None:
+def read_game(
+    stream: io.StringIO,
+    where: str,
+    builder: Callable[[], chess.pgn.GameBuilder[chess.pgn.Game]] = chess.pgn.GameBuilder,
+) -> chess.pgn.Game | None:
+    """Return the next game of a PGN, None at its end; SettingsError says where it is unreadable."""
     try:
-        return chess.pgn.read_game(stream)
+        return chess.pgn.read_game(stream, Visitor=builder)
     except (ValueError, LookupError, AttributeError, AssertionError) as error:
         # The chess package does not foresee everything that may stand in a file.
         raise SettingsError(f"{where}: it cannot be read ({error})") from None

@@ -20,12 +20,17 @@ from agent.border.user_code import describe
 from protocols.server.door import NOBODY, Guest, RefusedError
 from protocols.server.limits import Bucket
 from protocols.server.outbox import Outbox
+from web.messages import said
+from web.shell import language_of
 from web.site import Site
 
 # So many bytes may wait for one page.
 MOST_UNREAD = 1 << 20
 # Why a channel is closed, for the page: what makes no sense to try again, and what does.
 REFUSED, AGAIN = 4403, 4408
+
+# By the kind of an object: what of it says to a person what went wrong.
+TROUBLES = {"error": ("text",), "refused": ("text",), "game": ("trouble",)}
 
 Heard = Callable[[dict[str, Any]], Awaitable[None]]
 
@@ -35,6 +40,8 @@ class Channel:
 
     def __init__(self, socket: WebSocket, site: Site, owner: str) -> None:
         self.owner = owner
+        self.visitor = site.visitor(socket)
+        self.language = language_of(socket)
         self._socket = socket
         self._site = site
         self._outbox = Outbox(self._cut_off, MOST_UNREAD)
@@ -44,7 +51,7 @@ class Channel:
 
     def tell(self, message: Mapping[str, Any]) -> None:
         """Send an object, after those before it. From any thread; never waits."""
-        self.pass_on(json.dumps(message))
+        self.pass_on(_written(message, self.language))
 
     def pass_on(self, text: str) -> None:
         """Send an object that is written already, as `tell`."""
@@ -62,7 +69,7 @@ class Channel:
         bucket = Bucket(self._site.limits.lines_a_second, time.monotonic())
         try:
             while True:
-                text = await self._socket.receive_text()
+                text = await self._receive()
                 self._used = time.monotonic()
                 await asyncio.sleep(bucket.wait(time.monotonic()))
                 self._site.metrics.count("lines", "web")
@@ -80,6 +87,13 @@ class Channel:
             self._outbox.close()
             for task in beside:
                 task.cancel()
+
+    async def _receive(self) -> str:
+        """Return what the page says next. Raises WebSocketDisconnect at its end."""
+        message = await self._socket.receive()
+        if message["type"] != "websocket.receive":
+            raise WebSocketDisconnect
+        return message.get("text") or ""  # what is sent as bytes says nothing
 
     async def _write(self) -> None:
         while lines := await self._outbox.take():
@@ -106,17 +120,18 @@ class Channel:
 
 
 class Audience:
-    """All channels on which one thing is told, each object encoded once."""
+    """All channels on which one thing is told, each object encoded once in each language."""
 
     def __init__(self) -> None:
         self.channels: set[Channel] = set()
 
     def tell(self, message: Mapping[str, Any]) -> None:
         """Tell all."""
-        if self.channels:
-            text = json.dumps(message)
-            for channel in self.channels:
-                channel.pass_on(text)
+        texts: dict[str, str] = {}
+        for channel in self.channels:
+            if channel.language not in texts:
+                texts[channel.language] = _written(message, channel.language)
+            channel.pass_on(texts[channel.language])
 
     async def attend(
         self, channel: Channel, state: Callable[[], Mapping[str, Any]], heard: Heard
@@ -140,19 +155,35 @@ async def open_channel(
     """Let a page in, count it as a session, and serve it by `serve` until it is gone."""
     host, port = socket.client or ("?", 0)
     guest = site.door.knock(host)
-    number = next(site.numbers)
     site.metrics.count("connections", socket.scope["scheme"])
     try:
-        owner = _admitted(socket, site, guest)
+        try:
+            owner = _admitted(socket, site, guest)
+        except RefusedError as error:
+            guest.finish()
+            site.note_refusal(socket, error)
+            await socket.accept()
+            await socket.close(REFUSED if error.kind in ("token", "end") else AGAIN, str(error))
+            return
         await socket.accept()
-    except RefusedError as error:
+        await _serve(socket, site, owner, f"{host}:{port}", serve)
+    except (WebSocketDisconnect, RuntimeError, OSError):
+        pass  # the page was gone before it was let in, or before it was told why not
+    finally:
         guest.leave()
-        site.note_refusal(f"{host}:{port}", socket.scope["scheme"], error)
-        await socket.accept()
-        await socket.close(REFUSED if error.kind in ("token", "end") else AGAIN, str(error))
-        return
+
+
+async def _serve(
+    socket: WebSocket,
+    site: Site,
+    owner: str,
+    peer: str,
+    serve: Callable[[Channel], Awaitable[None]],
+) -> None:
+    """Serve a page that was let in until it is gone."""
+    number = next(site.numbers)
     site.metrics.count("sessions_begun", "web")
-    site.log.note("began", session=number, name=owner, peer=f"{host}:{port}")
+    site.log.note("began", session=number, name=owner, peer=peer)
     try:
         await serve(Channel(socket, site, owner))
     except Exception as error:  # noqa: BLE001 - one channel is not all
@@ -160,7 +191,6 @@ async def open_channel(
         with contextlib.suppress(RuntimeError):
             await socket.close(AGAIN, "the server failed; its log says how")
     finally:
-        guest.leave()
         site.metrics.count("sessions_ended", "closed")
         site.log.note("ended", session=number, name=owner)
 
@@ -178,6 +208,18 @@ def _admitted(socket: WebSocket, site: Site, guest: Guest) -> str:
     else:
         guest.admit_as(owner)
     return owner
+
+
+def _written(message: Mapping[str, Any], language: str) -> str:
+    """Write an object, with what it says of troubles in the language of who is told."""
+    worded: dict[str, Any] = {
+        key: said(value, language)
+        for key in TROUBLES.get(message.get("kind", ""), ())
+        if (value := message.get(key))
+    }
+    if problem := message.get("state", {}).get("problem"):  # of a tournament
+        worded["state"] = {**message["state"], "problem": said(problem, language)}
+    return json.dumps({**message, **worded})
 
 
 def _read(text: str) -> dict[str, Any] | None:

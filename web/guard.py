@@ -1,21 +1,31 @@
 """The guard before all pages: who may ask, how much, from which page, and what answers may do.
 
+It stands before the whole application, so that what fails there is answered as all else.
+
 Sources: W3C 'Content Security Policy Level 3'; OWASP 'Cross-Site Request Forgery Prevention'.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from protocols.server.addresses import names_machine
 from protocols.server.door import RefusedError
+from web.answers import refusal
 from web.site import Site
 
 MOST_BODY = 4 << 20  # bytes of an upload
+# While bodies of so many bytes are in memory, none that is larger than this is read.
+MOST_BODIES = 64 << 20
+LARGE_BODY = 64 << 10
+TOO_LARGE = f"at most {MOST_BODY} bytes are read"
 SAFE = ("GET", "HEAD")
 # All is from our own address, and scripts and styles are files; a picture may be in a style sheet.
 POLICY = "; ".join(
@@ -41,7 +51,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-_STATUS = {"origin": 403, "host": 421, "size": 413}
+_LENGTH = re.compile("[0-9]{1,9}")
+_STATUS = {"origin": 403, "host": 421, "size": 413, "requests": 429, "busy": 503}
 
 
 class Guard:
@@ -56,15 +67,7 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        try:
-            self._check(scope, headers)
-        except RefusedError as error:
-            host, port = scope.get("client") or ("?", 0)
-            self._site.note_refusal(f"{host}:{port}", scope["scheme"], error)
-            response = PlainTextResponse(f"refused {error}\n", _STATUS[error.kind], HEADERS)
-            await response(scope, receive, send)
-            return
+        connection = HTTPConnection(scope)
 
         async def headed(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -73,8 +76,20 @@ class Guard:
                     given.setdefault(name, value)
             await send(message)
 
-        limited = receive if scope["type"] == "websocket" else _Limited(receive)
-        await self._app(scope, limited, headed)
+        try:
+            self._site.count_request(connection)
+            self._check(scope, connection.headers)
+        except RefusedError as error:
+            await refused(self._site, connection, error)(scope, receive, headed)
+            return
+        if scope["type"] == "websocket":
+            await self._app(scope, receive, headed)
+            return
+        limited = _Limited(receive, self._site)
+        try:
+            await self._app(scope, limited, headed)
+        finally:
+            limited.forget()
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         """Raise RefusedError for what a page of strangers could have a browser send, and too much.
@@ -91,8 +106,15 @@ class Guard:
                 if not own and origin.lower() not in self._site.origins:
                     raise RefusedError("origin", "pages of your origin may not use this server")
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BODY:
-            raise RefusedError("size", f"at most {MOST_BODY} bytes are read")
+        if not _LENGTH.fullmatch(length) or int(length) > MOST_BODY:
+            raise RefusedError("size", TOO_LARGE)
+
+
+def refused(site: Site, connection: HTTPConnection, error: RefusedError) -> Response:
+    """Take note of who is refused, and return what he is told."""
+    site.note_refusal(connection, error)
+    headers = {"Retry-After": str(math.ceil(error.seconds))} if error.seconds else None
+    return refusal(connection, _STATUS[error.kind], str(error), headers)
 
 
 def _split(address: str) -> SplitResult:
@@ -104,15 +126,27 @@ def _split(address: str) -> SplitResult:
 
 
 class _Limited:
-    """Reads a body of which nobody has said how long it is, and no more than is allowed."""
+    """Reads a body of which nobody has said how long it is; RefusedError for one too long.
 
-    def __init__(self, receive: Receive) -> None:
+    So too for a large one while too many of these are read: they stay in memory until then.
+    """
+
+    def __init__(self, receive: Receive, site: Site) -> None:
         self._receive = receive
+        self._site = site
         self._read = 0
 
     async def __call__(self) -> Message:
         message = await self._receive()
-        self._read += len(message.get("body", b""))
+        size = len(message.get("body", b""))
+        self._read += size
+        self._site.uploading += size
         if self._read > MOST_BODY:
-            return {"type": "http.disconnect"}
+            raise RefusedError("size", TOO_LARGE)
+        if self._read > LARGE_BODY and self._site.uploading > MOST_BODIES:
+            raise RefusedError("busy", "too much is being read; try again in a minute", 60.0)
         return message
+
+    def forget(self) -> None:
+        """Take note that the body is needed no longer."""
+        self._site.uploading -= self._read

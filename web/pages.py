@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.routing import BaseRoute
 
 if TYPE_CHECKING:
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
 
 # The pages in the order of the navigation; the first is shown at /.
 PAGES = ("play", "analyse", "watch", "learn")
+
+
+class ShortNumber(IntegerConvertor):
+    """A number in a path, as {name:number}: one with more digits leads nowhere."""
+
+    regex = "[0-9]{1,9}"
+
+
+register_url_convertor("number", ShortNumber())
 
 
 class SitePage(Protocol):

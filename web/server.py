@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import socket
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from agent.border.user_code import describe
 from protocols.server.addresses import Address
-from protocols.server.door import Door, RefusedError
+from protocols.server.door import RefusedError
 from protocols.server.metrics import CONTENT_TYPE
 from protocols.server.wire import VANISHED
+from web.answers import JsonAnswer, refusal
 from web.connections import counted
-from web.guard import Guard
+from web.guard import Guard, refused
 from web.pages import SitePage, all_pages
 from web.shell import STATIC, shell
 from web.site import Site
@@ -37,12 +39,15 @@ class PageServer:
     def __init__(self, site: Site) -> None:
         self.site = site
         self.pages = all_pages(site)
-        self.app = Starlette(
-            routes=[*self._routes()],
-            middleware=[Middleware(Guard, site=site)],
-            lifespan=self._life,
-            exception_handlers={Exception: self._failed},
+        handlers: dict[Any, Any] = {
+            HTTPException: self._say_no,
+            RefusedError: self._refuse,
+            Exception: self._failed,
+        }
+        inner = Starlette(
+            routes=[*self._routes()], lifespan=self._life, exception_handlers=handlers
         )
+        self.app = Guard(inner, site)
         self._server: _Uvicorn | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -67,7 +72,7 @@ class PageServer:
                 proxy_headers=False,
                 server_header=False,
                 lifespan="on",
-                timeout_graceful_shutdown=2,
+                timeout_graceful_shutdown=math.ceil(self.site.limits.grace),
             )
         )
         self._task = asyncio.create_task(self._server.serve([listening]))
@@ -113,10 +118,16 @@ class PageServer:
 
         return answer
 
+    async def _say_no(self, request: Request, error: HTTPException) -> Response:
+        return refusal(request, error.status_code, error.detail, error.headers)
+
+    async def _refuse(self, request: Request, error: RefusedError) -> Response:
+        return refused(self.site, request, error)
+
     async def _failed(self, request: Request, error: Exception) -> Response:
         """Take note of a fault of ours; the visitor is told no more than that."""
         self.site.log.note("failed", path=request.url.path, error=describe(error))
-        return JSONResponse({"error": "the server failed; its log says how"}, 500)
+        return refusal(request, 500, "the server failed; its log says how")
 
     async def _health(self, request: Request) -> Response:
         if self.site.ending:
@@ -129,7 +140,7 @@ class PageServer:
             try:
                 self._name_of(request, token.strip() if kind.lower() == "bearer" else "")
             except RefusedError as error:
-                return PlainTextResponse(f"refused {error}\n", 401)
+                raise HTTPException(401, str(error)) from None
         return PlainTextResponse(self.site.status(), media_type=CONTENT_TYPE)
 
     async def _sign_in(self, request: Request) -> Response:
@@ -139,12 +150,12 @@ class PageServer:
         except (ValueError, AttributeError, RecursionError):
             token = None
         if self.site.tokens is None or not isinstance(token, str):
-            return JSONResponse({"error": "a token is expected"}, 400)
+            raise HTTPException(400, "a token is expected")
         try:
             name = self._name_of(request, token.strip())
         except RefusedError as error:
-            return JSONResponse({"error": str(error)}, 401)
-        response = JSONResponse({"name": name})
+            raise HTTPException(401, str(error)) from None
+        response = JsonAnswer({"name": name})
         response.set_cookie(
             COOKIE,
             self.site.visitors.welcome(name),
@@ -157,21 +168,19 @@ class PageServer:
 
     async def _sign_out(self, request: Request) -> Response:
         self.site.visitors.farewell(request.cookies)
-        response = JSONResponse({})
+        response = JsonAnswer({})
         response.delete_cookie(COOKIE)
         return response
 
     def _name_of(self, request: Request, token: str) -> str:
         """Return whose token it is. Raises RefusedError."""
-        host, port = request.client or ("?", 0)
-        door: Door = self.site.door
-        guest = door.knock(host)
+        guest = self.site.door.knock(request.client.host if request.client else "?")
         try:
             guest.check()
             guest.authorise(token)
             return guest.name or ""
         except RefusedError as error:
-            self.site.note_refusal(f"{host}:{port}", request.url.scheme, error)
+            self.site.note_refusal(request, error)
             raise
         finally:
             guest.leave()

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse
 
 STATIC = Path(__file__).parent / "static"
@@ -26,7 +26,7 @@ def words(page: str, language: str) -> Mapping[str, str]:
     return found
 
 
-def language_of(request: Request) -> str:
+def language_of(request: HTTPConnection) -> str:
     """Return the language that a visitor has chosen, or else that his browser prefers."""
     chosen = request.cookies.get("language", "")
     if chosen in LANGUAGES:

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from starlette.requests import HTTPConnection
 
 from agent.machine import usable_cores
 from agent.memory_budget import MemoryBudget
 from agent.threads.turns import Turns
 from protocols.allowance import Allowance
 from protocols.permissions import Permissions
-from protocols.server.door import NOBODY, Door, RefusedError
+from protocols.server.door import NOBODY, Door, RefusedError, visitor
 from protocols.server.event_log import EventLog
-from protocols.server.limits import ServerLimits
+from protocols.server.limits import Bucket, ServerLimits
 from protocols.server.metrics import Metrics
 from protocols.server.tokens import TokenFile
 from tournament.spectators import Spectator
 from web.store import Store
+from web.tally import EngineTally
+from web.turnstile import Turnstile
 from web.visitors import Visitors
+
+# Lines of the log a second about visitors who were refused.
+MOST_NOTED = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +89,33 @@ class Site:
         self.turns = Turns(usable_cores())
         self.budget = MemoryBudget(limits.hash_in_all)
         self.allowance = Allowance(permissions, self.turns, self.budget)
+        self._noted = Bucket(MOST_NOTED, time.monotonic())
         self.ending = False
-        self.opponents = 0  # that play against visitors now
+        self.engines = EngineTally(limits)
+        self.turnstile = Turnstile()
+        self.uploading = 0  # bytes of bodies that are in memory
         self.numbers = itertools.count(1)
 
     def owner(self, cookies: Mapping[str, str]) -> str:
         """Return whose a visitor's things are, "" if he is nobody that is let in."""
         return NOBODY if self.tokens is None else self.visitors.name_of(cookies)
 
-    def note_refusal(self, peer: str, over: str, error: RefusedError) -> None:
-        """Take note of somebody who was refused."""
+    def count_request(self, connection: HTTPConnection) -> None:
+        """Count what is asked over HTTP. Raises RefusedError for a visitor who asks too much."""
+        self.door.count_request(self.visitor(connection))
+
+    def visitor(self, connection: HTTPConnection) -> Hashable:
+        """Return whose a request is, for what one visitor may take of all."""
+        host = connection.client.host if connection.client else "?"
+        return visitor(host, self.owner(connection.cookies))
+
+    def note_refusal(self, connection: HTTPConnection, error: RefusedError) -> None:
+        """Take note of somebody who was refused; of very many only some are in the log."""
         self.metrics.count("refused", error.kind)
-        self.log.note("refused", peer=peer, over=over, reason=str(error))
+        if not self._noted.take(time.monotonic()):
+            host, port = connection.client or ("?", 0)
+            over = connection.scope["scheme"]
+            self.log.note("refused", peer=f"{host}:{port}", over=over, reason=str(error))
 
     def status(self) -> str:
         """Return what `/metrics` answers."""
@@ -100,7 +123,7 @@ class Site:
         return self.metrics.text(
             {
                 "sessions": ("Sessions that are served now.", self.door.sessions),
-                "opponents": ("Agents that play against visitors now.", self.opponents),
+                "opponents": ("Agents that play and give hints now.", self.engines.in_all),
                 "searches": ("Searches that go on now.", searching),
                 "waiting_searches": ("Searches that wait for their turn.", waiting),
                 "free_hash_megabytes": ("Megabytes of hash that no session has.", self.budget.free),

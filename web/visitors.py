@@ -16,6 +16,7 @@ from web.store import Store
 
 COOKIE = "kempelen_visitor"
 LASTS = 30 * 86400  # seconds
+MOST_COOKIES = 100  # of one visitor; those of longest ago are forgotten
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS visitors (digest TEXT PRIMARY KEY, name TEXT, until REAL) STRICT
 """
@@ -33,6 +34,13 @@ class Visitors:
         """Return the cookie of a visitor who has shown his token."""
         cookie, mark = secrets.token_urlsafe(32), self._mark(name)
         self._store.change("DELETE FROM visitors WHERE until < ?", time.time())
+        self._store.change(
+            "DELETE FROM visitors WHERE name = ? AND digest NOT IN (SELECT digest FROM visitors"
+            " WHERE name = ? ORDER BY until DESC LIMIT ?)",
+            f"{name} {mark}",
+            f"{name} {mark}",
+            MOST_COOKIES - 1,
+        )
         self._store.change(
             "INSERT INTO visitors VALUES (?, ?, ?)",
             _digest(cookie),

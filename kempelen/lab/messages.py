@@ -1,16 +1,15 @@
 """What goes wrong, and what --help tells, in the Spanish of the lecture notes.
 
-Errors are raised in English, far from anybody who knows the user's language. So a message is
-recognised by its form: {} stands for what was filled in, which is translated too if it is a message
-itself. Of several forms that fit, the one that says most is meant.
+Messages are recognised by their forms, as a Phrasebook does.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-import re
 from functools import cache
+
+from agent.border.phrasebook import Phrasebook
 
 SPANISH = {
     # What the algorithms and games refuse.
@@ -215,6 +214,10 @@ SPANISH = {
     "evaluation learned:{}: {}": "evaluación learned:{}: {}",
     "{} is nothing that kempelen lab learn has written: {}": (
         "{} no es nada que haya escrito kempelen lab learn: {}"
+    ),
+    "a weight is infinite, or no number": "un peso es infinito o no es un número",
+    "its weights are so large that their sums may overflow": (
+        "sus pesos son tan grandes que las sumas pueden desbordarse"
     ),
     "{} is damaged: {}": "{} está dañado: {}",
     "{} cannot be used ({}): {}": "{} no se puede usar ({}): {}",
@@ -594,10 +597,7 @@ SYSTEM = {
 
 def in_spanish(message: str) -> str:
     """Return a message, or a text of --help, in Spanish; unchanged if it has no known form."""
-    for pattern, spanish in _forms():
-        if match := pattern.fullmatch(message):
-            return spanish.format(*map(_part, match.groups()))
-    return message
+    return _phrasebook().said(message)
 
 
 def explained(error: Exception, language: str) -> str:
@@ -610,17 +610,6 @@ def explained(error: Exception, language: str) -> str:
     return in_spanish(str(error)) if language == "es" else str(error)
 
 
-def _part(text: str) -> str:
-    """Translate what was filled in, unless it is nothing but a name."""
-    return in_spanish(text) if text else text
-
-
 @cache
-def _forms() -> list[tuple[re.Pattern[str], str]]:
-    """Return what the messages look like, those that say most first, and the Spanish of each."""
-    known = SPANISH | {os.strerror(number): text for number, text in SYSTEM.items()}
-    ordered = sorted(known, key=lambda form: len(form.replace("{}", "")), reverse=True)
-    return [
-        (re.compile("(.*?)".join(map(re.escape, form.split("{}"))), re.DOTALL), known[form])
-        for form in ordered
-    ]
+def _phrasebook() -> Phrasebook:
+    return Phrasebook(SPANISH | {os.strerror(number): text for number, text in SYSTEM.items()})

@@ -14,6 +14,7 @@ from kempelen.lab.sentences import SENTENCES, WORDS
 
 # The most nodes of a tree, and rows of a list, that a terminal shows at once.
 MOST_NODES, MOST_ROWS = 40, 12
+NUMBER = re.compile("[0-9]{1,9}")
 ENDS = re.compile(r"\b(WIN|LOSS)\b")
 LISTS = {
     "stack": ("node", "window"),
@@ -113,7 +114,7 @@ def obey(replay: Replay, command: str) -> None:
         replay.next_turn()
     elif command == "e":
         replay.go(len(replay.recording.steps))
-    elif command.isdigit():
+    elif NUMBER.fullmatch(command):
         replay.go(int(command))
     else:
         replay.forward()

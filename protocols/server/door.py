@@ -5,24 +5,27 @@ from __future__ import annotations
 import ipaddress
 import time
 from collections import Counter, deque
+from collections.abc import Hashable
 
-from protocols.server.limits import ServerLimits
+from protocols.server.limits import MOST_REMEMBERED, SURGE, Buckets, ServerLimits
 from protocols.server.tokens import TokenFile
 
 MINUTE = 60.0
-# More addresses that sent wrong tokens lately are not remembered.
-MOST_REMEMBERED = 10_000
 # Who is refused may stay for the answer, but so many times as many connections are cut off.
 CROWD = 2
 NOBODY = "-"  # the name of all where no tokens are asked for
 
 
 class RefusedError(Exception):
-    """Somebody is not let in. The text is the reason; `kind` a word for it, to be counted by."""
+    """Somebody is not let in. The text is the reason; `kind` a word for it, to be counted by.
 
-    def __init__(self, kind: str, reason: str) -> None:
+    seconds: after which it makes sense to try again, 0.0 where nobody knows.
+    """
+
+    def __init__(self, kind: str, reason: str, seconds: float = 0.0) -> None:
         super().__init__(reason)
         self.kind = kind
+        self.seconds = seconds
 
 
 class Door:
@@ -36,10 +39,16 @@ class Door:
         self._of_address: Counter[str] = Counter()
         self._of_name: Counter[str] = Counter()
         self._wrong: dict[str, deque[float]] = {}
+        self._requests = Buckets(limits.requests_a_second, SURGE)
 
     def knock(self, host: str) -> Guest:
         """Take note of a connection from a host, which is to `leave` in the end."""
         return Guest(self, group(host))
+
+    def count_request(self, visitor: Hashable) -> None:
+        """Count a request over HTTP; RefusedError if they are too many."""
+        if seconds := self._requests.take(visitor, time.monotonic()):
+            raise RefusedError("requests", "too many requests; wait a little", seconds)
 
     def name_of(self, token: str, address: str) -> str:
         """Return whose token it is. Raises RefusedError."""
@@ -143,6 +152,11 @@ class Guest:
         door._count(self, -1)
         self.name = name
         door._count(self, +1)
+
+
+def visitor(host: str, name: str = "") -> Hashable:
+    """Return whose something is: a name's, or an address's where there is none."""
+    return ("address", group(host)) if name in ("", NOBODY) else ("name", name)
 
 
 def group(host: str) -> str:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
 LEAST_LINE, MOST_LINE = 1 << 10, 4 << 20
+# Requests that come at once may be as many as in so many seconds: who opens pages, or many who
+# reach us from one address, ask for all their files.
+SURGE = 20.0
+# More visitors who have asked lately are not remembered.
+MOST_REMEMBERED = 10_000
 
 
 def _limit(default: float, meaning: str) -> Any:
@@ -26,6 +32,9 @@ class ServerLimits:
     sessions_of_address: int = _limit(64, "connections at once from one address")
     line_bytes: int = _limit(64 << 10, "bytes of a line; a longer one is dropped")
     lines_a_second: float = _limit(500.0, "lines of a session a second; further ones wait")
+    requests_a_second: float = _limit(
+        50.0, "requests of a visitor over HTTP a second; further ones are refused"
+    )
     authorising: float = _limit(10.0, "seconds until a client is authorised")
     wrong_tokens: int = _limit(20, "wrong tokens from one address a minute")
     idle: float = _limit(3600.0, "seconds in which a session neither asks nor is told anything")
@@ -47,16 +56,45 @@ class ServerLimits:
 
 
 class Bucket:
-    """Lets so many through a second, and at once as many as two seconds let through."""
+    """Lets so many through a second, and at once as many as so many seconds let through."""
 
-    def __init__(self, rate: float, now: float) -> None:
+    def __init__(self, rate: float, now: float, seconds: float = 2.0) -> None:
         self._rate = rate
-        self._most = max(2.0 * rate, 1.0)
+        self._most = max(seconds * rate, 1.0)
         self._left = self._most
         self._at = now
 
     def wait(self, now: float) -> float:
         """Take one, and return how many seconds it has to wait for its turn."""
-        self._left = min(self._left + (now - self._at) * self._rate, self._most) - 1.0
-        self._at = now
+        self._fill(now)
+        self._left -= 1.0
         return max(-self._left / self._rate, 0.0)
+
+    def take(self, now: float) -> float:
+        """Take one if there is one, and return after how many seconds there will be; 0 if so."""
+        self._fill(now)
+        if self._left < 1.0:
+            return (1.0 - self._left) / self._rate
+        self._left -= 1.0
+        return 0.0
+
+    def _fill(self, now: float) -> None:
+        self._left = min(self._left + (now - self._at) * self._rate, self._most)
+        self._at = now
+
+
+class Buckets:
+    """A bucket for each of many, by whatever they are known by; those of long ago are forgotten."""
+
+    def __init__(self, rate: float, seconds: float) -> None:
+        self._rate = rate
+        self._seconds = seconds
+        self._buckets: dict[Hashable, Bucket] = {}
+
+    def take(self, key: Hashable, now: float) -> float:
+        """Take one for somebody, as `Bucket.take` does."""
+        bucket = self._buckets.pop(key, None) or Bucket(self._rate, now, self._seconds)
+        self._buckets[key] = bucket
+        if len(self._buckets) > MOST_REMEMBERED:
+            del self._buckets[next(iter(self._buckets))]
+        return bucket.take(now)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import ssl
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -22,7 +23,7 @@ from websockets.http11 import Request, Response
 
 from protocols.lines import LineSplitter
 from protocols.server.addresses import Address, names_machine
-from protocols.server.door import Guest, RefusedError
+from protocols.server.door import Guest, RefusedError, visitor
 from protocols.server.host import Host
 from protocols.server.metrics import CONTENT_TYPE
 from protocols.server.remote_session import LAST_WORDS
@@ -35,6 +36,7 @@ _STATUS = {
     "token": HTTPStatus.UNAUTHORIZED,
     "origin": HTTPStatus.FORBIDDEN,
     "path": HTTPStatus.NOT_FOUND,
+    "requests": HTTPStatus.TOO_MANY_REQUESTS,
 }
 
 # The package's own log: what strangers do wrong is in the server's, by the server's own words.
@@ -174,10 +176,14 @@ class WebDoor:
             _, peer = names_of(connection.remote_address)
             self._server.note_refusal(peer, self._scheme, error)
             status = _STATUS.get(error.kind, HTTPStatus.SERVICE_UNAVAILABLE)
-            return connection.respond(status, f"refused {error}\n")
+            response = connection.respond(status, f"refused {error}\n")
+            if error.seconds:
+                response.headers["Retry-After"] = str(math.ceil(error.seconds))
+            return response
 
     def _told(self, connection: WebConnection, request: Request) -> Response | None:
         server, guest = self._server, connection.guest
+        server.door.count_request(visitor(names_of(connection.remote_address)[0]))
         path = urlsplit(request.path).path
         if path == "/health":
             if server.ending:

@@ -1,15 +1,21 @@
 """What is analysed on a page: files that are read, positions searched, games judged."""
 
+import asyncio
 import json
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from websockets.sync.client import connect
 
 from kempelen.cli import main
+from protocols.server.limits import ServerLimits
+from protocols.server.tokens import new_token
 from tests.web.support import PATIENCE, Served, serving
 from tournament.assessments import AssessmentFile
 from tournament.go_review import LINE_LENGTH, annotated_sgf, read_sgf
@@ -18,8 +24,9 @@ from tournament.time_control import TimeControl
 from tournament.values import decode
 from web.analyse import page as analysing
 from web.analyse.studies import MOST_GAMES, MOST_MOVES, StudyError, load, read_study
-from web.channel import MOST_UNREAD
+from web.channel import MOST_UNREAD, Channel
 from web.shell import words
+from web.turnstile import MOST_ASKED, Turnstile
 
 SCRIPT = "<script>alert(1)</script>"
 PGN = f'[White "{SCRIPT}"]\n[Black "B"]\n\n1. f3 {{{SCRIPT}}} e5 2. g4 Qh4# 0-1\n\n1. e4 *\n'
@@ -44,10 +51,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 class Analysis:
     """A page's channel, and its requests."""
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, served: Served, **headers: str) -> None:
         self.served = served
         address = f"ws://127.0.0.1:{served.port}/analyse/channel"
-        self.socket = connect(address, open_timeout=PATIENCE, proxy=None)
+        self.socket = connect(
+            address, additional_headers=headers, open_timeout=PATIENCE, proxy=None
+        )
 
     def post(self, path: str, body: Any, status: int = 200) -> Any:
         answered, _, text = self.served.ask("POST", f"/analyse/{path}", body)
@@ -102,6 +111,7 @@ def test_files_are_read_and_their_words_are_kept(page: Analysis) -> None:
         ("(;SZ[5];B[zz])", "game 1"),
         ("(;SZ[5];B[aa];W[aa])", "Illegal move"),
         ("(" * 50_000, "SGF"),
+        (f"1. e4 ${'9' * 5000} *", "game 1: it cannot be read ("),
         ("1. e4 " * 200_000, "kempelen analyse FILE takes more"),
     ],
 )
@@ -293,6 +303,8 @@ def test_halves_of_letters_are_shown(page: Analysis) -> None:
     assert chess["positions"][1]["comment"] == r"\ud800"
     (go,) = page.load("(;GM[1]SZ[5]C[\ud800];B[cc])")
     assert go["positions"][0]["comment"]
+    (go,) = page.load(r"(;GM[1]SZ[5]CA[unicode_escape]PB[\\ud800];B[cc])")
+    assert go["players"][0] == r"\ud800"
 
 
 def test_others_are_served_while_a_long_game_is_written(
@@ -344,6 +356,184 @@ def test_analyses_search_by_the_turns_of_all(
         page.send(kind="review", study=study, nodes=50)
         page.hear("review", "finished")
         assert len(entered) > before
+
+
+def test_a_search_that_begins_as_its_page_goes_is_ended(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, gone, closed = threading.Event(), threading.Event(), threading.Event()
+
+    class SlowLook(analysing.ChessLook):
+        def __init__(self, *arguments: Any) -> None:
+            begun.set()
+            assert gone.wait(PATIENCE)
+            super().__init__(*arguments)
+
+        def close(self) -> None:
+            super().close()
+            closed.set()
+
+    cut: list[Any] = []
+    run = Channel.run
+
+    async def noted(self: Channel, heard: Any) -> None:
+        cut.append((asyncio.get_running_loop(), self._cut_off))
+        self._expired = True  # as where it is cut off for having been open for too long
+        await run(self, heard)
+
+    monkeypatch.setattr(analysing, "ChessLook", SlowLook)
+    monkeypatch.setattr(Channel, "run", noted)
+    page = Analysis(served)
+    page.send(kind="look", look=1, study={"game": "chess", "start": None, "moves": []}, ply=0)
+    assert begun.wait(PATIENCE)
+    loop, cut_off = cut[0]
+    loop.call_soon_threadsafe(cut_off)
+    time.sleep(0.2)
+    gone.set()
+    assert closed.wait(PATIENCE)
+    page.socket.close()
+
+
+def test_a_review_that_ends_does_not_keep_a_page_that_is_cut_off(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To be cancelled while one waits for what one has cancelled is to be cancelled, too."""
+
+    async def scenario() -> None:
+        visit = analysing.AnalysisVisit(cast(Any, None), cast(Any, None))
+        begun = asyncio.Event()
+
+        async def ends_slowly() -> None:
+            try:
+                begun.set()
+                await asyncio.sleep(PATIENCE)
+            finally:
+                await asyncio.sleep(0.05)
+
+        visit._review = asyncio.create_task(ends_slowly())
+        await begun.wait()
+        ending = asyncio.create_task(visit._end_review())
+        await asyncio.sleep(0)
+        ending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await ending
+
+    asyncio.run(scenario())
+
+
+def test_searches_of_go_take_of_the_memory_of_all(tmp_path: Path) -> None:
+    limits = ServerLimits(hash_in_all=100)
+    with serving(tmp_path / "web.sqlite", limits=limits) as served:
+        page, budget = Analysis(served), served.site.budget
+        (go,) = page.load(SGF)
+        study = {"game": "go", "query": go["query"]}
+        lent = []
+        search = analysing.go_search
+
+        def note(site: Any) -> Any:
+            @contextmanager
+            def noted() -> Iterator[Any]:
+                with search(site) as searching:
+                    lent.append((searching.means.megabytes, budget.free))
+                    yield searching
+
+            return noted()
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(analysing, "go_search", note)
+            page.send(kind="review", study=study, nodes=50)
+            page.hear("review", "finished")
+        assert lent == [(100, 0)]
+        assert budget.free == 100
+        page.send(kind="look", look=1, study=study, ply=4)
+        page.hear("lines")
+        assert budget.free == 0
+        page.socket.close()
+    assert budget.free == 100
+
+
+def test_no_more_files_of_one_visitor_wait_to_be_read_than_a_few(tmp_path: Path) -> None:
+    free, reading = threading.Event(), []
+
+    def read(text: str) -> list[Any]:
+        reading.append(text)
+        assert free.wait(PATIENCE)
+        return []
+
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        serving(tmp_path / "web.sqlite") as served,
+        ThreadPoolExecutor(MOST_ASKED + 1) as pool,
+    ):
+        patch.setattr(analysing, "load", read)
+        asked = [
+            pool.submit(served.ask, "POST", "/analyse/load", {"text": "x"})
+            for _ in range(MOST_ASKED + 1)
+        ]
+        refused = next(as_completed(asked, PATIENCE)).result()
+        assert reading == ["x"]
+        free.set()
+        assert (refused[0], "wait a little" in refused[2]) == (503, True)
+        answered = sorted(each.result()[0] for each in asked)
+        assert answered == [200] * MOST_ASKED + [503]
+
+
+async def test_one_visitor_s_requests_do_not_keep_others() -> None:
+    turnstile = Turnstile()
+    order: list[str] = []
+    free = asyncio.Event()
+
+    async def ask(visitor: str, until: asyncio.Event) -> None:
+        async with turnstile.turn(visitor):
+            order.append(visitor)
+            await until.wait()
+
+    slow = [asyncio.create_task(ask("a", free)) for _ in range(3)]
+    done = asyncio.Event()
+    done.set()
+    await asyncio.sleep(0)
+    await ask("b", done)
+    assert order == ["a", "b"]
+    slow[1].cancel()  # who is gone waits no longer
+    free.set()
+    await asyncio.gather(*slow, return_exceptions=True)
+    assert order == ["a", "b", "a"]
+    assert (turnstile._asked, turnstile._turns) == ({}, {})
+
+
+def test_many_games_of_one_visitor_do_not_keep_another_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "tokens")
+    tokens = [new_token(path, name) for name in ("alice", "bob")]
+    begun: list[str] = []
+    free = threading.Event()
+
+    async def assess(scores: Any, *arguments: Any, **more: Any) -> None:
+        begun.append(scores[0].moves[0])
+        while not free.is_set():
+            await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(analysing, "assess_chess", assess)
+    with serving(tmp_path / "web.sqlite", path) as served:
+        cookies = []
+        for token in tokens:
+            _, headers, _ = served.ask("POST", "/signin", {"token": token})
+            cookies.append(headers["Set-Cookie"].partition(";")[0])
+        alice, bob = cookies
+        pages = [Analysis(served, Cookie=cookie) for cookie in (alice, alice, bob)]
+        for page, move in zip(pages, ("a2a3", "b2b3", "c2c3"), strict=True):
+            page.send(kind="review", study={"game": "chess", "start": None, "moves": [move]})
+            if page is pages[0]:
+                while not begun:
+                    time.sleep(0.01)
+            else:
+                page.hear("waiting")
+        free.set()
+        for page in pages:
+            page.hear("review", "finished")
+            page.socket.close()
+    assert begun == ["a2a3", "c2c3", "b2b3"]
 
 
 def test_a_page_that_comes_again_is_told_so(page: Analysis) -> None:

@@ -1,22 +1,31 @@
 """Who may ask the pages, and what a page of strangers cannot do."""
 
+import http.client
 import json
 import re
 import socket
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import pytest
+from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
 
-from protocols.server.limits import ServerLimits
+from protocols.server.limits import SURGE, ServerLimits
 from protocols.server.tokens import new_token
 from tests.web.support import PATIENCE, Served, serving
+from web import connections, guard, visitors
 from web.channel import REFUSED
 from web.guard import MOST_BODY
 from web.shell import STATIC, words
+from web.site import Offers
 from web.visitors import COOKIE
 
 
@@ -76,6 +85,26 @@ def test_no_path_leads_out(served: Served, path: str) -> None:
     assert "root:" not in text
 
 
+@pytest.mark.parametrize("number", ["9" * 5000, "9" * 10, "\N{SUPERSCRIPT TWO}"])
+def test_numbers_that_are_none_lead_nowhere(served: Served, number: str) -> None:
+    game = served.begin(game="nim")
+    quoted = quote(number)
+    for path in (
+        f"/games/{game}/at/{quoted}",
+        f"/watch/{quoted}",
+        f"/watch/1/board/{quoted}",
+        f"/watch/{quoted}/games",
+    ):
+        assert served.ask("GET", path)[0] == 404
+    assert served.ask("GET", "/static/site.js", Range=f"bytes={quoted}-")[0] in (400, 416)
+    assert served.ask("GET", f"/watch/1/games?before={quoted}")[0] == 404  # there is none
+    with pytest.raises(InvalidStatus):
+        connect(f"ws://127.0.0.1:{served.port}/watch/{quoted}/channel", proxy=None)
+    for name in ("Content-Length", "content-length"):
+        assert served.ask("POST", "/games", None, **{name: quoted})[0] in (400, 413)
+    assert not [line for line in served.log if "failed" in line]
+
+
 def test_names_that_lead_here_are_not_ours(served: Served) -> None:
     status, _, text = served.ask("GET", "/play", Host="evil.example")
     assert (status, "use the address of this server" in text) == (421, True)
@@ -103,6 +132,91 @@ def test_pages_from_elsewhere_change_nothing(served: Served) -> None:
 def test_what_is_too_large_is_not_read(served: Served) -> None:
     status, _, _ = served.ask("POST", "/games", b" " * (MOST_BODY + 1))
     assert status == 413
+
+
+def test_what_is_too_large_is_not_read_in_pieces_either(served: Served) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)
+    pieces = (b" " * (1 << 16) for _ in range((MOST_BODY >> 16) + 1))
+    connection.request("POST", "/games", pieces, encode_chunked=True)
+    response = connection.getresponse()
+    assert (response.status, b"bytes are read" in response.read()) == (413, True)
+    assert response.headers["Content-Security-Policy"]
+    connection.request("GET", "/health")  # and the connection goes on
+    assert connection.getresponse().status == 200
+    connection.close()
+    assert not [line for line in served.log if "failed" in line]
+
+
+def test_large_bodies_are_read_a_few_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "MOST_BODIES", 1 << 20)
+    monkeypatch.setattr(guard, "LARGE_BODY", 1 << 16)
+    large = b"POST /games HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2000000\r\n\r\n"
+    with serving(tmp_path / "web.sqlite") as served:
+        with socket.create_connection(("127.0.0.1", served.port), PATIENCE) as slow:
+            slow.sendall(large + b" " * 1_000_000)
+            until = time.monotonic() + PATIENCE
+            while served.site.uploading < 1_000_000 and time.monotonic() < until:
+                time.sleep(0.01)
+            status, headers, text = served.ask("POST", "/games", b" " * (1 << 17))
+            assert (status, "try again" in text) == (503, True)
+            assert headers["Retry-After"] == "60"
+            assert served.ask("POST", "/games", {"game": "nim"})[0] == 201
+        while served.site.uploading and time.monotonic() < until:
+            time.sleep(0.01)
+        assert served.site.uploading == 0
+        assert served.ask("POST", "/games", b" " * (1 << 17))[0] == 400
+
+
+def test_a_visitor_has_so_many_cookies(
+    guarded: tuple[Served, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served, token = guarded
+    monkeypatch.setattr(visitors, "MOST_COOKIES", 3)
+    cookies = []
+    for _ in range(5):
+        _, headers, _ = served.ask("POST", "/signin", {"token": token})
+        cookies.append(headers["Set-Cookie"].partition(";")[0])
+    let_in = [served.ask("GET", "/games", Cookie=cookie)[0] == 200 for cookie in cookies]
+    assert let_in == [False, False, True, True, True]
+
+
+def test_a_visitor_asks_so_much_and_no_more(tmp_path: Path) -> None:
+    path = str(tmp_path / "tokens")
+    tokens = {name: new_token(path, name) for name in ("alice", "bob")}
+    limits = ServerLimits(requests_a_second=1.0)
+    with serving(tmp_path / "web.sqlite", path, limits) as served:
+        cookies = {}
+        for name, token in tokens.items():
+            _, headers, _ = served.ask("POST", "/signin", {"token": token})
+            cookies[name] = headers["Set-Cookie"].partition(";")[0]
+
+        def ask(**headers: str) -> int:
+            status, given, text = served.ask("GET", "/static/site.js", **headers)
+            if status == 429:
+                assert 1 <= int(given["Retry-After"]) <= 2
+                assert given["Content-Security-Policy"]
+                assert "too many requests" in text
+            return status
+
+        asked = [ask(Cookie=cookies["alice"]) for _ in range(int(SURGE) + 60)]
+        assert asked[: int(SURGE)] == [200] * int(SURGE)
+        assert asked.count(429) > 30
+        assert ask(Cookie=cookies["bob"]) == 200  # who comes from the same address
+        assert ask() == 200  # and so does who has not signed in
+        assert served.site.metrics.of("refused", "requests") == asked.count(429)
+        # Of so many the log tells some.
+        assert 0 < len([line for line in served.log if "too many requests" in line]) <= 30
+        with pytest.raises(InvalidStatus) as refusal:
+            served.watch("any", Cookie=cookies["alice"])
+        assert refusal.value.response.status_code == 429
+
+
+def test_a_page_with_all_its_files_is_within_the_limits() -> None:
+    """Also one that is loaded again and again, and a class that begins at once."""
+    files = sum(path.is_file() for path in STATIC.rglob("*"))
+    assert 15 * files < SURGE * ServerLimits().requests_a_second
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"nonsense", b"[" * 100_000, b'{"game": 1}', b"\xff"])
@@ -223,6 +337,121 @@ def test_who_asks_for_nothing_is_cut_off(tmp_path: Path) -> None:
         line.send(do="nonsense")
         line.hear("error")
         line.close()
+
+
+PAGE = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+UPLOAD = b"POST /games HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 16384\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "begun", [b"GET / HTTP/1.1\r\nHost:", UPLOAD, UPLOAD + b"[", UPLOAD.replace(b"/games", b"/no")]
+)
+@pytest.mark.parametrize("first", [b"", PAGE])
+def test_a_request_that_does_not_come_is_not_waited_for(
+    tmp_path: Path, first: bytes, begun: bytes
+) -> None:
+    """Neither the first of a connection nor a later one, its head or its body, drop by drop."""
+    limits = ServerLimits(authorising=0.3)
+    with serving(tmp_path / "web.sqlite", limits=limits) as served:
+        address = ("127.0.0.1", served.port)
+        with socket.create_connection(address, PATIENCE) as connection:
+            connection.sendall(first)
+            if first:
+                answer = b""
+                while not answer.endswith(b"ok\n"):
+                    answer += connection.recv(1 << 16)
+            time.sleep(0.2)
+            connection.sendall(begun)
+            began = time.monotonic()
+            connection.settimeout(0.05)
+            while time.monotonic() - began < PATIENCE:
+                try:
+                    if not connection.recv(1 << 16):
+                        break
+                except TimeoutError:
+                    with suppress(OSError):
+                        connection.sendall(b" ")
+                except ConnectionResetError:
+                    break
+            assert time.monotonic() - began < 5.0
+
+
+def test_an_upload_has_the_time_that_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = ServerLimits(authorising=0.3)
+    monkeypatch.setattr(connections, "BYTES_A_SECOND", 8192)
+    with (
+        serving(tmp_path / "web.sqlite", limits=limits) as served,
+        socket.create_connection(("127.0.0.1", served.port), PATIENCE) as connection,
+    ):
+        connection.sendall(UPLOAD)
+        for _ in range(4):
+            connection.sendall(b" " * 4096)
+            time.sleep(0.25)
+        assert connection.recv(1 << 16).startswith(b"HTTP/1.1 400")  # it is no object
+
+
+def test_who_does_not_read_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "STALLED", 0.3)
+    size = 32 << 20
+    offers = Offers(choices=lambda: {"games": "x" * size})
+    asked = PAGE.replace(b"/health", b"/lessons/choices")
+    with (
+        serving(tmp_path / "web.sqlite", offers=offers) as served,
+        socket.socket() as connection,
+    ):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+        connection.settimeout(PATIENCE)
+        connection.connect(("127.0.0.1", served.port))
+        connection.sendall(asked)
+        read = len(connection.recv(1))
+        time.sleep(2.0)
+        with suppress(ConnectionResetError):
+            while got := connection.recv(1 << 20):
+                read += len(got)
+        assert read < size
+
+
+def test_who_is_gone_before_he_is_let_in_is_counted_no_more(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def vanish(*arguments: Any) -> None:
+        raise WebSocketDisconnect(1006)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(WebSocket, "accept", vanish)
+        with suppress(InvalidStatus, ConnectionClosed):
+            served.watch("any")
+    deadline = time.monotonic() + PATIENCE
+    while served.site.door.waiting and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert (served.site.door.waiting, served.site.door._of_address) == (0, {})
+
+
+def test_bytes_in_a_channel_are_answered(served: Served) -> None:
+    line = served.watch(served.begin(game="nim"))
+    line.hear("game")
+    line.socket.send(b'{"do": "resign"}')
+    assert "JSON" in line.hear("error")["text"]
+    line.close()
+    assert not [line for line in served.log if "failed" in line]
+
+
+def test_what_goes_on_has_the_grace_to_be_answered(tmp_path: Path) -> None:
+    begun = threading.Event()
+
+    def make(asked: Any) -> str:
+        begun.set()
+        time.sleep(2.5)
+        return "made"
+
+    offers, limits = Offers(steps=make), ServerLimits(grace=10.0)
+    with ThreadPoolExecutor(1) as pool:
+        with serving(tmp_path / "web.sqlite", limits=limits, offers=offers) as served:
+            answer = pool.submit(served.ask, "POST", "/lessons/steps", b"")
+            assert begun.wait(PATIENCE)
+        assert answer.result(PATIENCE)[::2] == (200, "made")
 
 
 def test_more_connections_than_a_crowd_are_cut_off(tmp_path: Path) -> None:

@@ -330,10 +330,11 @@ def test_a_kept_game_whose_file_is_gone_is_refused(tmp_path: Path) -> None:
         game = first.begin(game=name)
     path.unlink()
     kind_of.cache_clear()  # as in a process that begins anew
-    with (
-        serving(tmp_path / "web.sqlite") as second,
-        pytest.raises(ConnectionClosed, match="cannot be played here any more") as end,
-    ):
-        second.watch(game).hear("welcome")
+    with serving(tmp_path / "web.sqlite") as second:
+        for part in ("record", "at/0"):
+            status, _, text = second.ask("GET", f"/games/{game}/{part}")
+            assert (status, "cannot be played here any more" in text) == (404, True)
+        with pytest.raises(ConnectionClosed, match="cannot be played here any more") as end:
+            second.watch(game).hear("welcome")
     assert end.value.rcvd is not None
     assert end.value.rcvd.reason in words("site", "es")

@@ -7,7 +7,7 @@ import pytest
 from agent.games import catalogue
 from web.diagrams import grid_of
 from web.play.boards import at_ply, table_of
-from web.play.setup import LEVELS, SetupError, choices, games, read_setup
+from web.play.setup import LEVELS, Setup, SetupError, choices, games, read_setup
 from web.shell import LANGUAGES, words
 from web.site import Offers
 
@@ -40,6 +40,7 @@ OFFERS = Offers(
         ({"game": "go", "rules": "own"}, "rules: one of"),
         ({"game": "othello", "options": {"size": 5}}, "game othello"),
         ({"game": "othello", "options": {"state": "x"}}, "options: othello has none"),
+        ({"game": "go", "options": {"komi": "6"}}, "komi: a number from -100 to 100"),
         ({"game": "othello", "options": []}, "options: an object"),
         ({"game": "nim", "options": {"misere": 1}}, "misere: true or false"),
     ],
@@ -57,6 +58,13 @@ def test_what_the_owner_offers_is_chosen_by_its_name() -> None:
     assert told["evaluations"] == ["mine"]
     assert "/home/me" not in str(told)
     assert "stockfish" not in str(told)
+
+
+def test_what_is_not_said_is_as_usual() -> None:
+    setup = read_setup({"game": "go", "options": {"komi": None, "size": None}}, OFFERS)
+    board = table_of(setup)
+    assert board.view()["komi"] == table_of(Setup(game="go")).view()["komi"]
+    assert board.view()["size"] == setup.options["size"] > 2
 
 
 def test_levels_go_upwards() -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import itertools
 import json
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 import chess
 
+from agent.compiled.source import USUAL_MEANS
 from agent.limits import Cp, Info, Mate
 from agent.machine import usable_cores
 from protocols.analysis.protocol import AnalysisEngine, Settings
+from protocols.analysis.visits import Searching
 from protocols.client.inside import AUTHORS, no_log
 from protocols.client.uci import parse_info
 from protocols.uci.protocol import Uci
@@ -38,6 +41,16 @@ Tell = Callable[[dict[str, Any]], None]
 def chess_protocol(site: Site, send: Callable[[str], None]) -> Uci:
     """Return our own agent, which searches by the turns and within the memory of all."""
     return Uci("Kempelen", AUTHORS, send, no_log, allowance=site.allowance)
+
+
+@contextmanager
+def go_search(site: Site, threads: int = 1) -> Iterator[Searching]:
+    """Lend what so many searches of Go at once search with: of the memory of all, as it is free."""
+    megabytes = site.budget.take(USUAL_MEANS.megabytes, threads)
+    try:
+        yield Searching(means=replace(USUAL_MEANS, megabytes=megabytes, at_once=False))
+    finally:
+        site.budget.give(megabytes)
 
 
 class ChessLook:
@@ -130,6 +143,7 @@ class GoLooks:
         self._site = site
         self._engine: AnalysisEngine | None = None
         self._making = threading.Lock()
+        self._memory = ExitStack()
         self._numbers = itertools.count(1)
         self._listeners: dict[str, Callable[[dict[str, Any]], None]] = {}
 
@@ -169,11 +183,14 @@ class GoLooks:
         """End all threads."""
         if self._engine is not None:
             self._engine.close(END_LIMIT)
+        self._memory.close()
 
     def _handle(self, query: dict[str, Any]) -> None:
         with self._making:
             if self._engine is None:
-                settings = Settings(analysts=usable_cores(), turns=self._site.turns)
+                cores = usable_cores()
+                searching = self._memory.enter_context(go_search(self._site, cores))
+                settings = Settings(searching=searching, analysts=cores, turns=self._site.turns)
                 self._engine = AnalysisEngine("", self._said, _nothing, settings)
         for line in self._engine.handle_line(json.dumps(query)):
             self._said(line)

@@ -7,18 +7,20 @@ searched that is on the board, `review` has the whole game judged.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from agent.border.user_code import describe
 from protocols.analysis.protocol import Settings
+from protocols.server.door import RefusedError
 from protocols.tasks import cancel_all
 from tournament.assessments import AssessmentFile
 from tournament.chess_review import ChessScore, assess_chess, review_chess
@@ -26,7 +28,7 @@ from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.go_review import assess_go, review_go
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError, encode
-from web.analyse.looks import ChessLook, GoLooks, chess_protocol
+from web.analyse.looks import ChessLook, GoLooks, chess_protocol, go_search
 from web.analyse.studies import (
     Study,
     StudyError,
@@ -36,8 +38,10 @@ from web.analyse.studies import (
     read_study,
     shown_review,
 )
+from web.answers import JsonAnswer
 from web.channel import Channel, open_channel
 from web.site import Site
+from web.turnstile import Turnstile
 
 # What a move of a game may take: nodes in chess, visits in Go.
 NODES = {"chess": 60_000, "go": 150}
@@ -47,6 +51,7 @@ MOST_IN_ALL = {"chess": 60_000_000, "go": 60_000}
 # Games that are judged at once, and files that are read; seconds between two reports.
 AT_ONCE = 1
 REPORT_EVERY = 0.5
+_AT_ONCE = nullcontext()
 # Beyond that a search counts as hung, in seconds: those of games with a clock come before it.
 PATIENCE = 600.0
 
@@ -61,6 +66,7 @@ class AnalysePage:
         self.site = site
         self.go = GoLooks(site)
         self.reviewing = asyncio.Semaphore(AT_ONCE)
+        self.reviews = Turnstile()  # so that nobody's many games keep another's one
         self._loading = asyncio.Semaphore(AT_ONCE)
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -80,31 +86,43 @@ class AnalysePage:
         await asyncio.to_thread(self.go.close)
 
     async def _load(self, request: Request) -> Response:
-        data = await _object(request)
-        text = str(data.get("text", ""))
-        async with self._loading:
-            return await self._answer(request, lambda: {"games": load(text)})
+        self._expect_visitor(request)
+        text = str((await _object(request)).get("text", ""))
+        return await self._answer(request, lambda: {"games": load(text)}, self._loading)
 
     async def _move(self, request: Request) -> Response:
+        self._expect_visitor(request)
         data = await _object(request)
         study, ply, move = data.get("study"), data.get("ply"), data.get("move")
         if not (isinstance(study, dict) and isinstance(ply, int) and isinstance(move, str)):
-            return JSONResponse({"error": "study, ply and move are needed"}, 400)
+            raise HTTPException(400, "study, ply and move are needed")
         return await self._answer(request, lambda: played_on(study, max(0, ply), move))
 
     async def _record(self, request: Request) -> Response:
         """Answer with a game that was judged, as a file."""
+        self._expect_visitor(request)
         data = await _object(request)
-        async with self._loading:
-            return await self._answer(request, lambda: annotated(data))
+        return await self._answer(request, lambda: annotated(data), self._loading)
 
-    async def _answer(self, request: Request, make: Callable[[], dict[str, Any]]) -> Response:
-        if not self.site.owner(request.cookies):
-            return JSONResponse({"error": "sign in with your token"}, 401)
+    async def _answer(
+        self,
+        request: Request,
+        make: Callable[[], dict[str, Any]],
+        among_all: AbstractAsyncContextManager[Any] = _AT_ONCE,
+    ) -> Response:
+        """Answer with what takes long to make; HTTPException where that cannot be.
+
+        It is made in the visitor's turn, and then in a turn among all.
+        """
         try:
-            return await asyncio.to_thread(lambda: JSONResponse(make()))
+            async with self.site.turnstile.turn(self.site.visitor(request)), among_all:
+                return await asyncio.to_thread(lambda: JsonAnswer(make()))
         except StudyError as error:
-            return JSONResponse({"error": str(error)}, 422)
+            raise HTTPException(422, str(error)) from None
+
+    def _expect_visitor(self, request: Request) -> None:
+        if not self.site.owner(request.cookies):
+            raise HTTPException(401, "sign in with your token")
 
     async def _channel(self, socket: WebSocket) -> None:
         async def serve(channel: Channel) -> None:
@@ -127,6 +145,7 @@ class AnalysisVisit:
         self._chess: ChessLook | None = None
         self._go = ""
         self._review: asyncio.Task[None] | None = None
+        self._doing: asyncio.Future[None] | None = None
 
     async def heard(self, message: dict[str, Any]) -> None:
         """Do what the page asks for; say why not where that cannot be."""
@@ -135,29 +154,44 @@ class AnalysisVisit:
             if kind == "look":
                 await self._look(message)
             elif kind == "stop":
-                await asyncio.to_thread(self._stop)
+                await self._beside(self._stop)
             elif kind == "review":
                 await self._begin_review(message)
             elif kind == "cancel":
                 await self._end_review()
             else:
                 raise StudyError("look, stop, review or cancel is expected")
-        except StudyError as error:
+        except (StudyError, RefusedError) as error:
             self._channel.tell({"kind": "refused", "text": str(error)})
 
     async def close(self) -> None:
-        """End all."""
+        """End all, also what a thread begins that goes on though the page is gone."""
         await self._end_review()
+        if self._doing is not None:
+            await asyncio.gather(self._doing, return_exceptions=True)
         await asyncio.to_thread(self._stop)
         if self._chess is not None:
             await asyncio.to_thread(self._chess.close)
 
+    async def _beside(self, act: Callable[..., None], *arguments: Any) -> None:
+        """Do something in a thread; it is done to its end though the page is gone meanwhile."""
+        self._doing = asyncio.ensure_future(asyncio.to_thread(act, *arguments))
+        await asyncio.shield(self._doing)
+
     async def _look(self, message: dict[str, Any]) -> None:
-        study, ply, number = await _study(message), message.get("ply"), message.get("look")
+        study, ply, number = await self._study(message), message.get("ply"), message.get("look")
         most = len(study.moves)
         if not (isinstance(ply, int) and isinstance(number, int) and 0 <= ply <= most):
             raise StudyError("ply and look are numbers")
-        await asyncio.to_thread(self._search, number, study, ply)
+        await self._beside(self._search, number, study, ply)
+
+    async def _study(self, message: dict[str, Any]) -> Study:
+        """Return what is studied; a long game takes long to check."""
+        study = message.get("study")
+        if not isinstance(study, dict):
+            raise StudyError("a study is needed")
+        async with self._page.site.turnstile.turn(self._channel.visitor):
+            return await asyncio.to_thread(read_study, study)
 
     def _search(self, number: int, study: Study, ply: int) -> None:
         if isinstance(study, ChessScore):
@@ -174,13 +208,13 @@ class AnalysisVisit:
             self._chess.stop()
 
     async def _begin_review(self, message: dict[str, Any]) -> None:
-        study = await _study(message)
+        study = await self._study(message)
         game = "chess" if isinstance(study, ChessScore) else "go"
         nodes = message.get("nodes", NODES[game])
         if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 1:
             raise StudyError("nodes is a number from 1")
         await self._end_review()
-        await asyncio.to_thread(self._stop)
+        await self._beside(self._stop)
         most = min(MOST_NODES[game], MOST_IN_ALL[game] // (len(study.moves) + 1))
         limits = TimeControl(nodes=min(nodes, most), patience=PATIENCE)
         self._review = asyncio.create_task(self._judge(study, limits))
@@ -188,9 +222,7 @@ class AnalysisVisit:
     async def _end_review(self) -> None:
         task, self._review = self._review, None
         if task is not None:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+            await cancel_all({task})
 
     async def _judge(self, study: Study, limits: TimeControl) -> None:
         site, known = self._page.site, AssessmentFile(None, "")
@@ -212,7 +244,7 @@ class AnalysisVisit:
         try:
             if self._page.reviewing.locked():
                 self._channel.tell({"kind": "waiting"})
-            async with self._page.reviewing:
+            async with self._page.reviews.turn(self._channel.visitor), self._page.reviewing:
                 if isinstance(study, ChessScore):
                     own = EngineSettings("chess", "Kempelen", protocol=EngineProtocol.AGENT)
                     await assess_chess(
@@ -220,11 +252,12 @@ class AnalysisVisit:
                         own=lambda send: chess_protocol(site, send),
                     )  # fmt: skip
                 else:
-                    settings = Settings(turns=site.turns)
-                    await assess_go([study], settings, limits, known, report=report)
+                    with go_search(site) as searching:
+                        settings = Settings(searching=searching, turns=site.turns)
+                        await assess_go([study], settings, limits, known, report=report)
             await cancel_all({telling})
             await self._tell_review(study, known, len(study.moves) + 1, limits)
-        except SettingsError as error:
+        except (SettingsError, RefusedError) as error:
             self._channel.tell({"kind": "refused", "text": str(error)})
         except Exception as error:  # noqa: BLE001 - the page is told, and waits no longer
             site.log.note("failed", page="analyse", error=describe(error))
@@ -272,13 +305,6 @@ def _reviewed(
 def _owners(owners: Sequence[float]) -> str:
     """Return whose points are as a letter each, k of nobody: a long game's are many."""
     return "".join(chr(ord("k") + round(10 * owner)) for owner in owners)
-
-
-async def _study(message: dict[str, Any]) -> Study:
-    study = message.get("study")
-    if not isinstance(study, dict):
-        raise StudyError("a study is needed")
-    return await asyncio.to_thread(read_study, study)  # a long game takes long to check
 
 
 async def _object(request: Request) -> dict[str, Any]:

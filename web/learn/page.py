@@ -10,18 +10,19 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from agent.border.files import read_bytes
 from agent.border.plain_text import plain
-from web.shell import language_of, words
+from web.answers import JsonAnswer
 from web.site import Site
 
 LARGEST = 16 << 20
@@ -66,7 +67,7 @@ class LearnPage:
 
     async def _list(self, request: Request) -> Response:
         self._expect_visitor(request)
-        return JSONResponse(await asyncio.to_thread(self._found))
+        return JsonAnswer(await asyncio.to_thread(self._found))
 
     async def _lesson(self, request: Request) -> Response:
         self._expect_visitor(request)
@@ -81,7 +82,7 @@ class LearnPage:
 
     async def _choices(self, request: Request) -> Response:
         self._expect_visitor(request)
-        return JSONResponse(await asyncio.to_thread(self._site.offers.choices))
+        return JsonAnswer(await asyncio.to_thread(self._site.offers.choices))
 
     async def _steps(self, request: Request) -> Response:
         """Make a page of steps, one at a time: a form is sent, which strangers' pages cannot."""
@@ -89,11 +90,12 @@ class LearnPage:
         make_page = self._site.offers.steps
         if make_page is None:
             raise HTTPException(404, "there is no such page")
-        asked = dict(parse_qsl((await request.body()).decode(errors="replace"), max_num_fields=9))
+        body = (await request.body()).decode(errors="replace")
         if self._waiting >= MOST_WAITING:
-            raise HTTPException(503, words(self.name, language_of(request))["busy"])
+            raise HTTPException(503, "too many pages are being made: try again in a minute")
         self._waiting += 1
         try:
+            asked = dict(parse_qsl(body, max_num_fields=9))
             async with self._making:
                 text = await asyncio.to_thread(make_page, asked)
         except ValueError as error:
@@ -108,7 +110,7 @@ class LearnPage:
             return []
         names = sorted(path.name for path in self._folder.glob("*.html"))
         known = [name for name in names if _NAME.fullmatch(name)][:MOST_LISTED]
-        return [{"name": name, "title": _title(self._folder / name)} for name in known]
+        return [{"name": name, "title": _title_of(self._folder / name)} for name in known]
 
     def _expect_visitor(self, request: Request) -> None:
         if not self._site.owner(request.cookies):
@@ -122,8 +124,18 @@ def _boxed(content: str | bytes) -> Response:
     return HTMLResponse(content, headers=headers)
 
 
-def _title(path: Path) -> str:
+def _title_of(path: Path) -> str:
     """Return what a page is called; its file's name if it does not say."""
+    try:
+        status = path.stat()
+    except OSError:
+        return path.stem
+    return _title(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(2 * MOST_LISTED)
+def _title(path: Path, changed: int, size: int) -> str:
+    """Return a page's title, which is the same until its file is another."""
     try:
         match = _TITLE.search(read_bytes(path, LARGEST).decode(errors="replace"))
     except (OSError, ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from random import Random
 from typing import Any, Protocol, cast
 
@@ -291,7 +292,7 @@ def table_of(setup: Setup) -> PlayBoard:
     return GoTable(setup) if is_go(setup.game) else GameTable(setup)
 
 
-def at_ply(setup: Setup, moves: list[str]) -> PlayBoard:
+def at_ply(setup: Setup, moves: Sequence[str]) -> PlayBoard:
     """Return the board after moves and events, as a record has them. Raises ValueError."""
     table = table_of(setup)
     for text in moves[len(table.moves) :]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from web.answers import JsonAnswer
 from web.channel import Channel, open_channel
 from web.play.archive import Archive, KeptGame, as_file
-from web.play.boards import at_ply
+from web.play.boards import PlayBoard, at_ply
 from web.play.setup import SetupError, choices, read_setup
 from web.play.sitting import Sitting
 from web.site import Site
@@ -24,6 +25,8 @@ from web.site import Site
 MOST_SITTINGS = 1000
 # So many games of one visitor are kept.
 MOST_KEPT = 20_000
+Done = TypeVar("Done")
+LOST = "this game cannot be played here any more"
 
 
 class PlayPage:
@@ -43,7 +46,7 @@ class PlayPage:
             Route("/games", self._games, methods=["GET"]),
             Route("/games", self._begin, methods=["POST"]),
             Route("/games/choices", self._choices),
-            Route("/games/{game:str}/at/{ply:int}", self._at),
+            Route("/games/{game:str}/at/{ply:number}", self._at),
             Route("/games/{game:str}/record", self._record),
             WebSocketRoute("/games/{game:str}/channel", self._channel),
         )
@@ -57,11 +60,13 @@ class PlayPage:
 
     async def _choices(self, request: Request) -> Response:
         self._owner(request)
-        return JSONResponse(await asyncio.to_thread(choices, self._site.offers))
+        return JsonAnswer(await self._done(request, choices, self._site.offers))
 
     async def _games(self, request: Request) -> Response:
         """List a visitor's games."""
-        return JSONResponse(
+        owner = self._owner(request)
+        games = await self._done(request, self._archive.of, owner)
+        return JsonAnswer(
             [
                 {
                     "id": game.id,
@@ -71,7 +76,7 @@ class PlayPage:
                     "result": game.verdict.result if game.verdict else "",
                     "changed": game.changed,
                 }
-                for game in self._archive.of(self._owner(request))
+                for game in games
             ]
         )
 
@@ -82,20 +87,20 @@ class PlayPage:
         except (ValueError, RecursionError):
             form = None
         if not isinstance(form, dict):
-            return JSONResponse({"error": "an object of JSON is expected"}, 400)
+            raise HTTPException(400, "an object of JSON is expected")
         if self._archive.count(owner) >= MOST_KEPT:
-            return JSONResponse({"error": f"{MOST_KEPT} games are kept already; no more are"}, 429)
+            raise HTTPException(429, f"{MOST_KEPT} games are kept already; no more are")
         try:
-            setup = await asyncio.to_thread(read_setup, form, self._site.offers)
+            setup = await self._done(request, read_setup, form, self._site.offers)
             game = KeptGame(secrets.token_urlsafe(9), owner, setup)
             sitting = Sitting(game, self._site, self._archive)
         except (SetupError, ValueError) as error:
-            return JSONResponse({"error": str(error)}, 400)
+            raise HTTPException(400, str(error)) from None
         game.moves = list(sitting.board.moves)
         self._archive.keep(game)
         await self._make_room()
         self._sittings[game.id] = sitting
-        return JSONResponse({"id": game.id}, 201)
+        return JsonAnswer({"id": game.id}, 201)
 
     async def _at(self, request: Request) -> Response:
         """Show a game as it stood after some moves."""
@@ -103,28 +108,33 @@ class PlayPage:
         moves = game.moves[: request.path_params["ply"]]
 
         def shown() -> dict[str, Any]:
-            board = at_ply(game.setup, moves)
+            board = self._board(game, moves)
             return {"ply": len(board.moves), "board": board.view(), "mover": board.mover}
 
-        return JSONResponse(await asyncio.to_thread(shown))
+        return JsonAnswer(await self._done(request, shown))
 
     async def _record(self, request: Request) -> Response:
         game = self._kept(request)
-        board = await asyncio.to_thread(at_ply, game.setup, game.moves)
+        board = await self._done(request, self._board, game, game.moves)
         suffix, kind, text = as_file(game, board)
         name = f"kempelen-{game.id}.{suffix}"
         return Response(
             text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
         )
 
+    async def _done(self, request: Request, do: Callable[..., Done], *arguments: Any) -> Done:
+        """Have something done that takes long, in the visitor's turn."""
+        async with self._site.turnstile.turn(self._site.visitor(request)):
+            return await asyncio.to_thread(do, *arguments)
+
     async def _channel(self, socket: WebSocket) -> None:
         async def serve(channel: Channel) -> None:
             name = socket.path_params["game"]
             try:
                 sitting = await self._sitting(name)
-            except ValueError as error:  # its own file is gone, or is another one
-                self._site.log.note("failed", game=name, error=str(error))
-                await channel.refuse("this game cannot be played here any more")
+            except ValueError as error:
+                self._note_lost(name, error)
+                await channel.refuse(LOST)
                 return
             if sitting is None:
                 await channel.refuse("there is no such game")
@@ -149,6 +159,18 @@ class PlayPage:
         if len(self._sittings) >= MOST_SITTINGS:
             for name in [name for name, each in self._sittings.items() if each.idle]:
                 del self._sittings[name]
+
+    def _board(self, game: KeptGame, moves: Sequence[str]) -> PlayBoard:
+        """Return the board of a game after moves; HTTPException if it can be played no more."""
+        try:
+            return at_ply(game.setup, moves)
+        except ValueError as error:
+            self._note_lost(game.id, error)
+            raise HTTPException(404, LOST) from None
+
+    def _note_lost(self, game: str, error: ValueError) -> None:
+        """Take note of a game whose own file is gone, or is another one."""
+        self._site.log.note("failed", game=game, error=str(error))
 
     def _kept(self, request: Request) -> KeptGame:
         self._owner(request)

@@ -244,7 +244,7 @@ class _Form:
     def number(self, name: str, low: float, high: float, usual: float | None) -> float | None:
         value = self.form.get(name, usual)
         if value is None:
-            return None
+            return usual
         good = isinstance(value, int | float) and not isinstance(value, bool)
         if not good or not low <= value <= high:  # as no number is that is not finite
             raise SetupError(f"{name}: a number from {low:g} to {high:g} is expected")

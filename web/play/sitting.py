@@ -1,7 +1,8 @@
 """One game between a visitor and an opponent: whose turn it is, the clocks, and what is asked.
 
-All is done in the loop, but for what takes long. After each change the game is kept, so that a
-server that begins again goes on with it, and told to all who look on.
+All is done in the loop, but for what takes long, and one thing after the other: whoever changes
+the game holds its lock, so that nothing else does while he waits for something. After each change
+the game is kept, so that a server that begins again goes on with it, and told to all who look on.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, cast
 
 import chess
@@ -18,7 +19,7 @@ from agent.border.plain_text import plain
 from agent.limits import SideClock
 from agent.player import describe
 from protocols.client.process import EngineError
-from protocols.client.uci import RESIGNATION, SearchRequest
+from protocols.client.uci import RESIGNATION, Answer, SearchRequest
 from protocols.tasks import cancel_all
 from protocols.xboard.draws import Agreement
 from tournament.verdicts import Termination, Verdict, draw, win
@@ -52,9 +53,10 @@ class Sitting:
         self._hint: asyncio.Task[None] | None = None
         self._flag: asyncio.TimerHandle | None = None
         self._leaving: asyncio.TimerHandle | None = None
-        self._resting: asyncio.Task[None] | None = None
+        self._beside: set[asyncio.Task[None]] = set()  # what is done and nobody must wait for
+        self._changing = asyncio.Lock()
+        self._visitors = 0
         self._since = time.monotonic()
-        self._judging = False
         self._trouble = ""
         self._agreement = Agreement()
         if kept.setup.base is not None and kept.clocks is None:
@@ -63,7 +65,7 @@ class Sitting:
     @property
     def idle(self) -> bool:
         """Whether nobody looks at it and nothing goes on."""
-        return not self.audience.channels and self._task is None and self._opponent is None
+        return not self._visitors and self._task is None and self._opponent is None
 
     async def attend(self, channel: Channel) -> None:
         """Serve a page until it is gone. Only the game's owner may do anything."""
@@ -72,18 +74,21 @@ class Sitting:
             self._leaving.cancel()
 
         async def heard(message: dict[str, Any]) -> None:
-            if mine:
-                await self._act(channel, message)
+            if mine:  # what is begun is done to its end, though the page is gone meanwhile
+                await asyncio.shield(self._begin(self._act(channel, message)))
 
-        channel.tell({"kind": "welcome", "mine": mine})
-        await self._settle()
-        if self.kept.verdict is not None:  # what is dead takes long to tell, once
-            await asyncio.to_thread(self.board.view)
+        self._visitors += 1
         try:
+            channel.tell({"kind": "welcome", "mine": mine})
+            async with self._changing:
+                await self._settle()
+                if self.kept.verdict is not None:  # what is dead takes long to tell, once
+                    await asyncio.to_thread(self.board.view)
             await self.audience.attend(channel, self.state, heard)
         finally:
-            if not self.audience.channels:
-                self._leaving = asyncio.get_running_loop().call_later(UNASKED, self._leave)
+            self._visitors -= 1
+            if not self._visitors:
+                self._leaving = self._later(UNASKED, self._rest_unless_visited)
 
     def state(self) -> dict[str, Any]:
         """Return all that a page shows."""
@@ -111,16 +116,37 @@ class Sitting:
 
     async def rest(self) -> None:
         """End what goes on for this game; it goes on when somebody looks at it again."""
+        async with self._changing:
+            await self._rest()
+
+    async def _rest_unless_visited(self) -> None:
+        async with self._changing:
+            if not self._visitors:
+                await self._rest()
+
+    async def _rest(self) -> None:
         for timer in (self._flag, self._leaving):
             if timer is not None:
                 timer.cancel()
-        tasks = {each for each in (self._task, self._hint) if each is not None}
-        self._task = self._hint = None  # before waiting, in which somebody may come again
-        await cancel_all(tasks)
+        hint, self._hint = self._hint, None
+        if hint is not None:
+            await cancel_all({hint})
+        await self._interrupt()
         await self._dismiss()
 
-    def _leave(self) -> None:
-        self._resting = asyncio.create_task(self.rest())
+    def _later(
+        self, seconds: float, act: Callable[[], Coroutine[Any, Any, None]]
+    ) -> asyncio.TimerHandle:
+        """Have something done after so many seconds."""
+        loop = asyncio.get_running_loop()
+        return loop.call_later(seconds, lambda: self._begin(act()))
+
+    def _begin(self, doing: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Have something done beside whoever asks for it."""
+        task = asyncio.create_task(doing)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+        return task
 
     async def _act(self, channel: Channel, message: Mapping[str, Any]) -> None:
         actions = {
@@ -135,11 +161,12 @@ class Sitting:
         if action is None:
             channel.tell({"kind": "error", "text": "that cannot be done here"})
             return
-        try:
-            await action(message)
-        except ValueError as error:
-            channel.tell({"kind": "error", "text": plain(str(error), 200)})
-            channel.tell(self.state())
+        async with self._changing:
+            try:
+                await action(message)
+            except ValueError as error:
+                channel.tell({"kind": "error", "text": plain(str(error), 200)})
+                channel.tell(self.state())
 
     async def _move(self, message: Mapping[str, Any]) -> None:
         text, ply = message.get("move"), message.get("ply")
@@ -164,8 +191,6 @@ class Sitting:
         movers = self.board.movers
         if side not in movers:
             raise ValueError("there is no move of yours to take back")
-        if self._judging:
-            raise ValueError("the game is being scored")
         await self._interrupt()
         kept = self.kept
         kept.verdict = None
@@ -184,24 +209,36 @@ class Sitting:
     async def _advise(self, message: Mapping[str, Any]) -> None:
         self._expect_turn()
         if self._hint is None:
-            self._hint = asyncio.create_task(self._find_hint(len(self.kept.moves)))
+            self._hint = asyncio.create_task(self._tell_hint(list(self.kept.moves)))
 
-    async def _find_hint(self, ply: int) -> None:
+    async def _tell_hint(self, moves: Sequence[str]) -> None:
+        """Tell what to play after these moves, unless others have been made by then."""
         try:
-            adviser = await adviser_of(self.kept.setup, self.board, self._site)
-            try:
-                answer = await adviser.search(self._request(HINT_SECONDS), HINT_SECONDS + PATIENCE)
-            finally:
-                await adviser.close()
-            if ply == len(self.kept.moves):
-                text = answer.move
+            found = await self._advice()
+            if moves == self.kept.moves:
+                text = found
                 if isinstance(self.board, ChessTable):
-                    text = self.board.board.san(chess.Move.from_uci(answer.move))
-                self.audience.tell({"kind": "hint", "move": answer.move, "text": text, "ply": ply})
+                    text = self.board.board.san(chess.Move.from_uci(found))
+                hint = {"kind": "hint", "move": found, "text": text, "ply": len(moves)}
+                self.audience.tell(hint)
         except Exception as error:  # noqa: BLE001 - a hint is no more than that
             self.audience.tell({"kind": "error", "text": self._words(error)})
         finally:
             self._hint = None
+
+    async def _advice(self) -> str:
+        """Return what our own agent would play. Raises EngineError."""
+        site, owner = self._site, self.kept.owner
+        site.engines.enter(owner)
+        try:
+            adviser = await adviser_of(self.kept.setup, self.board, site)
+            try:
+                request = self._request(HINT_SECONDS)
+                return (await adviser.search(request, HINT_SECONDS + PATIENCE)).move
+            finally:
+                await adviser.close()
+        finally:
+            site.engines.leave(owner)
 
     async def _resign(self, message: Mapping[str, Any]) -> None:
         self._expect_going_on()
@@ -239,25 +276,21 @@ class Sitting:
         if isinstance(self.board, ChessTable):
             self.kept.verdict = self.board.verdict()
             return
-        self._judging = True
-        try:
-            self.kept.verdict = await asyncio.to_thread(self.board.verdict)
-        finally:
-            self._judging = False
+        self.kept.verdict = await asyncio.to_thread(self.board.verdict)
 
     async def _settle(self) -> None:
         """Have the opponent think if it is his turn, and let the clock of the mover run."""
-        if self.kept.verdict is not None or self._judging:
+        if self.kept.verdict is not None:
             return
         if not self.board.legal():  # it ended, and the server with it
             await self._judge()
             self._keep_and_tell()
             return
-        self._set_flag()
         theirs = self.board.mover != self.kept.setup.side
         if theirs and self._task is None and not self._trouble:
             self._since = time.monotonic()
             self._task = asyncio.create_task(self._think())
+        self._set_flag()
 
     async def _think(self) -> None:
         """Have the opponent move; whatever goes wrong is told, and the game waits."""
@@ -266,16 +299,20 @@ class Sitting:
             opponent = self._opponent or await self._invite()
             answer = await opponent.search(self._request(self.kept.setup.seconds), self._patience())
         except Exception as error:  # noqa: BLE001 - whatever an opponent does, the game waits
-            self._task = None
-            self._trouble = self._words(error, f"{self.kept.setup.opponent_name}: ")
-            await self._dismiss()
-            self.audience.tell(self.state())
+            async with self._changing:
+                self._task = None
+                self._trouble = self._words(error, f"{self.kept.setup.opponent_name}: ")
+                await self._dismiss()
+                self.audience.tell(self.state())
             return
-        if ply != len(self.kept.moves) or self.kept.verdict is not None:
+        async with self._changing:
             self._task = None
-            return
+            if ply == len(self.kept.moves) and self.kept.verdict is None:
+                await self._take_answer(answer)
+
+    async def _take_answer(self, answer: Answer) -> None:
+        """Make the move that the opponent has found."""
         self._spend(self.board.mover)
-        self._task = None
         if self.kept.verdict is not None:
             return
         if answer.move == RESIGNATION:
@@ -298,15 +335,14 @@ class Sitting:
 
     async def _invite(self) -> Adversary:
         """Start the opponent; what that takes is on nobody's clock. Raises EngineError."""
-        site = self._site
-        if site.opponents >= site.limits.sessions:
-            raise EngineError("too many games are played here now; try again later")
-        site.opponents += 1
+        engines = self._site.engines
+        engines.enter(self.kept.owner)
         try:
-            opponent = self._opponent = await opponent_of(self.kept.setup, self.board, site)
+            opponent = await opponent_of(self.kept.setup, self.board, self._site)
         except BaseException:
-            site.opponents -= 1
+            engines.leave(self.kept.owner)
             raise
+        self._opponent = opponent
         self._since = time.monotonic()
         self._set_flag()
         return opponent
@@ -343,9 +379,16 @@ class Sitting:
         if self.kept.clocks is None:
             return None
         clocks = list(self.kept.clocks)
-        if self.kept.verdict is None and self.board.mover in (0, 1):
+        if self._runs:
             clocks[self.board.mover] -= time.monotonic() - self._since
         return [round(max(left, 0.0), 2) for left in clocks]
+
+    @property
+    def _runs(self) -> bool:
+        """Whether time runs: not that of an opponent who is not there yet, or no longer."""
+        mover = self.board.mover
+        here = mover == self.kept.setup.side or self._opponent is not None
+        return self.kept.verdict is None and mover in (0, 1) and here
 
     def _spend(self, mover: int) -> None:
         """Take the time of whoever has moved off his clock; who has none left has lost."""
@@ -364,14 +407,14 @@ class Sitting:
         if self._flag is not None:
             self._flag.cancel()
         clocks = self._clocks()
-        if clocks is not None:
-            loop = asyncio.get_running_loop()
-            self._flag = loop.call_later(clocks[self.board.mover] + 0.02, self._look_at_clock)
+        if clocks is not None and self._runs:
+            self._flag = self._later(clocks[self.board.mover] + 0.02, self._look_at_clock)
 
-    def _look_at_clock(self) -> None:
-        clocks = self._clocks()
-        if self.kept.verdict is None and clocks is not None and clocks[self.board.mover] <= 0.0:
-            self._spend(self.board.mover)
+    async def _look_at_clock(self) -> None:
+        async with self._changing:
+            clocks = self._clocks()
+            if self._runs and clocks is not None and clocks[self.board.mover] <= 0.0:
+                self._spend(self.board.mover)
 
     def _end(self, verdict: Verdict) -> None:
         self.kept.verdict = verdict
@@ -382,7 +425,7 @@ class Sitting:
         self.audience.tell(self.state())
 
     def _expect_going_on(self) -> None:
-        if self.kept.verdict is not None or self._judging:
+        if self.kept.verdict is not None:
             raise ValueError("the game is over")
 
     def _expect_turn(self) -> None:
@@ -400,6 +443,6 @@ class Sitting:
     async def _dismiss(self) -> None:
         opponent, self._opponent = self._opponent, None
         if opponent is not None:
-            self._site.opponents -= 1
+            self._site.engines.leave(self.kept.owner)
             with contextlib.suppress(EngineError):
                 await opponent.close()

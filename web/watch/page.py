@@ -13,15 +13,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import chess
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from agent.border.plain_text import plain
 from agent.games import catalogue
 from tournament.game_settings import CHESS, GameSettings
 from tournament.spectators import Spectator
 from tournament.values import SettingsError, decode
+from web.answers import JsonAnswer
 from web.channel import Audience, Channel, nothing_heard, open_channel
 from web.diagrams import changed_cells, drawing, drawn_chess, drawn_game, send_pieces
 from web.site import Site
@@ -175,7 +178,7 @@ class WatchPage:
     """Shows the tournaments that the server looks at."""
 
     name = "watch"
-    shells = ("/watch", "/watch/{number:int}", "/watch/{number:int}/board/{board:int}")
+    shells = ("/watch", "/watch/{number:number}", "/watch/{number:number}/board/{board:number}")
 
     def __init__(self, site: Site, spectators: Callable[[], Sequence[Spectator]]) -> None:
         """Show what `spectators` gives, which may grow."""
@@ -189,9 +192,9 @@ class WatchPage:
         return (
             Route("/watch/pieces.svg", send_pieces),
             Route("/watch/tournaments", self._list),
-            Route("/watch/{number:int}/games", self._games),
-            Route("/watch/{number:int}/games/{key:str}", self._replay),
-            WebSocketRoute("/watch/{number:int}/channel", self._channel),
+            Route("/watch/{number:number}/games", self._games),
+            Route("/watch/{number:number}/games/{key:str}", self._replay),
+            WebSocketRoute("/watch/{number:number}/channel", self._channel),
         )
 
     async def start(self) -> None:
@@ -226,36 +229,37 @@ class WatchPage:
                     self._site.log.note("failed", page=self.name, reason=watched.failure)
 
     async def _list(self, request: Request) -> Response:
-        if not self._site.owner(request.cookies):
-            return _refused()
+        self._expect_visitor(request)
         found = [
             {"number": number, "name": each.name, "status": each.spectator.state.status}
             for number, each in enumerate(self._watched, 1)
         ]
-        return JSONResponse({"tournaments": found})
+        return JsonAnswer({"tournaments": found})
 
     async def _games(self, request: Request) -> Response:
+        self._expect_visitor(request)
         watched = self._named(request.path_params["number"])
-        if not self._site.owner(request.cookies):
-            return _refused()
         if watched is None:
-            return _absent()
+            raise HTTPException(404, "there is no such thing")
         before = request.query_params.get("before", "")
         most = int(before) if before.isdecimal() and len(before) < 10 else None
         games = watched.games(len(watched.spectator.games) if most is None else most)
-        return JSONResponse({"games": games})
+        return JsonAnswer({"games": games})
 
     async def _replay(self, request: Request) -> Response:
+        self._expect_visitor(request)
         watched = self._named(request.path_params["number"])
         key = request.path_params["key"]
-        if not self._site.owner(request.cookies):
-            return _refused()
         if watched is None or key not in watched.spectator.games:
-            return _absent()
+            raise HTTPException(404, "there is no such thing")
         try:
-            return JSONResponse(await asyncio.to_thread(watched.replay, key))
+            async with self._site.turnstile.turn(self._site.visitor(request)):
+                return JsonAnswer(await asyncio.to_thread(watched.replay, key))
         except (ValueError, LookupError, TypeError) as error:
-            return JSONResponse({"error": f"game {key} cannot be shown: {error}"[:300]}, 422)
+            text = f"game {key} cannot be shown: {error}"
+            raise HTTPException(
+                422, plain(self._site.allowance.permissions.hide(text), 300)
+            ) from None
 
     async def _channel(self, socket: WebSocket) -> None:
         watched = self._named(socket.path_params["number"])
@@ -269,6 +273,10 @@ class WatchPage:
 
         await open_channel(socket, self._site, serve)
 
+    def _expect_visitor(self, request: Request) -> None:
+        if not self._site.owner(request.cookies):
+            raise HTTPException(401, "sign in with your token")
+
     def _named(self, number: int) -> WatchedTournament | None:
         return self._watched[number - 1] if 1 <= number <= len(self._watched) else None
 
@@ -278,14 +286,6 @@ def _squares(game: str, last: Sequence[str]) -> list[str]:
     if game == CHESS:
         return [square for move in last for square in (move[:2], move[2:4])]
     return list(last)
-
-
-def _absent() -> Response:
-    return JSONResponse({"error": "there is no such thing"}, 404)
-
-
-def _refused() -> Response:
-    return JSONResponse({"error": "sign in with your token"}, 401)
 
 
 def make(site: Site) -> WatchPage:

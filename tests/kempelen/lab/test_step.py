@@ -221,7 +221,7 @@ def test_the_terminal_says_that_a_limit_has_stopped_the_search(lab):
 @pytest.mark.parametrize("name", algorithms())
 def test_the_terminal_goes_back_and_speaks_spanish(name, capsys, monkeypatch):
     recording = recorded("tree", name)
-    commands = iter(["", "", "c", "v", "b", "12", "e", "b", "q"])
+    commands = iter(["", "", "c", "v", "b", "12", "9" * 5000, "\N{SUPERSCRIPT TWO}", "e", "b", "q"])
     monkeypatch.setattr("builtins.input", lambda prompt: next(commands))
     terminal_steps.walk(recording, "es")
     out = capsys.readouterr().out

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from protocols.server import remote_session
-from protocols.server.limits import Bucket, ServerLimits
+from protocols.server import limits, remote_session
+from protocols.server.limits import Bucket, Buckets, ServerLimits
 from tests.protocols.server.support import PATIENCE, calling, running
 
 
@@ -74,6 +74,25 @@ def test_a_bucket_fills_again() -> None:
     assert bucket.wait(0.0) == pytest.approx(0.2)
     assert bucket.wait(1.0) == 0.0
     assert [bucket.wait(100.0) for _ in range(21)] == [0.0] * 20 + [pytest.approx(0.1)]
+
+
+def test_one_is_taken_from_a_bucket_if_it_is_there() -> None:
+    bucket = Bucket(10.0, 0.0, 0.5)
+    assert [bucket.take(0.0) for _ in range(5)] == [0.0] * 5
+    # Who asks in vain does not wait the longer for it.
+    assert [bucket.take(0.0) for _ in range(5)] == [pytest.approx(0.1)] * 5
+    assert bucket.take(0.1) == 0.0
+
+
+def test_each_has_a_bucket_and_few_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_REMEMBERED", 3)
+    buckets = Buckets(1.0, 2.0)
+    for name in ("a", "a", "b", "c"):
+        assert buckets.take(name, 0.0) == 0.0
+    assert buckets.take("a", 0.0) == 1.0
+    assert buckets.take("d", 0.0) == 0.0  # so that b, of longest ago, is forgotten
+    assert len(buckets._buckets) == 3
+    assert buckets.take("a", 0.0) == 1.0
 
 
 async def test_idleness() -> None:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from protocols.server import door
-from protocols.server.limits import ServerLimits
+from protocols.server.limits import MOST_REMEMBERED, ServerLimits
 from protocols.server.tokens import TokenError, TokenFile, new_token
 from tests.protocols.server.credentials import Tokens
 from tests.protocols.server.support import Caller, calling, running
@@ -195,10 +195,10 @@ async def test_guessing_ends_soon(tokens: Tokens, monkeypatch: pytest.MonkeyPatc
 
 async def test_whoever_guesses_is_forgotten_in_time(tokens: Tokens) -> None:
     one = door.Door(ServerLimits(), TokenFile(tokens.path))
-    for number in range(door.MOST_REMEMBERED + 50):
+    for number in range(MOST_REMEMBERED + 50):
         with pytest.raises(door.RefusedError, match="wrong token"):
             one.name_of("wrong", f"10.0.{number >> 8}.{number & 255}")
-    assert len(one._wrong) == door.MOST_REMEMBERED
+    assert len(one._wrong) == MOST_REMEMBERED
 
 
 @pytest.mark.parametrize(

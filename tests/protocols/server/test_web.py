@@ -80,6 +80,18 @@ async def test_a_message_has_a_line_or_several() -> None:
         assert "lines=6" in await run.logged("reason=quit")
 
 
+async def test_requests_a_second() -> None:
+    async with running("ws", requests_a_second=0.1) as run:
+        for _ in range(2):
+            assert (await get(run, "/health"))[0] == 200
+        status, text, _ = await get(run, "/health")
+        assert (status, text) == (429, "refused too many requests; wait a little\n")
+        with pytest.raises(InvalidStatus) as refusal:
+            await opened(run).__aenter__()
+        assert 1 <= int(refusal.value.response.headers["Retry-After"]) <= 10
+        assert run.server.metrics.of("refused", "requests") == 2
+
+
 async def test_the_path_names_the_protocol() -> None:
     makers = dict.fromkeys(("any", "puppet", "other"), Puppet)
     async with running("ws", makers=makers) as run:

@@ -1,0 +1,36 @@
+"""Answers over HTTP: objects of JSON, and refusals in the visitor's language."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse, Response
+
+from web.messages import said
+from web.shell import language_of
+
+
+class JsonAnswer(Response):
+    """An object of JSON in ASCII: what a file or a stranger has named may be half a letter."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """Write the object."""
+        return json.dumps(content, separators=(",", ":")).encode("ascii")
+
+
+def refusal(
+    connection: HTTPConnection,
+    status: int,
+    reason: str,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return an answer that says why not: as text to whoever reads it, in JSON to a script."""
+    text = said(reason, language_of(connection))
+    if "text/html" in connection.headers.get("accept", ""):
+        return PlainTextResponse(f"{text}\n", status, headers)
+    return JsonAnswer({"error": text}, status, headers)
