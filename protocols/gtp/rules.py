@@ -67,6 +67,10 @@ def read_rules(text: str) -> GoRules:
             fields = json.loads(text)
         except (ValueError, RecursionError):
             raise GtpError("these rules are no JSON") from None
+        if "score" in fields:  # KataGo reads both words
+            fields.setdefault("scoring", fields.pop("score"))
+        if str(fields.get("scoring")).upper() == "TERRITORY":
+            fields.setdefault("tax", "SEKI")
         return with_fields(USUAL_RULES, fields)
     rules = named(text)
     if rules is None:

@@ -23,6 +23,20 @@ def test_names_and_json_say_the_same():
         assert json.loads(str(rules))["ko"] == "POSITIONAL"
 
 
+@pytest.mark.parametrize(
+    ("text", "territory", "taxed"),
+    [
+        ('{"scoring":"TERRITORY"}', True, True),
+        ('{"score":"territory"}', True, True),
+        ('{"scoring":"TERRITORY","tax":"NONE"}', True, False),
+        ('{"score":"AREA"}', False, False),
+    ],
+)
+def test_json_is_read_as_katago_reads_it(text, territory, taxed):
+    rules = read_rules(text)
+    assert (rules.territory, rules.seki_taxed) == (territory, taxed)
+
+
 @pytest.mark.parametrize(("bonus", "number"), [*product(["0", "N-1", "N"], [0, 1, 2, 9])])
 def test_what_white_gets_for_a_handicap(bonus, number):
     expected = {"0": 0, "N-1": number - 1, "N": number}[bonus] if number > 1 else 0
