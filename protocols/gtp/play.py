@@ -290,11 +290,12 @@ class GtpPlay(ABC):
         board, info, among = self.board, result.info, limits.search_moves
         if not isinstance(board, GoBoard) or not board.rules.territory or board.game.captures_all:
             return result
-        if result.move == PASS or (among and PASS not in among) or info is None:
+        move = result.move
+        if move is None or move == PASS or (among and PASS not in among) or info is None:
             return result
         if info.expected is None or info.owners is None:
             return result
-        if not board.idle(player, result.move, info.owners):
+        if not board.idle(player, move, info.owners):
             return result
         found = self._probe(1 - player, PROBE_SHARE * _time_of_a_move(limits.clock))
         result = replace(result, meant=None)  # that was longer
