@@ -146,9 +146,7 @@ class GoBoard(GameBoard):
         """
         rules, game = self.rules, self.game
         if rules.territory:
-            found = self._judge(game)
-            seki = stones_with("seki", found) if rules.seki_taxed else 0
-            return game.territory_score(stones_with("dead", found), seki)
+            return self._territory(self._judge(game))
         return game.score(stones_with("dead", self._judge(game)) if rules.friendly else 0)
 
     def idle(self, player: int, move: int, owners: Sequence[float]) -> bool:
@@ -173,9 +171,12 @@ class GoBoard(GameBoard):
 
         owners: whose each point will be, as in `agent.limits.Info`, for the viewer.
         """
-        found = self._statuses(viewer, owners)
-        points = self.game.territory_score(dead_of(found), stones_with("seki", found))
+        points = self._territory(self._statuses(viewer, owners))
         return -points if player else points
+
+    def _territory(self, found: Statuses) -> float:
+        seki = stones_with("seki", found) if self.rules.seki_taxed else 0
+        return self.game.territory_score(dead_of(found), seki)
 
     def _statuses(self, viewer: int, owners: Sequence[float]) -> Statuses:
         stones, size = self.game.stones, self.size

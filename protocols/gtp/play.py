@@ -48,11 +48,12 @@ RESIGN = "resign"
 LEAST_MEGABYTES = 1
 # What is kept free of each move, in seconds: the way to the front end, and the end of a playout.
 OVERHEAD = 0.05
-# Where territory is scored, whether a move may be left out is asked in so many playouts, for
-# which this share of a move's time is kept; of the main time a move is taken to have one part.
+# Where territory is scored, whether a move may be left out is asked in so many playouts; for
+# these, and for those that tell the dead stones, each has this share of a move's time. Of the main
+# time a move is taken to have one part.
 PROBE, PROBE_SHARE, PARTS_OF_MAIN_TIME = 5000, 0.1, 40
-# Fewer playouts prove nothing. A pass may cost so much of the outcome, from -1 to 1.
 LEAST_PROBE, PASS_COSTS = 100, 0.2
+_JUDGED = 2000  # the playouts of agent.go.life, which is imported with the kernels only
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +298,8 @@ class GtpPlay(ABC):
             return result
         if not board.idle(player, move, info.owners):
             return result
-        found = self._probe(1 - player, PROBE_SHARE * _time_of_a_move(limits.clock))
+        seconds = PROBE_SHARE * _time_of_a_move(limits.clock)
+        found = self._probe(1 - player, seconds)
         result = replace(result, meant=None)  # that was longer
         if found is None or found.expected is None or found.owners is None:
             return result
@@ -305,7 +307,11 @@ class GtpPlay(ABC):
             return result
         before = board.points(player, player, info.owners)
         after = board.points(player, 1 - player, found.owners)
-        return replace(result, move=PASS) if after >= before else result
+        if after < before or _JUDGED * found.time > seconds * found.nodes:
+            return result
+        # Both may pass now: what is said of the end then must be what the search expects.
+        end = -board.result() if player else board.result()
+        return replace(result, move=PASS) if end == before else result
 
     def _probe(self, player: int, seconds: float) -> Info[Any] | None:
         """Return what a short search finds if it is a player's turn."""
@@ -356,8 +362,9 @@ class GtpPlay(ABC):
             clock = SideClock(0.0, overtime=Overtime(settings.seconds + OVERHEAD))
         else:
             clock, moves_left = self._times[player].clock(), self.board.moves_left
-        if isinstance(self.board, GoBoard) and self.board.rules.territory and clock.overtime:
-            period = (1 - PROBE_SHARE) * clock.overtime.seconds
+        board = self.board
+        if isinstance(board, GoBoard) and board.rules.territory and clock.overtime:
+            period = (1 - 2 * PROBE_SHARE) * clock.overtime.seconds
             clock = replace(clock, overtime=replace(clock.overtime, seconds=period))
         return Limits(
             depth=settings.depth, nodes=settings.nodes, clock=clock, moves_to_go=moves_left

@@ -214,3 +214,17 @@ def test_where_territory_is_counted_a_move_keeps_within_its_period(ready, monkey
     vertex(talk, "b")
     found, probed = asked
     assert found.clock.overtime.seconds + probed.movetime - OVERHEAD < 10
+
+
+def test_no_pass_where_the_end_would_be_told_otherwise(ready):
+    """White's top is dead, which a search sees; playouts, which tell the end, do not."""
+    talk = ready(size=9, komi=6.5, playouts=5000, resigns=False)
+    set_up(
+        talk,
+        *("X X X X O . . X .", ". X O O O O O X .", "O X X O O X X O O"),
+        *("X . . X . . X X O", ". X X X X . X O .", "X . X X X . X O O"),
+        *(". X O X O O X O .", "X O O X X X O O X", ". . O O O O . . ."),
+    )
+    assert talk.answer("kata-set-rules japanese") == "=\n\n"
+    assert talk.answer("final_score").startswith("= W+")
+    assert vertex(talk, "b") != "pass"
