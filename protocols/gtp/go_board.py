@@ -245,14 +245,22 @@ class GoBoard(GameBoard):
     def set_up(self, stones: Sequence[tuple[int, str]]) -> None:
         """Put stones of both players on the empty board; it is still who was to move."""
         self._expect_empty()
+        self._begin_with(stones, self._first)
+
+    def set_position(self, stones: Sequence[tuple[int, str]]) -> None:
+        """Begin again with stones on the board, Black to move; or change nothing."""
+        self._begin_with(stones, 0)
+
+    def _begin_with(self, stones: Sequence[tuple[int, str]], first: int) -> None:
         vertices: tuple[list[int], list[int]] = ([], [])
         for player, text in stones:
             vertex = self.vertex(text)
             if vertex == PASS:
                 raise GtpError("a pass is no stone")
             vertices[player].append(vertex)
-        self.game = self._after_stones(self.size, vertices, self._first)
-        self._begin(vertices, 0, self._first)
+        self.game = self._after_stones(self.size, vertices, first)
+        self._played = []
+        self._begin(vertices, 0, first)
 
     def set_first(self, player: int) -> None:
         """Let a player move first."""

@@ -220,6 +220,11 @@ class GtpPlay(ABC):
         self.start_clocks(self._system)
         self.turned_back()
 
+    def forget(self) -> None:
+        """Let the next search begin with nothing; what was learned for good stays."""
+        self._source.new_game()
+        self._found = (None, ())
+
     def turned_back(self) -> None:
         """Take the position for one that does not follow from the last."""
         self.resignation.clear()
