@@ -13,14 +13,7 @@ from typing import Any
 
 from agent.games.go import COLUMNS, LARGEST, Go
 from agent.games.stones import EMPTY, PASS, shape
-from protocols.analysis.fields import (
-    PAIRS,
-    Fields,
-    QueryError,
-    is_integer,
-    read_player,
-    shown,
-)
+from protocols.analysis.fields import PAIRS, Fields, QueryError, read_player, shown
 from protocols.rulesets import BONUS, KEPT, Ruleset, handicap_bonus, read_ruleset
 
 # A longer record is refused: each of its positions is kept while one of them is analysed.
@@ -337,7 +330,6 @@ def _rules(fields: Fields, warnings: list[tuple[str, str]]) -> Ruleset:
         warnings.append(("rules", f"Rules {shown(value)} not supported, using {KEPT} instead"))
     if "whiteHandicapBonus" in fields:
         bonus = fields.get("whiteHandicapBonus")
-        bonus = "0" if bonus == 0 and is_integer(bonus) else bonus
         if bonus not in BONUS:
             raise QueryError(f"Must be one of {', '.join(BONUS)}", "whiteHandicapBonus")
         rules = replace(rules, bonus=bonus)

@@ -78,7 +78,6 @@ def test_rules_without_anything_said_are_tromp_taylor():
         ({"initialStones": [["B", "C3"]]}, 7.5, 0),
         ({"initialStones": [["B", "C3"], ["B", "B2"]], "komi": 0.5}, 2.5, 1),
         ({"initialStones": [["B", "C3"], ["B", "B2"]], "whiteHandicapBonus": "0"}, 7.5, 1),
-        ({"initialStones": [["B", "C3"], ["B", "B2"]], "whiteHandicapBonus": 0}, 7.5, 1),
         ({"rules": {"komi": 5.5}, "whiteHandicapBonus": "0"}, 5.5, 0),
         ({"initialStones": [["B", "C3"], ["B", "B2"], ["W", "A1"]]}, 7.5, 0),
         ({"moves": [["B", "C3"], ["B", "B2"], ["B", "D4"], ["W", "A1"]], "rules": "aga"}, 9.5, 0),
