@@ -67,7 +67,7 @@ NAMED = {
     "korean": _JAPANESE,
     "stone-scoring": Ruleset(ko="SIMPLE", suicide=False, tax="ALL"),
     "ancient-area": Ruleset(ko="SIMPLE", suicide=False, tax="ALL"),
-    "ancient-territory": Ruleset(ko="SIMPLE", scoring="TERRITORY", suicide=False, tax="ALL"),
+    "ancient-territory": Ruleset("SIMPLE", "TERRITORY", "ALL", suicide=False, friendly=False),
     "aga": _AGA,
     "bga": _AGA,
     "french": _AGA,
