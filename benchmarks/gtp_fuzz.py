@@ -57,6 +57,7 @@ WORDS = {
     "gogui-play_sequence": ("{colour} {vertex} {colour} {vertex} {colour} pass", "", "{colour}"),
     "gogui-setup": ("{colour} {vertex} {colour} {vertex} {colour} {vertex}", "{vertex}"),
     "gogui-setup_player": ("{colour}",),
+    "set_position": ("{colour} {vertex} {colour} {vertex}",),
     "kempelen-ownership": ("", "{colour}"),
     "kempelen-visits": ("", "{colour}"),
     "kata-set-rules": (

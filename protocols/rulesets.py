@@ -66,6 +66,8 @@ NAMED = {
     "japanese": _JAPANESE,
     "korean": _JAPANESE,
     "stone-scoring": Ruleset(ko="SIMPLE", suicide=False, tax="ALL"),
+    "ancient-area": Ruleset(ko="SIMPLE", suicide=False, tax="ALL"),
+    "ancient-territory": Ruleset("SIMPLE", "TERRITORY", "ALL", suicide=False, friendly=False),
     "aga": _AGA,
     "bga": _AGA,
     "french": _AGA,

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from math import isfinite
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
@@ -106,11 +107,15 @@ class Kind:
 
         Raises GameError for an option or a value that the game cannot have.
         """
+        known = inspect.signature(self.game).parameters
         try:
             inspect.signature(self.game).bind(**options)
         except TypeError as error:
-            known = ", ".join(inspect.signature(self.game).parameters) or "none"
-            raise GameError(f"game {self.name}: {error}; its options: {known}") from None
+            its = ", ".join(known) or "none"
+            raise GameError(f"game {self.name}: {error}; its options: {its}") from None
+        for name, value in options.items():
+            if name in known and isinstance(known[name].default, float) and not _is_number(value):
+                raise GameError(f"game {self.name}: {name} is a number, not {value!r}")
         try:
             game: Written[Any] = self.game(**options)
         except Exception as error:
@@ -215,6 +220,11 @@ def _kind(name: str, module: ModuleType, attribute: str) -> Kind:
 def _classes(module: ModuleType) -> list[str]:
     own = inspect.getmembers(module, inspect.isclass)
     return [name for name, member in own if member.__module__ == module.__name__]
+
+
+def _is_number(value: object) -> bool:
+    """Tell whether a value can be calculated with."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def _reason(error: Exception) -> str:

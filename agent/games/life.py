@@ -96,9 +96,11 @@ def _stones(game: Go) -> list[int]:
 
 
 def _in_seki(game: Go, found: dict[tuple[int, ...], Status]) -> list[tuple[int, ...]]:
-    """Return the living chains that share all their liberties, but for eyes, with living enemies.
+    """Return the living chains that share all their liberties, but for an eye, with living enemies.
 
-    Such liberties are few, or the position is not finished: two at least, four at most.
+    Such liberties are few, or the position is not finished: two at least, four at most. A chain
+    with an eye may share one; but then all chains around what it shares must be in seki too, or
+    they are only not connected yet.
     """
     dead = stones_with("dead", found)
     rest = without(game.stones, dead)
@@ -106,17 +108,33 @@ def _in_seki(game: Go, found: dict[tuple[int, ...], Status]) -> list[tuple[int, 
     neutral = rest.sets[EMPTY] & ~(black | white)
     if not neutral:
         return []
-    seki = []
+    around = rest.shape.around
+    seki: list[tuple[int, ...]] = []
+    one_eyed: dict[tuple[int, ...], int] = {}
     for chain, status in found.items():
         if status != "alive":
             continue
-        shared = rest.liberties[rest.head[chain[0]]]
+        liberties = rest.liberties[rest.head[chain[0]]]
+        shared, eyes = liberties & neutral, liberties & ~neutral
         enemy = rest.sets[3 - rest.board[chain[0]]]
-        if shared & ~neutral or not 2 <= shared.bit_count() <= 4:
+        if shared.bit_count() > 4 or not all(around(1 << at) & enemy for at in members(shared)):
             continue
-        if all(rest.shape.around(1 << vertex) & enemy for vertex in members(shared)):
+        if not eyes and shared.bit_count() >= 2:
             seki.append(chain)
-    return seki
+        elif shared and eyes.bit_count() == 1 and not around(eyes) & rest.sets[EMPTY]:
+            one_eyed[chain] = liberties
+    settled = False
+    while not settled:
+        eyes = 0
+        for liberties in one_eyed.values():
+            eyes |= liberties & ~neutral
+        # Who has no liberty but such an eye belongs to the chains around it.
+        with_them = [chain for chain in found if not rest.liberties[rest.head[chain[0]]] & ~eyes]
+        others = ~(rest.sets[EMPTY] | _union(seki) | _union(one_eyed) | _union(with_them))
+        left = {chain: its for chain, its in one_eyed.items() if not around(its) & others}
+        settled = len(left) == len(one_eyed)
+        one_eyed = left
+    return [*seki, *one_eyed]
 
 
 def _union(chains: Iterable[tuple[int, ...]]) -> int:

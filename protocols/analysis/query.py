@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -332,7 +332,7 @@ def _rules(fields: Fields, warnings: list[tuple[str, str]]) -> Ruleset:
         bonus = fields.get("whiteHandicapBonus")
         if bonus not in BONUS:
             raise QueryError(f"Must be one of {', '.join(BONUS)}", "whiteHandicapBonus")
-        rules = Ruleset(rules.ko, rules.scoring, rules.tax, rules.suicide, rules.button, bonus)
+        rules = replace(rules, bonus=bonus)
     return rules
 
 

@@ -227,7 +227,7 @@ def kata_line(scene: Scene, lines: Sequence[Info[Any]]) -> str:
             f" winrate {root.winrate:.6f}{_score(root.lead)}"
         )
     if scene.request.ownership and (owners := lines[0].owners) is not None:
-        told.append(f"ownership {' '.join(f'{owner:.6f}' for owner in owners)}")
+        told.append(f"ownership {' '.join(f'{owner + 0.0:.6f}' for owner in owners)}")
     return " ".join(told)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from agent.border.files import require_regular, write_atomically
 from agent.games.catalogue import Kind
-from agent.games.go import COLUMNS, LARGEST, Go
-from agent.games.life import Judge, Status, statuses, stones_with
+from agent.games.go import COLUMNS, LARGEST, Go, without
+from agent.games.life import Judge, Status, Statuses, dead_of, judged, statuses, stones_with
 from agent.games.stones import EMPTY, PASS, shape
 from protocols.gtp import sgf
 from protocols.gtp.boards import ILLEGAL, GameBoard
@@ -146,10 +146,46 @@ class GoBoard(GameBoard):
         """
         rules, game = self.rules, self.game
         if rules.territory:
-            found = self._judge(game)
-            seki = stones_with("seki", found) if rules.seki_taxed else 0
-            return game.territory_score(stones_with("dead", found), seki)
+            return self._territory(self._judge(game))
         return game.score(stones_with("dead", self._judge(game)) if rules.friendly else 0)
+
+    def idle(self, player: int, move: int, owners: Sequence[float]) -> bool:
+        """Tell whether a move is into a territory, the player's or the other's, and saves nothing.
+
+        owners: whose each point will be, as in `agent.limits.Info`, for that player.
+        """
+        stones = self.game.stones
+        dead = dead_of(self._statuses(player, owners))
+        black, white = without(self.game.stones, dead).areas()
+        if not (black | white) >> move & 1 or stones.captured_by(move, player + 1) & ~dead:
+            return False
+        for beside in stones.shape.neighbours[move]:
+            head = stones.head[beside]
+            own = stones.board[beside] == player + 1 and not dead >> head & 1
+            if own and stones.liberties[head] == 1 << move:
+                return False
+        return True
+
+    def points(self, player: int, viewer: int, owners: Sequence[float]) -> float:
+        """Return by how many points of territory a player leads.
+
+        owners: whose each point will be, as in `agent.limits.Info`, for the viewer.
+        """
+        points = self._territory(self._statuses(viewer, owners))
+        return -points if player else points
+
+    def _territory(self, found: Statuses) -> float:
+        seki = stones_with("seki", found) if self.rules.seki_taxed else 0
+        return self.game.territory_score(dead_of(found), seki)
+
+    def _statuses(self, viewer: int, owners: Sequence[float]) -> Statuses:
+        stones, size = self.game.stones, self.size
+        held = [0.0] * len(stones.board)
+        for place, owner in enumerate(owners):
+            vertex = stones.shape.vertex(place % size, size - 1 - place // size)
+            own = stones.board[vertex] == viewer + 1
+            held[vertex] = (1 + (owner if own else -owner)) / 2
+        return judged(self.game, held)
 
     def chains(self, status: Status) -> str:
         """Return the chains of that status, one a line."""
@@ -209,14 +245,22 @@ class GoBoard(GameBoard):
     def set_up(self, stones: Sequence[tuple[int, str]]) -> None:
         """Put stones of both players on the empty board; it is still who was to move."""
         self._expect_empty()
+        self._begin_with(stones, self._first)
+
+    def set_position(self, stones: Sequence[tuple[int, str]]) -> None:
+        """Begin again with stones on the board, Black to move; or change nothing."""
+        self._begin_with(stones, 0)
+
+    def _begin_with(self, stones: Sequence[tuple[int, str]], first: int) -> None:
         vertices: tuple[list[int], list[int]] = ([], [])
         for player, text in stones:
             vertex = self.vertex(text)
             if vertex == PASS:
                 raise GtpError("a pass is no stone")
             vertices[player].append(vertex)
-        self.game = self._after_stones(self.size, vertices, self._first)
-        self._begin(vertices, 0, self._first)
+        self.game = self._after_stones(self.size, vertices, first)
+        self._played = []
+        self._begin(vertices, 0, first)
 
     def set_first(self, player: int) -> None:
         """Let a player move first."""

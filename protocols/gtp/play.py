@@ -46,6 +46,12 @@ RESIGN = "resign"
 LEAST_MEGABYTES = 1
 # What is kept free of each move, in seconds: the way to the front end, and the end of a playout.
 OVERHEAD = 0.05
+# Where territory is scored, whether a move may be left out is asked in so many playouts; for
+# these, and for those that tell the dead stones, each has this share of a move's time. Of the main
+# time a move is taken to have one part.
+PROBE, PROBE_SHARE, PARTS_OF_MAIN_TIME = 5000, 0.1, 40
+LEAST_PROBE, PASS_COSTS = 100, 0.2
+_JUDGED = 2000  # the playouts of agent.go.life, which is imported with the kernels only
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +215,11 @@ class GtpPlay(ABC):
         self.start_clocks(self._system)
         self.turned_back()
 
+    def forget(self) -> None:
+        """Let the next search begin with nothing; what was learned for good stays."""
+        self._source.new_game()
+        self._found = (None, ())
+
     def turned_back(self) -> None:
         """Take the position for one that does not follow from the last."""
         self.resignation.clear()
@@ -269,7 +280,44 @@ class GtpPlay(ABC):
             if isinstance(game, Chance) and game.turn == CHANCE:
                 return Result(draw_event(game, self._random.random()))
             limits = replace(self._limits(player), search_moves=among)
-            return self._think(limits, listener, pace)
+            result = self._think(limits, listener, pace)
+        return self._sparing(player, result, limits)
+
+    def _sparing(self, player: int, result: Result[Any], limits: Limits[Any]) -> Result[Any]:
+        """Return the answer, or a pass where the move would only cost a point of territory.
+
+        The search counts area, to which stones in a territory are worth nothing and cost nothing.
+        """
+        board, info, among = self.board, result.info, limits.search_moves
+        if not isinstance(board, GoBoard) or not board.rules.territory or board.game.captures_all:
+            return result
+        move = result.move
+        if move is None or move == PASS or (among and PASS not in among) or info is None:
+            return result
+        if info.expected is None or info.owners is None:
+            return result
+        if not board.idle(player, move, info.owners):
+            return result
+        seconds = PROBE_SHARE * _time_of_a_move(limits.clock)
+        found = self._probe(1 - player, seconds)
+        result = replace(result, meant=None)  # that was longer
+        if found is None or found.expected is None or found.owners is None:
+            return result
+        if found.nodes < LEAST_PROBE or info.expected + found.expected > PASS_COSTS:
+            return result
+        before = board.points(player, player, info.owners)
+        after = board.points(player, 1 - player, found.owners)
+        if after < before or _JUDGED * found.time > seconds * found.nodes:
+            return result
+        # Both may pass now: what is said of the end then must be what the search expects.
+        end = -board.result() if player else board.result()
+        return replace(result, move=PASS) if end == before else result
+
+    def _probe(self, player: int, seconds: float) -> Info[Any] | None:
+        """Return what a short search finds if it is a player's turn."""
+        with self.board.turned_to(player):
+            limits: Limits[Any] = Limits(nodes=PROBE, movetime=seconds + OVERHEAD)
+            return self._think(limits, Aloud(self.report), USUAL_PACE).info
 
     def think_aloud(
         self, player: int, listener: Aloud, pace: Pace, among: tuple[Any, ...] = ()
@@ -314,6 +362,10 @@ class GtpPlay(ABC):
             clock = SideClock(0.0, overtime=Overtime(settings.seconds + OVERHEAD))
         else:
             clock, moves_left = self._times[player].clock(), self.board.moves_left
+        board = self.board
+        if isinstance(board, GoBoard) and board.rules.territory and clock.overtime:
+            period = (1 - 2 * PROBE_SHARE) * clock.overtime.seconds
+            clock = replace(clock, overtime=replace(clock.overtime, seconds=period))
         return Limits(
             depth=settings.depth, nodes=settings.nodes, clock=clock, moves_to_go=moves_left
         )
@@ -389,3 +441,12 @@ class GtpPlay(ABC):
         board = self.board
         asked = self.settings.book
         return advisors(board.kind, board.new(), self._random) if asked else ()
+
+
+def _time_of_a_move(clock: SideClock | None) -> float:
+    """Return about how many seconds a move may take."""
+    if clock is None:
+        return 0.0
+    if clock.time <= 0 and clock.overtime is not None:
+        return clock.overtime.seconds / clock.overtime.moves
+    return clock.time / PARTS_OF_MAIN_TIME + clock.increment

@@ -67,7 +67,9 @@ def read_rules(text: str) -> GoRules:
             fields = json.loads(text)
         except (ValueError, RecursionError):
             raise GtpError("these rules are no JSON") from None
-        return with_fields(USUAL_RULES, fields)
+        others = {name: value for name, value in fields.items() if name != "tax"}
+        found = with_fields(USUAL_RULES, others)
+        return with_fields(found, {"tax": fields.get("tax", "SEKI" if found.territory else "NONE")})
     rules = named(text)
     if rules is None:
         known = ", ".join(name for name, each in NAMED.items() if _refusal(each) is None)
@@ -86,7 +88,8 @@ def _refusal(rules: Ruleset) -> str | None:
 
 def with_fields(rules: GoRules, fields: Mapping[str, Any]) -> GoRules:
     """Return rules with some fields of the JSON set; GtpError for what is not played here."""
-    for name, value in fields.items():
+    for word, value in fields.items():
+        name = "scoring" if word == "score" else word  # KataGo reads both
         if name not in _PLAYED:
             raise GtpError(f"no rule {_shown(name)}; there are {', '.join(_PLAYED)}")
         played = _PLAYED[name]

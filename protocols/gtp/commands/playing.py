@@ -60,6 +60,19 @@ def _set_free_handicap(gtp: GtpPlay, arguments: Arguments) -> str:
     return ""
 
 
+def _set_position(gtp: GtpPlay, arguments: Arguments) -> str:
+    """KataGo's: put stones on the board, whatever was there, without a history."""
+    gtp.go_board.set_position(arguments.moves())
+    gtp.turned_back()
+    return ""
+
+
+def _clear_cache(gtp: GtpPlay, arguments: Arguments) -> str:
+    arguments.end()
+    gtp.forget()
+    return ""
+
+
 def _loadsgf(gtp: GtpPlay, arguments: Arguments) -> str:
     words = [arguments.word(), *arguments.rest()]
     number = None
@@ -142,6 +155,8 @@ COMMANDS = {
     "fixed_handicap": Command(_fixed_handicap, go=True),
     "place_free_handicap": Command(_place_free_handicap, go=True),
     "set_free_handicap": Command(_set_free_handicap, go=True),
+    "set_position": Command(_set_position, go=True),
+    "clear_cache": Command(_clear_cache),
     "loadsgf": Command(_loadsgf, go=True, trusted=True),
     "printsgf": Command(_printsgf, go=True, trusted=True, bare=True),
     "play": Command(_play),

@@ -1,4 +1,4 @@
-from agent.games.life import dead_stones, statuses
+from agent.games.life import dead_stones, statuses, stones_with
 from agent.games.stones import members
 from tests.agent.games.test_go import from_diagram
 
@@ -21,3 +21,24 @@ def test_chains_with_two_eyes_live():
     by_text = {game.text(stone): status for chain, status in found.items() for stone in chain}
     assert by_text["B6"] == "alive"
     assert by_text["F2"] == "dead"
+
+
+# White's corner of 18 points, Black's of 24, and below them what the tests add.
+CORNERS = [*[". . . O X . . . ."] * 6, "O O O O X X X X X"]
+
+
+def test_chains_with_one_eye_each_that_share_a_liberty_are_in_seki():
+    game = from_diagram(*CORNERS, "X X X X O O O O X", ". X X . O O . O X")
+    found = statuses(game)
+    seki = stones_with("seki", found)
+    assert texts(game, seki) == {
+        *("A2", "B1", "B2", "C1", "C2", "D2"),
+        *("E1", "E2", "F1", "F2", "G2", "H1", "H2"),
+    }
+    assert game.territory_score(dead_stones(game), seki) == 24 - 18
+
+
+def test_a_chain_with_one_eye_that_can_be_connected_is_in_no_seki():
+    """D2 connects White's chain with his living corner: Black's alone is short of an eye."""
+    game = from_diagram(*CORNERS, "X X X . O O O O X", ". X X . O O . O X")
+    assert stones_with("seki", statuses(game)) == 0

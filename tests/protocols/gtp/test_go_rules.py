@@ -8,7 +8,7 @@ import pytest
 from agent.games import catalogue
 from agent.games.life import stones_with
 from protocols.gtp.go_board import GoBoard
-from protocols.gtp.rules import read_rules
+from protocols.gtp.rules import read_rules, with_field
 from protocols.rulesets import handicap_bonus
 from tests.agent.games.test_go import at, from_diagram, played
 
@@ -21,6 +21,26 @@ def test_names_and_json_say_the_same():
         assert read_rules(name.upper()) == rules
         assert read_rules(str(rules)) == rules
         assert json.loads(str(rules))["ko"] == "POSITIONAL"
+
+
+@pytest.mark.parametrize(
+    ("text", "territory", "taxed"),
+    [
+        ('{"scoring":"TERRITORY"}', True, True),
+        ('{"score":"territory"}', True, True),
+        ('{"scoring":"TERRITORY","tax":"NONE"}', True, False),
+        ('{"score":"AREA"}', False, False),
+    ],
+)
+def test_json_is_read_as_katago_reads_it(text, territory, taxed):
+    rules = read_rules(text)
+    assert (rules.territory, rules.seki_taxed) == (territory, taxed)
+
+
+def test_one_rule_is_set_by_either_of_its_names():
+    rules = read_rules("tromp-taylor")
+    for name in ("scoring", "score"):
+        assert with_field(rules, name, "Territory").territory
 
 
 @pytest.mark.parametrize(("bonus", "number"), [*product(["0", "N-1", "N"], [0, 1, 2, 9])])

@@ -7,6 +7,7 @@ from agent.games.go import Go
 from agent.go.search import GoSearch
 from agent.search.searcher import GameSearcher
 from agent.search.source import GameSource
+from protocols.gtp.play import OVERHEAD
 from tests.agent.go.evaluations import POINT_EVALUATIONS
 
 OWN = f"""{POINT_EVALUATIONS}
@@ -148,3 +149,82 @@ def test_while_it_is_compiled_the_plain_search_plays(start, compiler):
     talk.await_compiled()
     vertex(talk, "w")
     assert isinstance(talk.searcher, GoSearch)
+
+
+def set_up(talk, *rows):
+    """Put the stones of a diagram on the empty board."""
+    stones = [
+        f"{'bw'['XO'.index(sign)]} {'ABCDEFGHJ'[column]}{len(rows) - line}"
+        for line, row in enumerate(rows)
+        for column, sign in enumerate(row.split())
+        if sign != "."
+    ]
+    assert talk.answer(f"gogui-setup {' '.join(stones)}") == "=\n\n"
+
+
+# What GNU Go has played against itself: all borders are closed.
+FINISHED = (
+    ". . . . X X O . .",
+    ". . . X X O O . .",
+    ". . X X O . O . .",
+    ". . X O O . O . .",
+    ". X O O . . O . .",
+    ". X X O . O O . .",
+    ". X O O O . . . .",
+    "X X O . . . . . .",
+    "X O O . . . . . .",
+)
+
+
+@pytest.mark.parametrize(("komi", "colour"), [(-20.5, "w"), (0.5, "w"), (0.5, "b"), (6.5, "b")])
+def test_no_territory_is_filled_where_it_is_counted(ready, komi, colour):
+    talk = ready(size=9, komi=komi, playouts=3000, resigns=False)
+    set_up(talk, *FINISHED)
+    assert vertex(talk, colour) != "pass"
+    assert talk.answer("undo") == "=\n\n"
+    assert talk.answer("kata-set-rules japanese") == "=\n\n"
+    assert vertex(talk, colour) == "pass"
+    assert faults(talk) == []
+
+
+@pytest.mark.parametrize("rules", ["chinese", "japanese"])
+def test_a_stone_that_a_territory_needs_is_played(ready, rules):
+    """Black's three points in a row make two eyes, if he plays between them."""
+    talk = ready(size=7, komi=-34.5, playouts=1000)
+    white = [". O . O . O .", "O O O O O O O", ". O . O . O ."]
+    set_up(talk, *white, ". O O O O O .", "O O O O O . .", "X X X X O . .", ". . . X O . .")
+    assert talk.answer(f"kata-set-rules {rules}") == "=\n\n"
+    assert vertex(talk, "b") == "B1"
+
+
+def test_where_territory_is_counted_a_move_keeps_within_its_period(ready, monkeypatch):
+    """What is searched after the move was found is taken off the time of that."""
+    talk = ready(size=9, komi=0.5, resigns=False)
+    set_up(talk, *FINISHED)
+    assert talk.answer("kata-set-rules japanese") == "=\n\n"
+    assert talk.answer("time_settings 0 10 1") == "=\n\n"
+    asked = []
+    think = talk.gtp._think
+
+    def note(limits, *others):
+        asked.append(limits)
+        return think(limits, *others)
+
+    monkeypatch.setattr(talk.gtp, "_think", note)
+    vertex(talk, "b")
+    found, probed = asked
+    assert found.clock.overtime.seconds + probed.movetime - OVERHEAD < 10
+
+
+def test_no_pass_where_the_end_would_be_told_otherwise(ready):
+    """White's top is dead, which a search sees; playouts, which tell the end, do not."""
+    talk = ready(size=9, komi=6.5, playouts=5000, resigns=False)
+    set_up(
+        talk,
+        *("X X X X O . . X .", ". X O O O O O X .", "O X X O O X X O O"),
+        *("X . . X . . X X O", ". X X X X . X O .", "X . X X X . X O O"),
+        *(". X O X O O X O .", "X O O X X X O O X", ". . O O O O . . ."),
+    )
+    assert talk.answer("kata-set-rules japanese") == "=\n\n"
+    assert talk.answer("final_score").startswith("= W+")
+    assert vertex(talk, "b") != "pass"

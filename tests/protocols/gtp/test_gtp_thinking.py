@@ -9,6 +9,7 @@ import pytest
 
 from agent.games.stones import PASS
 from agent.limits import Cp, Info, Progress
+from protocols.gtp.analysis import Request, Scene, kata_line
 from protocols.gtp.resignation import Resignation, ResignRate, upper_bound
 
 PATIENCE = 30.0
@@ -326,3 +327,9 @@ def test_other_means_make_another_search(start):
     assert talk.gtp._source is kept
     talk.answer("kata-set-param maxVisits 7")
     assert "TEXT 7 visits" in talk.answer("kempelen-visits b")
+
+
+def test_what_is_nobodys_has_no_sign():
+    line = Info(1, Cp(0), (7,), visits=1, expected=0.0, owners=(-0.0, 0.5, -1.0))
+    scene = Scene(Request(ownership=True), [7], str, 5)
+    assert kata_line(scene, [line]).endswith(" pv 7 ownership 0.000000 0.500000 -1.000000")
