@@ -91,6 +91,7 @@ SPANISH = {
         "no hay ningún juego {}; hay {}; una clase de ese fichero es {}"
     ),
     "game {}: {}": "juego {}: {}",
+    "game {}: {} is a number, not {}": "juego {}: {} es un número, no {}",
     "game {}: {}; its options: {}": "juego {}: {}; sus opciones: {}",
     "game {}: there is no class {}; there are: {}": "juego {}: no hay ninguna clase {}; hay: {}",
     "game {}: {} is no game, it lacks {}": "juego {}: {} no es un juego, le falta {}",
