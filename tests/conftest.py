@@ -63,10 +63,10 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than there are cores: many tests wait for clocks and for processes."""
+    """Two workers more than there are cores: many tests wait for clocks and for processes."""
     from agent.machine import usable_cores
 
-    return usable_cores() + 1
+    return usable_cores() + 2
 
 
 @pytest.fixture(scope="session")
