@@ -24,7 +24,7 @@ from protocols.server.metrics import CONTENT_TYPE
 from protocols.server.wire import VANISHED
 from web.answers import JsonAnswer, refusal
 from web.connections import counted
-from web.guard import Guard, refused
+from web.guard import FILES, Guard, refused
 from web.pages import SitePage, all_pages
 from web.shell import STATIC, shell
 from web.site import Site
@@ -108,7 +108,7 @@ class PageServer:
             for path in page.shells:
                 yield Route(path, self._shell_of(page))
             yield from page.routes()
-        yield Mount("/static", StaticFiles(directory=STATIC))
+        yield Mount(FILES, StaticFiles(directory=STATIC))
 
     def _shell_of(self, page: SitePage) -> Any:
         async def answer(request: Request) -> Response:
