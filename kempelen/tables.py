@@ -254,8 +254,11 @@ def _check(arguments: Namespace) -> int:
     from openings.tables import load_intact, table_path
 
     folder = _folder(arguments)
+    names = _names(arguments)
+    if not names:
+        raise TableError(f"no tables in {folder}: `kempelen tables build` builds them there")
     failed = 0
-    for name in _names(arguments):
+    for name in names:
         problem = ""
         try:
             load_intact(table_path(folder, ending_named(name)))

@@ -23,6 +23,7 @@ from agent.experience.store import ExperienceFile
 from benchmarks.random_network import random_network
 from kempelen.cli import main
 from kempelen.tournament import settings_from
+from openings.tables import open_tables
 from protocols.uci.values import SetOption, parse_set_option
 from tests.pages import GUIDES, MEASUREMENTS, ROOT, Page, cases
 from tests.support import program
@@ -191,6 +192,8 @@ TOO_LONG = [
     "python benchmarks/game_counts.py",
     "python benchmarks/go_duel.py nakade=0 --games 400 --ledger duels.jsonl",
     "python benchmarks/go_matches.py --games 100 --seconds 0.8 --threads 2 --ledger go.jsonl",
+    "python benchmarks/go_matches.py --size 13 --games 40 --seconds 3 --threads 2 --ledger "
+    "benchmarks/ledgers/go-13x13.jsonl",
     "python benchmarks/go_matches.py --against plain --games 20 --seconds 0.3",
     "python benchmarks/go_matches.py --against self --games 20 --playouts 10000 "
     "--their-playouts 1000",
@@ -454,6 +457,7 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lesson = Lesson("chess engine", "start", "e2e4", "after", "e7e5", 30, -90, 8)
     for name in ("one.db", "two.db"):
         ExperienceFile(folder / name).add([lesson])
+    open_tables()  # into the user's data
     built = ["book", "build", f"{folder}/repertoire.yaml", "-o", f"{folder}/my.bin"]
     assert main(built) == 0
     return folder

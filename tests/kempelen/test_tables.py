@@ -50,6 +50,12 @@ def test_build_stats_check_and_pack(warm_cache, tmp_path):
     assert "KQK.dtm is damaged" in done.stderr
 
 
+def test_a_folder_without_tables_is_told(tmp_path):
+    done = tables("check", "--folder", tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"no tables in {tmp_path}: `kempelen tables build`" in done.stderr
+
+
 def test_probe(warm_cache, tmp_path):
     done = tables("probe", MATE_IN_ONE, "--folder", tmp_path)
     lines = done.stdout.splitlines()
