@@ -158,6 +158,7 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/startup.py": {".py": ".py --runs 1 --no-cold"},
     "python benchmarks/experience.py --games 20 --without": {"20": "4 --nodes 50"},
     "python benchmarks/experience.py": {".py": ".py --games 4 --nodes 50 --spread 0"},
+    "python benchmarks/experience.py --spread 0.2": {".py": ".py --games 4 --nodes 50"},
     "python benchmarks/move_time.py": {".py": ".py --moves 3 --margin 5000"},
     "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
     "python benchmarks/leaf_counts.py": {".py": ".py --trees 2"},
