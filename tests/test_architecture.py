@@ -6,20 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import agent
 from agent.compiled.sources import kernel_sources
+from tests.support import PACKAGES, ROOT
 
-ROOT = Path(agent.__file__).parents[1]
-PACKAGES = (
-    "agent",
-    "openings",
-    "opponents",
-    "protocols",
-    "training",
-    "tournament",
-    "web",
-    "kempelen",
-)
 SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
 

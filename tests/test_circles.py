@@ -7,19 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import agent
-
-ROOT = Path(agent.__file__).parents[1]
-PACKAGES = (
-    "agent",
-    "openings",
-    "opponents",
-    "protocols",
-    "training",
-    "tournament",
-    "web",
-    "kempelen",
-)
+from tests.support import PACKAGES, ROOT
 
 
 def imports(path: Path) -> Iterator[str]:

@@ -9,18 +9,9 @@ from collections import defaultdict
 import pytest
 
 from tests.pages import ROOT, Page
+from tests.support import PACKAGES
 
 PAGE = Page("docs/architecture.md")
-PACKAGES = (
-    "agent",
-    "openings",
-    "opponents",
-    "protocols",
-    "training",
-    "tournament",
-    "web",
-    "kempelen",
-)
 DRAW = str(ROOT / "scripts" / "draw-house")
 # Values local to a module, whose classes may share a name; what does something has its own.
 SHARED = {"Command", "Entry", "Node", "Option", "Settings", "State"}
