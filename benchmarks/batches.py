@@ -22,10 +22,9 @@ from agent.chess.tree_search import TreeSearch
 from agent.evaluation import Evaluation
 from agent.games.chess_batch import ChessBatch
 from agent.limits import Limits
+from kempelen.cli import MATRIX_THREADS
 
 MEGABYTES = 256
-# What tells NumPy's library how many threads to use; it is read when that is loaded.
-THREADS = "OPENBLAS_NUM_THREADS"
 
 
 def network(neurons: int, seed: int = 1) -> Callable[[ChessBatch], Any]:
@@ -73,8 +72,8 @@ def main() -> None:
     arguments.add_argument("--neurons", type=int, default=256, help="(256)")
     arguments.add_argument("--playouts", type=int, default=5_000, help="of each search (5000)")
     chosen = arguments.parse_args()
-    if THREADS not in os.environ:
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {THREADS: "1"})
+    if MATRIX_THREADS not in os.environ:
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {MATRIX_THREADS: "1"})
     judge = network(chosen.neurons)
     speed(judge, 16, 100)  # loaded
     rows = []

@@ -19,7 +19,7 @@ from random import Random
 
 from kempelen.cli import MATRIX_THREADS
 
-os.environ.update(MATRIX_THREADS)  # as in the program, before NumPy is imported
+os.environ[MATRIX_THREADS] = "1"  # as in the program, before NumPy is imported
 
 from agent.games import catalogue
 from agent.search.configuration import read

@@ -51,7 +51,7 @@ PASSING_ON = ("regress",)
 
 # NumPy's threads wait for each other by spinning: on the small matrices of a learned network they
 # took six times the processor's time of one, and took it from the engine's own threads.
-MATRIX_THREADS = {"OPENBLAS_NUM_THREADS": "1"}
+MATRIX_THREADS = "OPENBLAS_NUM_THREADS"
 
 # The exit status that shells expect of a command that was interrupted from the keyboard.
 INTERRUPTED = 130
@@ -62,8 +62,7 @@ NO_READER = 141
 def main(argv: list[str] | None = None) -> int:
     """Run one sub-command and return its exit status."""
     argv = sys.argv[1:] if argv is None else argv
-    for name, threads in MATRIX_THREADS.items():  # read when NumPy is imported
-        os.environ.setdefault(name, threads)
+    os.environ.setdefault(MATRIX_THREADS, "1")  # read when NumPy is imported
     if argv == ["uci"]:
         from kempelen import uci
 

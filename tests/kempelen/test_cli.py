@@ -7,9 +7,9 @@ import pytest
 
 from kempelen import __version__
 from kempelen.cli import COMMANDS
+from kempelen.cli import MATRIX_THREADS as THREADS
 from tests import in_process
 
-THREADS = "OPENBLAS_NUM_THREADS"
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -"
 
 
