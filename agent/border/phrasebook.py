@@ -32,9 +32,9 @@ class Phrasebook:
     @cached_property
     def _patterns(self) -> list[tuple[re.Pattern[str], str]]:
         """What the messages look like, those that say most first, and the other form of each."""
-        ordered = sorted(self._forms, key=lambda form: len(form.replace("{}", "")), reverse=True)
+        forms = self._forms.items()
+        ordered = sorted(forms, key=lambda form: len(form[0].replace("{}", "")), reverse=True)
         return [
             (re.compile("(.*?)".join(map(re.escape, form.split("{}"))), re.DOTALL), other)
-            for form in ordered
-            for other in (self._forms[form],)
+            for form, other in ordered
         ]
