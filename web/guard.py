@@ -80,7 +80,7 @@ class Guard:
 
         try:
             # A file costs less than a refusal, and a class asks for many from one address.
-            if not scope["path"].startswith(FILES):
+            if not scope["path"].startswith(f"{FILES}/"):
                 self._site.count_request(connection)
             self._check(scope, connection.headers)
         except RefusedError as error:
