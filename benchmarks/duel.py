@@ -1,6 +1,7 @@
 """What a change of search or evaluation is worth: two source trees play at fixed nodes.
 
     python benchmarks/duel.py . HEAD --games 4000 --nodes 1500
+    python benchmarks/duel.py . . --evaluations nnue handcrafted --nodes 3000
 
 A tree is a folder or a git revision of this repository. Each side is a process that loads its own
 tree's kernel and makes a whole move in one call of it, so that games are some twenty times as
@@ -20,11 +21,12 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from queue import SimpleQueue
 
 import chess
+from children import spawn
 from report import parser, show
 
 from agent.machine import usable_cores
@@ -45,9 +47,9 @@ ONGOING, DRAW, MATED = range(3)
 class Side:
     """One source tree, playing."""
 
-    def __init__(self, tree: Path, nodes: int) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, str(SIDE), str(nodes)],
+    def __init__(self, tree: Path, nodes: int, evaluation: str) -> None:
+        self._process = spawn(
+            [sys.executable, str(SIDE), str(nodes), evaluation],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=tree,
@@ -134,10 +136,14 @@ def openings(judge: Side, seed: str) -> Iterator[chess.Board]:
 
 
 def play_pairs(
-    trees: tuple[Path, Path], nodes: int, pairs: int, seed: str, results: SimpleQueue[int | None]
+    players: Sequence[tuple[Path, str]],
+    nodes: int,
+    pairs: int,
+    seed: str,
+    results: SimpleQueue[int | None],
 ) -> None:
     """Play pairs of games; put the first side's points of each, in halves; None if a side dies."""
-    first, second = (Side(tree, nodes) for tree in trees)
+    first, second = (Side(tree, nodes, evaluation) for tree, evaluation in players)
     try:
         for _, board in zip(range(pairs), openings(first, seed), strict=False):
             results.put(2 + play(first, second, board) - play(second, first, board))
@@ -171,12 +177,13 @@ def main(arguments: argparse.Namespace) -> int:
             tree_of(arguments.new, Path(name) / "new"),
             tree_of(arguments.old, Path(name) / "old"),
         )
+        players = list(zip(trees, arguments.evaluations, strict=True))
         if arguments.processes > 1:
-            for tree in dict.fromkeys(trees):
-                Side(tree, arguments.nodes).close()  # compiles once, not in every process
+            for tree, evaluation in dict.fromkeys(players):
+                Side(tree, arguments.nodes, evaluation).close()  # compiles once for all processes
         for number in range(arguments.processes):
             share = pairs // arguments.processes + (number < pairs % arguments.processes)
-            task = (trees, arguments.nodes, share, f"{arguments.seed}/{number}", results)
+            task = (players, arguments.nodes, share, f"{arguments.seed}/{number}", results)
             threading.Thread(target=play_pairs, args=task, daemon=True).start()
         for done in range(1, pairs + 1):
             points = results.get()
@@ -191,8 +198,9 @@ def main(arguments: argparse.Namespace) -> int:
     found = strength(by_pairs)
     elo = f"{found.elo.value:+.0f} +- {found.elo.error:.0f}"
     columns = ("new against old", "games", "pairs by points 0, 1/2, ... 2", "Elo")
+    names = (arguments.new, arguments.old)
     row = (
-        f"{arguments.new} : {arguments.old}",
+        " : ".join(" ".join(each) for each in zip(names, arguments.evaluations, strict=True)),
         2 * pairs,
         "-".join(map(str, by_pairs)),
         elo,
@@ -206,6 +214,13 @@ if __name__ == "__main__":
     options.add_argument("new", help="folder or git revision")
     options.add_argument("old", help="folder or git revision to compare with")
     options.add_argument("--games", type=int, default=2000)
+    options.add_argument(
+        "--evaluations",
+        nargs=2,
+        metavar=("NEW", "OLD"),
+        default=["handcrafted", "handcrafted"],
+        help="as in the UCI option; files by their whole paths",
+    )
     options.add_argument("--nodes", type=int, default=2000, help="soft limit of each move")
     options.add_argument("--processes", type=int, default=usable_cores())
     options.add_argument("--seed", default="1")

@@ -12,6 +12,7 @@ import sys
 import chess
 import numba
 
+from agent.chess.evaluations import load
 from agent.chess.evaluators import make_evaluator
 from agent.chess.position import advance
 from agent.chess.records import Worker
@@ -20,7 +21,6 @@ from agent.chess.selfplay import _outcome, _Play, _think
 from agent.compiled.kernel import entry
 from agent.compiled.record import allocate
 from agent.compiled.table_memory import TableMemory
-from agent.evaluation import HANDCRAFTED
 
 REQUEST, REPLY = struct.Struct("<i100s"), struct.Struct("<iii")
 BEGIN = -1
@@ -39,12 +39,12 @@ def answer(worker: Worker, play: _Play) -> int:
     return numba.int64(outcome)
 
 
-def main(nodes: int) -> None:
-    """Serve until standard input ends."""
+def main(nodes: int, evaluation: str) -> None:
+    """Serve until standard input ends; the evaluation is named as in the UCI option."""
     play, _ = allocate(_Play)
     play.nodes = nodes
     table = TableMemory(2 + nodes // TABLE_NODES)
-    evaluator = make_evaluator(HANDCRAFTED, False, lambda: None)
+    evaluator = make_evaluator(load(evaluation), False, lambda: None)
     game = KernelBoard()
     reply = REPLY.pack(0, 0, 0)
     while True:
@@ -59,7 +59,7 @@ def main(nodes: int) -> None:
             game = KernelBoard()
             game.load(chess.Board(text.rstrip(b"\0").decode()))
             game.worker["selective"] = 1
-            game.worker["evaluate"] = evaluator.address
+            evaluator.lend(game)
             game.worker["table"] = table.address
             game.worker["table_clusters"] = table.clusters
             continue
@@ -69,4 +69,4 @@ def main(nodes: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2])
