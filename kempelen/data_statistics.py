@@ -46,12 +46,14 @@ def run(arguments: Namespace) -> int:
 def summary(found: PositionStatistics) -> dict[str, Any]:
     """Return all counts, as JSON has them; those at the ends of arrays are trimmed."""
     middles, means, totals = found.results_by_score(WIDTH)
+    winning = found.winning()
     return {
         "positions": found.positions,
         "games": found.games,
         "results": dict(zip(RESULTS, found.scores.sum(axis=0).tolist(), strict=True)),
         "white_results": dict(zip(RESULTS, found.outcomes.tolist(), strict=True)),
         "scale": found.scale(),
+        "winning": winning and {"middle": winning.middle, "scale": winning.scale},
         "scores": [
             {"score": int(middle), "positions": int(total), "mean_result": round(float(mean), 4)}
             for middle, mean, total in zip(middles, means, totals, strict=True)
@@ -88,6 +90,11 @@ def _print(found: PositionStatistics) -> None:
         print(f"{'scale':12} none: higher scores do not foretell better results")
     else:
         print(f"{'scale':12} {scale:.0f} centipawns: results are 1 / (1 + exp(-score / scale))")
+    if (winning := found.winning()) is not None:
+        print(
+            f"{'winning':12} {winning.middle:.0f} centipawns win every second game: "
+            f"wins are 1 / (1 + exp(({winning.middle:.0f} - score) / {winning.scale:.0f}))"
+        )
     print(f"\n{'score':>8}{'positions':>12}{'result':>9}{'fit':>9}")
     for score, mean, total in zip(*found.results_by_score(WIDTH), strict=True):
         if abs(score) <= SHOWN_SCORE:

@@ -1,6 +1,6 @@
 """Positions to train a network with, in memory: 32 bytes each."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,9 @@ import numpy.typing as npt
 from agent.chess.network_inputs import MOST_PIECES
 from agent.chess.packed import packed_dtype
 from training.derived_files import plies_of
-from training.network_settings import PositionFilter, TrainingError
-from training.positions import TRAINING, VALIDATION, Contents, Dataset, Packed
+from training.network_settings import PositionFilter, Target, TrainingError
+from training.positions import TRAINING, VALIDATION, Contents, Dataset, Packed, is_validation
+from training.returns import returns
 
 _LOWEST_BITS = np.uint64(0x1111_1111_1111_1111)
 
@@ -46,14 +47,19 @@ class NetworkData:
     validation: Packed
 
 
-def load(paths: Sequence[str], wanted: PositionFilter) -> NetworkData:
-    """Read all files; raise PositionsError or TrainingError if there is nothing to learn from."""
+def load(paths: Sequence[str], wanted: PositionFilter, target: Target) -> NetworkData:
+    """Read all files; raise PositionsError or TrainingError if there is nothing to learn from.
+
+    Scores are what the target makes of them by what follows in the game.
+    """
     with Dataset(*paths) as dataset:
         files = tuple(
             _describe(path, contents)
             for path, contents in zip(paths, dataset.contents, strict=True)
         )
-        training, validation = (_read(dataset, part, wanted) for part in (TRAINING, VALIDATION))
+        training, validation = (
+            _read(dataset, part, wanted, target) for part in (TRAINING, VALIDATION)
+        )
     named = paths[0] if len(paths) == 1 else f"{paths[0]} and the others"
     if not len(training):
         raise TrainingError(f"{named}: no position to learn from; play games, or filter out fewer")
@@ -77,14 +83,24 @@ def _describe(path: str, contents: Contents) -> DataFile:
     )
 
 
-def _read(dataset: Dataset, part: int, wanted: PositionFilter) -> Packed:
+def _read(dataset: Dataset, part: int, wanted: PositionFilter, target: Target) -> Packed:
     kept = np.zeros(len(dataset), packed_dtype)  # what is not filled takes no memory
     end = 0
-    for positions in dataset.blocks(part):
+    pieces = dataset.blocks(part) if target.trace_decay == 0 else _returned(dataset, part, target)
+    for positions in pieces:
         chosen = positions[_passes(positions, wanted)]
         kept[end : end + len(chosen)] = chosen
         end += len(chosen)
     return kept[:end]
+
+
+def _returned(dataset: Dataset, part: int, target: Target) -> Iterator[Packed]:
+    """Yield game by game, with what each position is worth by what follows."""
+    for number, game in dataset.in_games():
+        if is_validation(np.array(number)) == (part == VALIDATION):
+            worth = game.copy()
+            worth["score"] = returns(game, target.trace_decay, target.scale)
+            yield worth
 
 
 def _passes(positions: Packed, wanted: PositionFilter) -> npt.NDArray[np.bool_]:

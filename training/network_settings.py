@@ -9,6 +9,7 @@ MOST_EPOCHS = 10_000
 MOST_THREADS = 1024
 LARGEST_BATCH = 1 << 20
 LARGEST_SCORE = (1 << 15) - 1  # of a packed position, in centipawns
+LARGEST_TEMPO = 100  # in centipawns
 LARGEST_SEED = (1 << 63) - 1
 
 
@@ -37,11 +38,13 @@ class Target:
     """What is learned: the chance to win by the game's result and by the search's score.
 
     result_share: of the result; the rest is the score's. scale: the centipawns at which a score
-    means a chance of 1 / (1 + 1 / e), or 73%; the network's own are read by it too.
+    means a chance of 1 / (1 + 1 / e), or 73%; the network's own are read by it too. trace_decay:
+    the share of a score that a ply later's replaces: see training.returns.
     """
 
     result_share: float
     scale: float
+    trace_decay: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +56,10 @@ class TrainingSettings:
     kept between epochs, beside the output if it is not said. positions: of an epoch; as many as
     there are, if that is not said. rate: of the first step, final_rate: the last one's share of it,
     the others along a cosine; decay: of the weights, by AdamW. result_share: of the game's result
-    in what is learned, and scale: see Target. threads: as many as there are cores, if that is not
-    said. device: where PyTorch makes the steps, by its name there; without it they are made here,
-    by kernels.
+    in what is learned, scale and trace_decay: see Target. threads: as many as there are cores, if
+    that is not said. device: where PyTorch makes the steps, by its name there; without it they are
+    made here, by kernels. tempo: the centipawns of what was learned that are for having the move
+    and that the network in the file leaves out; searches of few plies give too many.
     """
 
     data: tuple[str, ...]
@@ -72,6 +76,8 @@ class TrainingSettings:
     decay: float = 0.01
     result_share: float = 0.0
     scale: float = 400
+    trace_decay: float = 0.0
+    tempo: float = 0.0
     seed: int = 1
     threads: int | None = None
     device: str | None = None
@@ -98,6 +104,8 @@ class TrainingSettings:
         _require("decay", self.decay, 0, 1)
         _require("result_share", self.result_share, 0, 1)
         _require("scale", self.scale, 1, LARGEST_SCORE)
+        _require("trace_decay", self.trace_decay, 0, 1)
+        _require("tempo", self.tempo, -LARGEST_TEMPO, LARGEST_TEMPO)
         _require("seed", self.seed, 0, LARGEST_SEED)
         if self.threads is not None:
             _require("threads", self.threads, 1, MOST_THREADS)
@@ -107,7 +115,7 @@ class TrainingSettings:
     @property
     def target(self) -> Target:
         """What is learned."""
-        return Target(self.result_share, self.scale)
+        return Target(self.result_share, self.scale, self.trace_decay)
 
     @property
     def checkpoint_path(self) -> str:

@@ -215,6 +215,7 @@ class NetworkTrainer:
             began = {"checksum": self._initial.checksum, "manifest": self._initial.manifest}
             manifest["initial"] = began
         shape = self._shape
+        tempo = self._settings.tempo / SCORE_ONE
         inputs, biases, outputs, output_biases, _ = np.split(
             made.best, [shape.biases, shape.outputs, shape.output_biases, shape.size]
         )
@@ -222,7 +223,7 @@ class NetworkTrainer:
             inputs.reshape(INPUTS, shape.neurons),
             biases,
             outputs.reshape(shape.buckets, 2 * shape.neurons),
-            output_biases,
+            output_biases - tempo,
             manifest,
         )
 

@@ -20,6 +20,15 @@ MOST_PHASE = 24
 _PHASES = np.array([0, 1, 1, 2, 4, 0, 2, 0], np.int64)  # of pawn to king, and of a castling rook
 _KIND = np.uint64(7)
 _NEWTON_STEPS = 50
+_UNIT = 100  # centipawns: what scores are counted in where they are weighed beside a constant
+
+
+@dataclass(frozen=True, slots=True)
+class WinningCurve:
+    """The chance to win at a score is 1 / (1 + exp((middle - score) / scale)); in centipawns."""
+
+    middle: float
+    scale: float
 
 
 def _zeros(*shape: int) -> Counts:
@@ -109,6 +118,35 @@ class PositionStatistics:
             if abs(step) <= 1e-9 * abs(slope):
                 break
         return 1 / slope if slope > 0 else None
+
+    def winning(self) -> WinningCurve | None:
+        """Return the curve by which scores foretell wins best, as `WinningCurve` has it.
+
+        It has the least cross-entropy for the wins of both sides, of whom the one to move has the
+        score and the other its negative: a logistic regression, by Newton's method. Scores at the
+        ends, which are not told from greater ones, are left out. None if higher scores do not
+        foretell more wins.
+        """
+        scores = self.centipawns[1:-1] / _UNIT
+        losses, _, wins = self.scores[1:-1].T.astype(np.float64)
+        totals = self.scores[1:-1].sum(axis=1)
+        inputs = np.stack([np.ones(2 * len(scores)), np.concatenate([scores, -scores])])
+        totals, won = np.concatenate([totals, totals]), np.concatenate([wins, losses])
+        weights = np.zeros(2)
+        for _ in range(_NEWTON_STEPS):
+            expected = 1 / (1 + np.exp(-np.clip(weights @ inputs, -40, 40)))
+            gradient = inputs @ (won - totals * expected)
+            curvature = (inputs * (totals * expected * (1 - expected))) @ inputs.T
+            if np.linalg.matrix_rank(curvature) < 2:
+                return None
+            step = np.linalg.solve(curvature, gradient)
+            weights += step
+            if np.abs(step).max() <= 1e-9 * np.abs(weights).max():
+                break
+        level, slope = weights
+        if slope <= 0:
+            return None
+        return WinningCurve(float(-level / slope * _UNIT), float(_UNIT / slope))
 
 
 def phases_of(positions: Packed) -> Counts:

@@ -101,6 +101,7 @@ def test_statistics_as_json(source: Path) -> None:
         assert sum(found[name].values()) == every
     assert sum(each["positions"] for each in found["scores"]) == every
     assert found["scale"] is None or found["scale"] > 0
+    assert found["winning"] is None or found["winning"]["scale"] > 0
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,7 @@ from training.positions import ALL, TRAINING, VALIDATION, Dataset, Packed, Write
 from training.selfplay import SelfPlayPlan, generate
 
 EVERYTHING = PositionFilter(first_ply=0, largest_score=30_000)
+PLAIN = Target(0.0, 400.0)
 SMALL = {"neurons": 32, "epochs": 3, "batch": 256}
 
 
@@ -236,7 +237,7 @@ def test_what_is_exported_plays_as_it_was_judged(
     played: Path, positions: Packed, tmp_path: Path
 ) -> None:
     settings = settings_of(tmp_path, played, neurons=64, epochs=4, buckets=4, batch=128)
-    data = network_data.load(settings.data, settings.filter)
+    data = network_data.load(settings.data, settings.filter, settings.target)
     trainer = NetworkTrainer(settings, data, 2)
     *_, made = trainer.run()
     network = trainer.export(made, "test")
@@ -314,7 +315,7 @@ def test_the_best_epoch_is_exported(played: Path, positions: Packed, tmp_path: P
 
 def test_positions_are_those_that_the_filter_lets_pass(played: Path) -> None:
     wanted = PositionFilter(first_ply=30, largest_score=150)
-    data = network_data.load([str(played)], wanted)
+    data = network_data.load([str(played)], wanted, PLAIN)
     with Dataset(played) as dataset:
         for part, found in ((TRAINING, data.training), (VALIDATION, data.validation)):
             expected = [
@@ -344,7 +345,7 @@ def test_a_run_that_is_ended_between_epochs_goes_on(
     played: Path, straight: bytes, tmp_path: Path, threads: int
 ) -> None:
     settings = settings_from(str(config(tmp_path, data=[str(played)], **LONGER)))
-    data = network_data.load(settings.data, settings.filter)
+    data = network_data.load(settings.data, settings.filter, settings.target)
     for done in (0, 1, 4):
         run = NetworkTrainer(settings, data, threads).run()
         assert len(next(run).losses) == done
@@ -408,7 +409,7 @@ def test_the_command_says_what_it_made_and_of_what(played: Path, tmp_path: Path)
         assert (told["positions"], told["games"]) == (len(dataset), dataset.games)
     assert said["source"] == (
         "Positions from games of Kempelen test against itself; scores by its own search at 40 "
-        "nodes with the evaluation handcrafted; 0% of what was learned is how the games ended."
+        "nodes with the evaluation nnue; 0% of what was learned is how the games ended."
     )
     assert "validation" in (tmp_path / "losses.svg").read_text()
     again = in_process.run("train", file)
@@ -418,7 +419,7 @@ def test_the_command_says_what_it_made_and_of_what(played: Path, tmp_path: Path)
 
 def test_scores_of_another_engine_are_called_so(played: Path, tmp_path: Path) -> None:
     settings = settings_of(tmp_path, played, result_share=0.25)
-    data = network_data.load(settings.data, settings.filter)
+    data = network_data.load(settings.data, settings.filter, settings.target)
     scores = {"scores": {"engine": "Teacher 3", "nodes": 700}}
     rescored = replace(data.files[0], manifest={**data.files[0].manifest, **scores})
     both = replace(data, files=(*data.files, rescored))
@@ -426,7 +427,7 @@ def test_scores_of_another_engine_are_called_so(played: Path, tmp_path: Path) ->
     *_, made = trainer.run()
     assert trainer.export(made, "test").manifest["source"] == (
         "Positions from games of Kempelen test against itself; scores by its own search at 40 "
-        "nodes with the evaluation handcrafted and Teacher 3 at 700 nodes; "
+        "nodes with the evaluation nnue and Teacher 3 at 700 nodes; "
         "25% of what was learned is how the games ended."
     )
 
@@ -513,7 +514,7 @@ def test_data_without_games_to_learn_from_or_to_judge_by(positions: Packed, tmp_
             for game in range(games):
                 writer.add(positions[9 * game : 9 * game + 9])
         with pytest.raises(TrainingError, match=reason):
-            network_data.load([str(path)], EVERYTHING)
+            network_data.load([str(path)], EVERYTHING, PLAIN)
 
 
 def test_what_is_sound_of_a_damaged_file_is_used(
@@ -548,7 +549,7 @@ def test_positions_that_are_none_are_refused(
 
     monkeypatch.setattr(Dataset, "blocks", broken)
     with pytest.raises(TrainingError, match="no positions"):
-        network_data.load([str(played)], EVERYTHING)
+        network_data.load([str(played)], EVERYTHING, PLAIN)
 
 
 Damage = Callable[[bytes], bytes]
