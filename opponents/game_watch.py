@@ -98,6 +98,10 @@ class GameWatch:
         self._board.push(move)
         self._answered = None if self._guessed else now
 
+    def interrupt(self) -> None:
+        """Take the time until his next move for no thinking of his."""
+        self._answered = None
+
     def _judge_repetition(self, board: chess.Board) -> None:
         """Count whether his last move repeated a position, if one of his moves could."""
         before = board.copy()

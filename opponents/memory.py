@@ -37,7 +37,8 @@ class OpponentMemory:
     """Remembers games by opponents. All methods belong to the player's thread.
 
     report: gets one line of text for each thing that the user should know. analysing: neither
-    watch nor advise. aside: what is asked is beside the game, which goes on. thrift: the share of
+    watch nor advise; a game that was played goes on afterwards, or another shows that it is over.
+    aside: what is asked is beside the game, which goes on. thrift: the share of
     the usual time for our next move; clock: what the other side is said to have left, in seconds.
     Both may be used from any thread.
     """
@@ -54,6 +55,8 @@ class OpponentMemory:
         self._name = ""
         self._habits: Habits | None = None
         self._watch: GameWatch | None = None
+        # Whether the last position was asked about to analyse it: no move of the game is made.
+        self._analyses = False
         # Games that were seen to be over when the next one began, and are not written yet; and
         # whether the file has more games than the habits.
         self._left: list[GameWatch] = []
@@ -97,8 +100,10 @@ class OpponentMemory:
         """Take note of a position in which a move of ours is asked for."""
         if self._habits is None:
             return
-        if self.analysing or limits.infinite or limits.mate is not None:
-            self._watch = None
+        self._analyses = self.analysing or limits.infinite or limits.mate is not None
+        if self._analyses:
+            if self._watch is not None:
+                self._watch.interrupt()
             return
         if self._watch is not None and not self._watch.goes_on(board):
             # Our clock may run: what takes time waits until the move has been answered.
@@ -110,10 +115,11 @@ class OpponentMemory:
 
     def answered(self, result: Result[chess.Move]) -> None:
         """Take note of our answer; then there is time for what was put off."""
-        if self._habits is not None and self._watch is not None and result.move is not None:
+        watch = None if self._analyses else self._watch
+        if self._habits is not None and watch is not None and result.move is not None:
             info = result.info
             score = info.score if info is not None and info.nodes else None
-            self._watch.answered(result.move, score, self._now())
+            watch.answered(result.move, score, self._now())
         self._write_left()
         if self._behind:
             self._load()
@@ -164,7 +170,9 @@ class OpponentMemory:
         if self.aside:
             return None
         self.asked(board, limits)
-        if self._habits is None or self._watch is None or lines > 1 or limits.search_moves:
+        if self._habits is None or self._watch is None or self._analyses:
+            return None
+        if lines > 1 or limits.search_moves:
             return None
         line = self._line(board)
         text = line.proven if line else None
@@ -203,7 +211,9 @@ class OpponentMemory:
 
     def around(self, searcher: ChessSearcher, clock: Clock[chess.Move]) -> ChessSearcher:
         """Return the search that goes by the habits of whoever is met; clock: of this search."""
-        if self.aside or self._habits is None or self._watch is None or not self._habits.games:
+        if self.aside or self._analyses:
+            return searcher
+        if self._habits is None or self._watch is None or not self._habits.games:
             return searcher
         line = self._line(self._watch.board)
         acceptance = self._habits.acceptance

@@ -611,7 +611,7 @@ def kind_of(tactic: Tactic) -> str:
 
 def position(tactic: Tactic) -> Stones:
     """Return the stones of a position on the plain board; X is Black."""
-    stones = Stones(tactic.size)
+    stones = Stones(tactic.size, tactic.size)
     for point, sign in tactic.grid.items():
         stones.put(vertex(tactic.size, point), BLACK if sign == "X" else WHITE)
     return stones
@@ -619,7 +619,7 @@ def position(tactic: Tactic) -> Stones:
 
 def vertex(size: int, point: Point) -> int:
     """Return a point as the plain board has it."""
-    return shape(size).vertex(point[0], size - 1 - point[1])
+    return shape(size, size).vertex(point[0], size - 1 - point[1])
 
 
 def retaken(tactic: Tactic) -> Tactic:

@@ -43,7 +43,7 @@ class TournamentStarted:
 
 @dataclass(frozen=True, slots=True)
 class GameStarted:
-    """A game began on a board; fen and moves: where the players take over."""
+    """A game began on a board; fen and moves: where the players take over; turn: a side's name."""
 
     board: int
     pair: str
@@ -53,13 +53,17 @@ class GameStarted:
     fen: str
     moves: tuple[str, ...]
     position: str
+    turn: str
     white_clock: float | None
     black_clock: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class MovePlayed:
-    """A move was made; its score is from the mover's side, clocks are in seconds."""
+    """A move was made; its score is from the mover's side, clocks are in seconds.
+
+    side, turn: who made it and who is to move after it, "white" or "black", who may be the same.
+    """
 
     board: int
     pair: str
@@ -69,6 +73,7 @@ class MovePlayed:
     move: str
     san: str
     position: str
+    turn: str
     cp: int | None
     mate: int | None
     depth: int | None

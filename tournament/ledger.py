@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
+from agent.border.files import replace_atomically
 from agent.border.locking import lock
 from tournament.pairs import PairKey
 from tournament.records import GameRecord
@@ -147,12 +148,12 @@ class Ledger:
         if not lines and not self._others:
             Path(self.beside).unlink(missing_ok=True)
             return self.beside
-        text = "".join(f"{line}\n" for line in (*self._others, *lines))
+        content = "".join(f"{line}\n" for line in (*self._others, *lines)).encode()
         try:
-            _write_whole(Path(self.beside), text)
+            replace_atomically(Path(self.beside), content, durable=True)
             return self.beside
         except OSError:
-            _write_whole(elsewhere, text)
+            replace_atomically(elsewhere, content, durable=True)
             return str(elsewhere)
 
     def records(self) -> Iterator[GameRecord]:
@@ -351,21 +352,6 @@ def _settings(text: str, where: str) -> Settings:
         return decode(Settings, json.loads(text))
     except DAMAGES as error:
         raise LedgerError(f"{where}: its settings cannot be read: {error}; {DAMAGED}") from None
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file, whole or not at all."""
-    temporary = path.with_name(path.name + ".part")
-    try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
 
 
 def _tournament_row(settings: Settings) -> tuple[str, str, str]:

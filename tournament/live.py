@@ -106,6 +106,7 @@ class LiveState:
         snapshot = self._board(event.board)
         snapshot["moves"] = [*snapshot.get("moves", ()), event.move]
         snapshot["position"] = event.position
+        snapshot["turn"] = event.turn
         snapshot["last"] = event.san
         snapshot["white_clock"] = event.white_clock
         snapshot["black_clock"] = event.black_clock

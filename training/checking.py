@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agent.chess.evaluations import DEFAULT, load
 from agent.chess.packed import board_of
 from agent.chess.selfplay_rules import Rules
 from agent.compiled.sources import sources_digest
@@ -42,7 +43,8 @@ class Findings:
 def check(path: Path, games: int) -> Findings:
     """Look at a whole file, and play some of its games again.
 
-    Raises PositionsError if it is no file of positions. Needs the kernel.
+    Raises PositionsError if it is no file of positions, and EvaluationError if the evaluation that
+    played is not there. Needs the kernel.
     """
     generator = random.Random(0)
     with Dataset(path) as dataset:
@@ -71,7 +73,9 @@ def check(path: Path, games: int) -> Findings:
             games_replayed=replayed,
             games_differing=differing,
             searched=len(searched),
-            median_difference=_median_difference(searched, nodes),
+            median_difference=_median_difference(
+                searched, nodes, contents.manifest.get("evaluation", DEFAULT)
+            ),
         )
 
 
@@ -93,11 +97,14 @@ def _contains(replayed: Packed, game: Packed) -> bool:
     return all(any(packed == other for other in rest) for packed in game)
 
 
-def _median_difference(positions: Packed, nodes: int) -> float:
-    """Search the positions anew; return how far the scores typically are from the labels."""
+def _median_difference(positions: Packed, nodes: int, evaluation: str) -> float:
+    """Search the positions anew; return how far the scores typically are from the labels.
+
+    Raises EvaluationError if the evaluation is not there.
+    """
     from agent.chess.search import KernelSearch
 
-    search = KernelSearch()
+    search = KernelSearch(evaluation=load(evaluation))
     differences = []
     for packed in positions:
         search.arm()

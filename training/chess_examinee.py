@@ -64,5 +64,5 @@ class ChessExaminee:
         return calls_a_second(self._evaluation, varied_positions(), seconds)
 
     def nodes_a_second(self, seconds: float) -> tuple[float, float]:
-        """Return the speed of alpha-beta with it, and with the hand-made one."""
+        """Return the speed of alpha-beta with it, and with the default one."""
         return nodes_a_second(seconds, self._evaluation), nodes_a_second(seconds)

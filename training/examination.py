@@ -101,8 +101,8 @@ class EvaluationReport:
     usual_nodes_a_second: float | None = None
 
 
-def load_attended(spec: str) -> Evaluation:
-    """Load an evaluation, as `agent.evaluation.load`; StuckError if its file does not end."""
+def load_attended(spec: str, load: Callable[[str], Evaluation] = load) -> Evaluation:
+    """Load an evaluation by `load`; raises StuckError if its file does not end."""
 
     def work(doing: Doing) -> Evaluation:
         doing(f"the file of evaluation {spec}", LOADING_PATIENCE)

@@ -94,7 +94,7 @@ def play(searches: "Sequence[GoSearch]", game: Go, limits: Limits[int]) -> tuple
     """
     moves: list[int] = []
     last, favour = 0.0, 0.0
-    while not game.over() and len(moves) < LONGEST * game.size**2:
+    while not game.over() and len(moves) < LONGEST * game.width * game.height:
         found = think(searches[game.turn], game, limits)
         expected = found.expected or 0.0
         favour = -expected if game.turn else expected

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import chess
 
-from agent.chess.evaluations import load
+from agent.chess.evaluations import DEFAULT, load
 from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.chess.selfplay_rules import OpeningsError, Rules
 from agent.compiled import warming
 from agent.compiled.sources import sources_digest
-from agent.evaluation import EvaluationError, network_file
+from agent.evaluation import SHIPPED_NETWORK, EvaluationError, network_file
 from training.positions import Damage, Writer
 from training.workers import Processes, Workers
 
@@ -35,7 +35,7 @@ class SelfPlayPlan:
 
     rules: Rules
     seed: int = 1
-    evaluation: str = "handcrafted"
+    evaluation: str = DEFAULT
     openings: tuple[str, ...] = ()  # FENs; the start position if none
 
     def manifest(self, version: str) -> dict[str, Any]:
@@ -106,10 +106,13 @@ def _progress(writer: Writer) -> SelfPlayProgress:
 
 
 def _located(plan: SelfPlayPlan) -> tuple[SelfPlayPlan, str]:
-    """Return a plan whose evaluation is found from every folder, and the digest of its file."""
+    """Return a plan whose evaluation is found from every folder, and the digest of its file.
+
+    The network that ships is found by its name wherever the package lies.
+    """
     network, (place, _, name) = network_file(plan.evaluation), plan.evaluation.rpartition(":")
     found = plan.evaluation
-    if network is not None:
+    if network is not None and network != str(SHIPPED_NETWORK):
         found = f"nnue:{Path(network).absolute()}"
     elif place.endswith(".py"):
         found = f"{Path(place.strip()).absolute()}:{name}"

@@ -90,11 +90,18 @@ def write_atomically(path: Path, content: bytes) -> None:
     replace_atomically(path, content)
 
 
-def replace_atomically(path: Path, content: bytes) -> None:
-    """Write a file, which may be there, so that other processes see the old one or the new."""
+def replace_atomically(path: Path, content: bytes, *, durable: bool = False) -> None:
+    """Write a file, which may be there, so that other processes see the old one or the new.
+
+    durable: so that the file is the old one or the new even after the machine has lost its power.
+    """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     try:
-        temporary.write_bytes(content)
+        with temporary.open("wb") as file:
+            file.write(content)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -105,8 +105,8 @@ SPANISH = {
     "a board of size {} has no squares; use 1 or more": (
         "un tablero de tamaño {} no tiene casillas; use 1 o más"
     ),
-    "a board of size {} cannot be; use 1 to {}": (
-        "no puede haber un tablero de tamaño {}; use de 1 a {}"
+    "a board of size {} cannot be; use 1 to {}, or WIDTHxHEIGHT such as 9x13": (
+        "no puede haber un tablero de tamaño {}; use de 1 a {}, o ANCHOxALTO, como 9x13"
     ),
     "a board of size {} cannot be; use an even size from 4": (
         "no puede haber un tablero de tamaño {}; use un tamaño par desde 4"

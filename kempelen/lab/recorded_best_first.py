@@ -30,15 +30,12 @@ class ListRecorder(Recorder):
         self._state: State | None = None
         self._open: list[State] = []
         self._leaf: Value = None
-        self._order = 0
 
     def take(self, event: Event) -> None:
         """Take the list before a step, and what the step looks at."""
         match event:
             case Visited():
-                self.count("nodes")
-                self._order += 1
-                self.set(self.node(event.label), seen=True, order=self._order)
+                self.visit(event.label)
             case Evaluated():
                 self.count("leaves")
                 self._leaf = told(event.value)
@@ -125,7 +122,6 @@ class BoundsRecorder(Recorder):
         super().__init__(game, algorithm)
         self._narrowed: list[Narrowed] = []
         self._evaluated = False
-        self._order = 0
 
     def take(self, event: Event) -> None:
         """Gather bounds that change together."""
@@ -133,9 +129,7 @@ class BoundsRecorder(Recorder):
             self._narrow()
         match event:
             case Visited():
-                self.count("nodes")
-                self._order += 1
-                self.set(self.node(event.label), seen=True, order=self._order)
+                self.visit(event.label)
             case Evaluated():
                 self.count("leaves")
                 self._evaluated = True

@@ -28,7 +28,6 @@ class RecursionRecorder(Recorder):
 
     def __init__(self, game: Written[Any], algorithm: Configuration) -> None:
         super().__init__(game, algorithm)
-        self._visits = 0
         self._memory: list[Row] = []
         self._keys: dict[object, Label] = {}
         # Whether best-node search has guessed.
@@ -77,7 +76,7 @@ class RecursionRecorder(Recorder):
             case BegunAnew():
                 self._begin()
                 self.put("stack", ())
-                self._visits = 0
+                self._order = 0
                 for node in range(len(self.nodes)):
                     self.set(node, value=None, final=None, order=None, seen=None)
                 self.set(-1, nodes=None, leaves=None, cutoffs=None)
@@ -92,8 +91,7 @@ class RecursionRecorder(Recorder):
     def _seen(self, label: Label) -> None:
         node = self.node(label)
         if not self.field(node, "seen"):
-            self._visits += 1
-            self.set(node, seen=True, order=self._visits)
+            self.show(node)
 
     def _enter(self, event: Entered) -> None:
         node = self.node(event.label)

@@ -54,6 +54,7 @@ class Recorder(ABC):
         self._changes: list[Change] = []
         self._splices: dict[str, tuple[Splice, ...]] = {}
         self._solves = algorithm.kind.name == "and-or"
+        self._order = 0
         self.node(())
         if isinstance(game, Tree):
             self._lay_out()
@@ -123,6 +124,16 @@ class Recorder(ABC):
         """Count something of the whole search."""
         known = self.field(SEARCH, name)
         self.set(SEARCH, **{name: (known if isinstance(known, int) else 0) + more})
+
+    def visit(self, label: Label) -> None:
+        """Count a node that the search has counted, and show it as the next to be seen."""
+        self.count("nodes")
+        self.show(self.node(label))
+
+    def show(self, node: int) -> None:
+        """Show a node as the next to be seen."""
+        self._order += 1
+        self.set(node, seen=True, order=self._order)
 
     def put(self, name: str, rows: Sequence[Row]) -> None:
         """Let a list have these rows from this step on; once a step."""

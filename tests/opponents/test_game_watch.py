@@ -100,6 +100,20 @@ def test_a_wrong_guess_while_pondering_is_forgotten() -> None:
     assert game.scores == (0, 0, 0, 0, 0, 20)
 
 
+def test_time_in_which_a_position_was_analysed_is_not_his() -> None:
+    watch, board = watched(LONG)
+    assert len(watch.finish("Ann").seconds) == 4
+    watch.interrupt()
+    board.push_uci("f8e7")
+    watch.asked(board, None, 1000.0)
+    assert len(watch.finish("Ann").seconds) == 4
+    watch.answered(chess.Move.from_uci("f1e1"), EVEN, 1001.0)
+    board.push_uci("f1e1")
+    board.push_uci("b7b5")
+    watch.asked(board, None, 1003.0)
+    assert watch.finish("Ann").seconds[4:] == (2.0,)
+
+
 def test_another_game_is_seen() -> None:
     watch, _ = watched(LONG)
     assert not watch.goes_on(chess.Board())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from opponents.habits_file import HabitsFile
-from opponents.past_game import TOLD, PastGame
+from opponents.past_game import SCORE, TOLD, PastGame
 from tests.in_process import run
 from tests.protocols.uci.conftest import Conversation
 from tests.protocols.xboard.conftest import XboardConversation
@@ -125,6 +125,50 @@ def test_it_is_not_for_others_nor_for_analysis_nor_without_a_file(talk, file) ->
     assert said[-1].startswith("bestmove a2a3")
 
 
+ANALYSED = "position startpos moves d2d4 d7d5 c2c4 e7e6 b1c3 g8f6"
+ANALYSES = {
+    "infinite": (ANALYSED, "go infinite", "stop"),
+    "mate": (ANALYSED, "go mate 1 nodes 100"),
+    "mode": ("setoption name UCI_AnalyseMode value true", ANALYSED, GO),
+}
+
+
+@pytest.mark.parametrize("analysis", ANALYSES)
+def test_a_game_that_is_dropped_for_analysis_is_remembered(talk, file, analysis) -> None:
+    ours = play(talk, "e7e5 d7d5 c7c5 b7b5")
+    talk.say(*ANALYSES[analysis])
+    assert sum(line.startswith("bestmove") for line in talk.rest()) == 1
+    talk.ask("ucinewgame")
+    (game,) = HabitsFile(file).read("Ann Other")
+    assert list(game.moves[::2]) == ours
+    assert game.known == SCORE
+
+
+def test_a_result_that_is_told_during_analysis_is_that_of_the_game(talk, file) -> None:
+    ours = play(talk, "e7e5 d7d5 c7c5 b7b5")
+    talk.ask("setoption name UCI_AnalyseMode value true", ANALYSED, GO)
+    talk.ask("setoption name Game Result value 0-1")
+    (game,) = HabitsFile(file).read("Ann Other")
+    assert (list(game.moves[::2]), game.points, game.known) == (ours, 0.0, TOLD)
+
+
+@pytest.mark.parametrize("analysis", ANALYSES)
+def test_a_game_goes_on_after_an_analysis(talk, file, analysis) -> None:
+    HabitsFile(file).add(won("e2e4 e7e5"))
+    start = "position startpos moves e2e4 e7e5"
+    (first,) = (line for line in talk.ask(start, GO) if line.startswith("bestmove"))
+    played = f"{start} {first.split()[1]} d7d5"
+    talk.say(*(line.replace(ANALYSED, played) for line in ANALYSES[analysis]))
+    assert not any("habits of" in line for line in talk.rest())
+    talk.ask("setoption name UCI_AnalyseMode value false")
+    for reply in ("c7c5", "b7b5"):
+        (answer,) = (line for line in talk.ask(played, GO) if line.startswith("bestmove"))
+        played += f" {answer.split()[1]} {reply}"
+    talk.ask(played, GO, "setoption name Game Result value 1-0")
+    assert len(HabitsFile(file).read("Ann Other")) == 2
+    assert " ".join(HabitsFile(file).read("Ann Other")[-1].moves).startswith(played[24:])
+
+
 def test_a_stranger_is_not_remembered(talk, file) -> None:
     talk.ask("setoption name UCI_Opponent value")
     play(talk, "e7e5 d7d5 c7c5 b7b5")
@@ -187,6 +231,19 @@ def test_xboards_words(file) -> None:
     talk.ask("result 0-1 {White resigns}")
     (game,) = HabitsFile(file).read("Ann Other")
     assert (game.points, game.known, game.side, game.lowest) == (1.0, TOLD, 1, 0.1)
+    assert game.moves[::2] == ("e2e4", "d2d4", "c2c4", "b2b4")
+    assert talk.uci.close(20.0)
+
+
+def test_xboards_result_after_analysis_is_that_of_the_game(file) -> None:
+    talk = XboardConversation()
+    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={file}", "new")
+    talk.ask("name Ann Other", "sd 3")
+    for move in ("e2e4", "d2d4", "c2c4", "b2b4"):
+        talk.ask(f"usermove {move}")
+    talk.ask("analyze", "undo", "undo", "exit", "result 0-1 {White resigns}")
+    (game,) = HabitsFile(file).read("Ann Other")
+    assert (game.points, game.known, game.side) == (1.0, TOLD, 1)
     assert game.moves[::2] == ("e2e4", "d2d4", "c2c4", "b2b4")
     assert talk.uci.close(20.0)
 

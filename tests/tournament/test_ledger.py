@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -93,6 +94,12 @@ def fill(kept):
     kept._connection.execute(f"PRAGMA max_page_count={pages}")
 
 
+def fill_and_obstruct(kept):
+    """Leave no room in the ledger, nor for a file beside it."""
+    fill(kept)
+    Path(kept.beside).mkdir()
+
+
 async def test_games_wait_for_room_on_the_disk(tmp_path):
     path = tmp_path / "run.sqlite"
     full = []
@@ -155,10 +162,10 @@ async def test_games_that_cannot_be_written_are_kept_and_taken_in(tmp_path, monk
 async def test_games_that_cannot_even_be_kept_are_named_and_played_again(tmp_path, monkeypatch):
     path = tmp_path / "run.sqlite"
     monkeypatch.setattr(runner, "LEDGER_PATIENCE", 0.2)
-    (tmp_path / "run.sqlite.unwritten.part").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     with pytest.raises(RunStoppedError, match=r"cannot be kept elsewhere .*played again"):
-        await run(path, quick(games=16), fill, lambda event: None)
+        await run(path, quick(games=16), fill_and_obstruct, lambda event: None)
+    (tmp_path / "run.sqlite.unwritten").rmdir()
     finish, records = await play(quick(games=16), path=str(path), resume=True)
     assert finish.complete
     assert len(records) == 16
@@ -171,13 +178,12 @@ async def test_games_that_cannot_be_kept_beside_the_ledger_are_kept_elsewhere(
     elsewhere.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(elsewhere))
     monkeypatch.setattr(runner, "LEDGER_PATIENCE", 0.2)
-    obstacle = tmp_path / "run.sqlite.unwritten.part"
-    obstacle.mkdir()
     with pytest.raises(RunStoppedError, match=r"move it to .*run.sqlite.unwritten before"):
-        await run(path, quick(games=16), fill, lambda event: None)
+        await run(path, quick(games=16), fill_and_obstruct, lambda event: None)
     (kept,) = elsewhere.iterdir()
-    kept.rename(tmp_path / "run.sqlite.unwritten")
-    obstacle.rmdir()
+    beside = tmp_path / "run.sqlite.unwritten"
+    beside.rmdir()
+    kept.rename(beside)
     again = Ledger(str(path))
     again.begin(quick(games=16), resume=True)
     assert len(list(again.records())) >= 1

@@ -260,6 +260,27 @@ def test_the_scale_by_which_results_were_drawn_is_found(scale: float) -> None:
     assert contrary.scale() is None
 
 
+@pytest.mark.parametrize(("middle", "scale"), [(200.0, 80.0), (60.0, 20.0), (350.0, 150.0)])
+def test_the_curve_by_which_wins_were_drawn_is_found(middle: float, scale: float) -> None:
+    generator = np.random.default_rng(5)
+    positions = np.zeros(300_000, packed_dtype)
+    scores = generator.normal(0, 400, len(positions)).round()
+    positions["score"] = scores
+    wins, losses = (1 / (1 + np.exp((middle - sign * scores) / scale)) for sign in (1, -1))
+    drawn = generator.random(len(scores))
+    positions["result"] = np.where(drawn < wins, 1, np.where(drawn < wins + losses, -1, 0))
+    found = PositionStatistics()
+    found.add(positions)
+    curve = found.winning()
+    assert curve is not None
+    assert (curve.middle, curve.scale) == pytest.approx((middle, scale), rel=0.03)
+    positions["result"] *= -1
+    contrary = PositionStatistics()
+    contrary.add(positions)
+    assert contrary.winning() is None
+    assert PositionStatistics().winning() is None
+
+
 def test_the_phase_of_the_start_is_24_and_of_kings_0() -> None:
     from agent.chess.packed import CASTLING_ROOK
     from training.position_statistics import phases_of

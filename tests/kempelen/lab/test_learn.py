@@ -63,7 +63,7 @@ def test_a_full_disk_is_told_with_the_file(lab, tmp_path, monkeypatch):
 
     file = tmp_path / "t.learned"
     with monkeypatch.context() as changed:
-        changed.setattr("training.run_file.os.fsync", full)
+        changed.setattr("agent.border.files.os.fsync", full)
         status, _, err = lab("learn", *SMALL, "--neurons", "8", "-o", file)
     assert status == 2
     assert err == f"kempelen lab: {file}: {os.strerror(errno.ENOSPC)}\n"

@@ -1,0 +1,45 @@
+"""A file that is written anew: others see the old one or the new, on the disk too if need be."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from agent.border.files import replace_atomically
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    found = tmp_path / "kept"
+    found.write_bytes(b"old")
+    return found
+
+
+@pytest.mark.parametrize("durable", [False, True])
+def test_a_durable_file_is_on_the_disk_before_it_takes_the_place_of_another(
+    path: Path, monkeypatch: pytest.MonkeyPatch, durable: bool
+) -> None:
+    synced = []
+
+    def sync(descriptor: int) -> None:
+        synced.append((os.fstat(descriptor).st_size, path.read_bytes()))
+
+    monkeypatch.setattr(os, "fsync", sync)
+    replace_atomically(path, b"the new one", durable=durable)
+    assert path.read_bytes() == b"the new one"
+    assert synced == [(len(b"the new one"), b"old")] * durable
+    assert [*path.parent.iterdir()] == [path]
+
+
+def test_a_file_that_cannot_be_brought_to_the_disk_leaves_the_old_one(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+        replace_atomically(path, b"new", durable=True)
+    assert path.read_bytes() == b"old"
+    assert [*path.parent.iterdir()] == [path]
