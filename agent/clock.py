@@ -58,13 +58,13 @@ def allot(
     """
     if limits.infinite:
         return Budget()
-    budgets = [Budget()]
+    soft = hard = inf
     if limits.movetime is not None:
-        budgets.append(Budget(hard=max(limits.movetime - overhead, LEAST)))
+        hard = max(limits.movetime - overhead, LEAST)
     if limits.clock is not None:
         timed = _timed(limits.clock, limits.moves_to_go, overhead, reserve)
-        budgets.append(Budget(timed.soft * thrift, timed.hard))
-    return min(budgets, key=lambda budget: budget.hard)
+        soft, hard = timed.soft * thrift, min(timed.hard, hard)
+    return Budget(soft, hard)
 
 
 def _timed(clock: SideClock, moves_to_go: int | None, overhead: float, reserve: float) -> Budget:

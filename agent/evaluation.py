@@ -1,7 +1,7 @@
 """The evaluation a user names: the hand-made one, a network, or a function of their own.
 
-    handcrafted          the built-in evaluation
-    nnue                 the network that ships, of chess (agent.chess.evaluations)
+    handcrafted          the built-in evaluation: each game's own, in chess the hand-made one
+    nnue                 the network that ships, of chess (agent.chess.evaluations): its default
     nnue:FILE            any other network
     module:function      a function of an importable module
     FILE.py:function     a function of a file

@@ -48,7 +48,7 @@ def configure(parser: ArgumentParser) -> None:
     game.add_argument(
         "--nodes", type=positive, default=rules.nodes, help="of each search, at least"
     )
-    game.add_argument("--evaluation", default="handcrafted", help="as in the UCI option")
+    game.add_argument("--evaluation", default="", help="as in the UCI option (default: its)")
     game.add_argument("--game", choices=("chess", "go"), default="chess", help="default: chess")
     game.add_argument("--seed", type=int, default=1)
     game.add_argument("--openings", metavar="FILE", help="EPD, PGN or YAML; default: the start")
@@ -104,19 +104,20 @@ def _count(text: str) -> int:
 
 
 def _plan(arguments: Namespace) -> SelfPlayPlan:
-    from agent.chess.evaluations import load
+    from agent.chess.evaluations import DEFAULT, load
     from agent.chess.selfplay_rules import Rules
     from tournament import openings
     from tournament.settings import OpeningSettings
     from training.selfplay import SelfPlayPlan
 
-    load(arguments.evaluation)  # to fail here, if it must
+    evaluation = arguments.evaluation.strip() or DEFAULT
+    load(evaluation)  # to fail here, if it must
     fens: tuple[str, ...] = ()
     if arguments.openings:
         starts = openings.load(OpeningSettings(file=arguments.openings))
         fens = tuple(_after(start.fen, start.moves) for start in starts)
     rules = Rules(nodes=arguments.nodes, random_plies=arguments.random_plies)
-    return SelfPlayPlan(rules, arguments.seed, arguments.evaluation, fens)
+    return SelfPlayPlan(rules, arguments.seed, evaluation, fens)
 
 
 def _after(fen: str, moves: tuple[str, ...]) -> str:

@@ -68,7 +68,7 @@ def _train(settings: TrainingSettings, arguments: Namespace) -> int:
     from training import network_data
 
     with progress("reading the positions", None):
-        data = network_data.load(settings.data, settings.filter)
+        data = network_data.load(settings.data, settings.filter, settings.target)
     for file in data.files:
         if file.damaged:
             complain(

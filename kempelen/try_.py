@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from agent.border.plain_text import plain_lines
+from agent.chess.evaluations import DEFAULT
+from agent.chess.evaluations import load as load_of_chess
 from agent.chess.parts import ALPHABETA, MCTS, TIMING
-from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
+from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, load
 from agent.games import catalogue
 from kempelen.console import complain, progress, warm_up
 from kempelen.match import configure_game, game_entries
@@ -37,7 +39,7 @@ NOTHING = "training.baselines:nothing"
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "evaluation", metavar="FILE.py:function", help="or module:function, or handcrafted"
+        "evaluation", metavar="FILE.py:function", help="or module:function, nnue or handcrafted"
     )
     game = parser.add_argument_group("another game than chess")
     configure_game(game)
@@ -67,7 +69,7 @@ def run(arguments: Namespace) -> int:
     """
     try:
         game = game_entries(arguments)
-        evaluation = load_attended(arguments.evaluation)
+        evaluation = load_attended(arguments.evaluation, load if game else load_of_chess)
         settings = match_settings(arguments, game, evaluation) if arguments.match else None
         report = _examine(_examinee(arguments, game, evaluation))
     except (EvaluationError, SettingsError, ValueError) as error:
@@ -122,7 +124,8 @@ def match_settings(arguments: Namespace, game: dict[str, Any], evaluation: Evalu
         raise SettingsError("--algorithm is for other games: add --game")
     material = COMPILED_MATERIAL if evaluation.python is None else PLAIN_MATERIAL
     least = NOTHING if game else material
-    other = least if arguments.against == MATERIAL else HANDCRAFTED.name
+    shipped = HANDCRAFTED.name if game else DEFAULT
+    other = least if arguments.against == MATERIAL else shipped
     name = evaluation.name.rpartition(":")[2]
     time: dict[str, Any] = {} if arguments.nodes is None else {"nodes": arguments.nodes}
     if arguments.tc is not None or not time:

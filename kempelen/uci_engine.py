@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from kempelen.console import warm_up
@@ -12,15 +13,19 @@ from tournament.engine_settings import EngineSettings
 from tournament.values import SettingsError, decode
 
 
-def uci_engine(spec: str | None, purpose: str) -> EngineSettings:
+def uci_engine(spec: str | None, purpose: str, start_limit: float | None = None) -> EngineSettings:
     """Return the engine that `--engine` names, or our own as a program of its own.
 
-    purpose: what it is for, in messages. SettingsError if it cannot be used for that.
+    purpose: what it is for, in messages. start_limit: seconds for its start, unless the spec says
+    them; None for the usual ones. SettingsError if it cannot be used for that.
     """
     if spec is None:
         warm_up()
-        return own_engine()
+        own = own_engine()
+        return own if start_limit is None else replace(own, start_limit=start_limit)
     entries = engine_entries(parse_entries(spec, "--engine"))
+    if start_limit is not None:
+        entries.setdefault("start_limit", start_limit)
     if entries.pop("time", None):
         raise SettingsError("--engine: the limits are given once, by --movetime, --nodes, --depth")
     engine = decode(EngineSettings, {"name": Path(entries["command"]).stem, **entries})

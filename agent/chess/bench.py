@@ -12,7 +12,7 @@ from dataclasses import replace
 import chess
 
 from agent.chess.search import KernelSearch
-from agent.evaluation import HANDCRAFTED, Evaluation
+from agent.evaluation import Evaluation
 from agent.limits import Info, Limits
 from agent.threads.latch import Latch
 
@@ -57,11 +57,11 @@ def run(depth: int = DEPTH, stop: Latch | None = None) -> Iterator[Info[chess.Mo
             return
 
 
-def nodes_a_second(seconds: float, evaluation: Evaluation = HANDCRAFTED) -> float:
+def nodes_a_second(seconds: float, evaluation: Evaluation | None = None) -> float:
     """Return the speed of searches of the same positions that take so long together.
 
-    One thread, the default table. Needs the kernel. Raises EvaluationError if the evaluation cannot
-    be compiled, or fails.
+    One thread, the default table; without an evaluation the default one. Needs the kernel. Raises
+    EvaluationError if the evaluation cannot be compiled, or fails.
     """
     search = KernelSearch(evaluation=evaluation)
     nodes, spent = 0, 0.0

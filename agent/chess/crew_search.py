@@ -13,6 +13,7 @@ from functools import partial
 import chess
 
 from agent.chess.endgame import Endgame
+from agent.chess.evaluations import DEFAULT, load
 from agent.chess.evaluators import ChessEvaluator, make_evaluator
 from agent.chess.network_format import Network
 from agent.chess.rules import KernelBoard
@@ -29,17 +30,17 @@ MAX_DEPTH = MAX_PLY - 1
 class CrewSearch(CrewLed[KernelBoard], ABC):
     """A search by a crew, on one or more threads; with what is its own, the player's Searcher.
 
-    megabytes: the table's. selective: False switches off all pruning, reductions, extensions and
-    the table.
+    megabytes: the table's. evaluation: the default one without it. selective: False switches off
+    all pruning, reductions, extensions and the table.
     """
 
     def __init__(
-        self, megabytes: int, threads: int, evaluation: Evaluation, selective: bool
+        self, megabytes: int, threads: int, evaluation: Evaluation | None, selective: bool
     ) -> None:
         self._crew = Crew(KernelBoard, threads)
         self._table = TableMemory(megabytes)
-        self._evaluation = evaluation
-        self._evaluator: ChessEvaluator = make_evaluator(evaluation, False, self.stop)
+        self.evaluation = evaluation or load(DEFAULT)
+        self._evaluator: ChessEvaluator = make_evaluator(self.evaluation, False, self.stop)
         self._chess960 = False
         self._selective = selective
         self._endgame = Endgame()
@@ -65,7 +66,7 @@ class CrewSearch(CrewLed[KernelBoard], ABC):
         Raises EvaluationError, and keeps the last one, if it cannot be compiled.
         """
         self._evaluator = make_evaluator(evaluation, self._chess960, self.stop)
-        self._evaluation = evaluation
+        self.evaluation = evaluation
         self.new_game()
 
     def set_endgame(self, endgame: Endgame) -> None:
@@ -186,7 +187,7 @@ class CrewSearch(CrewLed[KernelBoard], ABC):
         """Give the boards that a Python evaluation sees the notation of the game's board."""
         if board.chess960 != self._chess960:
             self._chess960 = board.chess960
-            self._evaluator = make_evaluator(self._evaluation, self._chess960, self.stop)
+            self._evaluator = make_evaluator(self.evaluation, self._chess960, self.stop)
 
     def _heed(self, game: KernelBoard) -> None:
         """End the search of all threads where the user's evaluation has failed in one."""

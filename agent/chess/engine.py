@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from agent.chess.evaluations import load_in_time
+from agent.chess.evaluations import DEFAULT, USUAL, load, load_in_time
 from agent.chess.levels import WeakSearch
 from agent.chess.parts import ALPHABETA, MCTS
 from agent.chess.reader import ChessSearcher
@@ -75,7 +75,8 @@ class Engine:
         self._open_tables = open_tables
         self._own_tables: OwnTables | None = None
         self._settings = Settings(megabytes=megabytes)
-        self._evaluation = HANDCRAFTED  # in use: the one that is set, unless it rests
+        self._default: Evaluation | None = None  # once it is loaded
+        self._evaluation = USUAL  # in use: the one that is set, unless it rests
         self._told_of: Evaluation | None = None  # the batched one that was said to be slow
         self._given: ChessSearcher | None = None  # to whoever searches now
         self._left = LeftBehind()  # in the evaluation that is set
@@ -173,10 +174,10 @@ class Engine:
         return self._left.is_silent(searcher.progress().nodes, COMPILED_GRACE)
 
     def _choose_evaluation(self) -> None:
-        """Use the evaluation that is set, or the hand-made one while too many calls hang in it."""
+        """Use the evaluation that is set, or the usual one while too many calls hang in it."""
         evaluation = self._settings.evaluation
         if self._left.are_more_than(MOST_LEFT if evaluation.jitted is None else 0):
-            evaluation = HANDCRAFTED
+            evaluation = self._usual()
         if evaluation is self._evaluation:
             return
         self._evaluation = evaluation
@@ -185,7 +186,45 @@ class Engine:
             searcher.set_evaluation(evaluation)
         if evaluation is not self._settings.evaluation:
             name = self._settings.evaluation.name
-            self._report(f"evaluation {name} still does not return; the hand-made one plays")
+            self._report(f"evaluation {name} still does not return; {evaluation.name} plays")
+
+    def _usual(self) -> Evaluation:
+        """Return the default evaluation; where it cannot be had say why, and return our other."""
+        if self._default is None:
+            try:
+                self._default = load(DEFAULT)
+            except EvaluationError as error:
+                self._report(
+                    f"{error}; the hand-made evaluation plays: to install Kempelen anew brings "
+                    "the network back"
+                )
+                self._default = HANDCRAFTED
+        return self._default
+
+    def _take_usual(self) -> None:
+        """Load the default evaluation where it is meant and stands for itself so far."""
+        if self._settings.evaluation is USUAL:
+            self._settings = replace(self._settings, evaluation=self._usual())
+        if self._evaluation is USUAL:
+            self._evaluation = self._usual()
+
+    def _make_ready(self, name: str) -> CrewSearch:
+        """Make a searcher with an evaluation of ours, and the process's first one search.
+
+        That search takes longer than a fast game allows.
+        """
+        import chess
+
+        self._take_usual()
+        users = self._evaluation.python is not None or self._evaluation.jitted is not None
+        searcher = _make(name, self._usual() if users else self._evaluation)
+        if name not in _tried_out:
+            searcher.arm()
+            for _ in searcher.deepen(chess.Board(), Limits(depth=1)):
+                pass
+            searcher.new_game()
+            _tried_out.add(name)
+        return searcher
 
     def _strongest(
         self, names: tuple[str, ...], clock: Clock[chess.Move], stop: Latch
@@ -219,7 +258,7 @@ class Engine:
                 wait_for_any(loading.ready, job.stop, job.overtaken, timeout=max(left, 0.0))
             if self._at_hand(name) is None and loading.usable and name not in _tried_out:
                 try:
-                    _make_ready(name)
+                    self._make_ready(name)
                 except Exception as error:  # noqa: BLE001 - without it the fallback plays
                     loading.fail(error)
 
@@ -372,7 +411,7 @@ class Engine:
         loading = self._loading[name]
         if name not in self._searchers and loading.usable:
             try:
-                searcher = _make_ready(name)
+                searcher = self._make_ready(name)
             except Exception as error:  # noqa: BLE001 - without it the fallback plays
                 loading.fail(error)
             else:
@@ -403,7 +442,7 @@ class Engine:
             lambda: searcher.set_threads(settings.threads_in_use),
             lambda: (
                 searcher.set_evaluation(self._evaluation)
-                if self._evaluation is not HANDCRAFTED
+                if self._evaluation is not searcher.evaluation
                 else None
             ),
             lambda: self._set_choice(searcher),
@@ -474,25 +513,11 @@ def _open(
 _tried_out: set[str] = set()
 
 
-def _make_ready(name: str) -> CrewSearch:
-    """Make a searcher, and the first one search: that takes longer than a fast game allows."""
-    import chess
-
-    searcher = _make(name)
-    if name not in _tried_out:
-        searcher.arm()
-        for _ in searcher.deepen(chess.Board(), Limits(depth=1)):
-            pass
-        searcher.new_game()
-        _tried_out.add(name)
-    return searcher
-
-
-def _make(name: str) -> CrewSearch:
+def _make(name: str, evaluation: Evaluation) -> CrewSearch:
     if name == MCTS:
         from agent.chess.tree_search import TreeSearch
 
-        return TreeSearch(_LEAST_MEGABYTES)
+        return TreeSearch(_LEAST_MEGABYTES, evaluation=evaluation)
     from agent.chess.search import KernelSearch
 
-    return KernelSearch(_LEAST_MEGABYTES)
+    return KernelSearch(_LEAST_MEGABYTES, evaluation=evaluation)

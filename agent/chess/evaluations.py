@@ -1,4 +1,7 @@
-"""The evaluation of chess that a user names: a network's too, `nnue` or `nnue:FILE`."""
+"""The evaluation of chess that a user names: a network's too, `nnue` or `nnue:FILE`.
+
+DEFAULT alone says by which one chess is played where nobody names any.
+"""
 
 import os
 from dataclasses import replace
@@ -6,8 +9,12 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from agent import evaluation
-from agent.evaluation import SHIPPED_NETWORK, Evaluation, EvaluationError, network_file
+from agent.evaluation import NETWORK, SHIPPED_NETWORK, Evaluation, EvaluationError, network_file
 from agent.threads.apart import Apart, Watched
+
+DEFAULT = NETWORK
+# What stands for it until it is loaded.
+USUAL = Evaluation(DEFAULT)
 
 # How long the file of an evaluation may take to run, in seconds.
 LOADING_PATIENCE = 30.0
@@ -19,8 +26,9 @@ _networks: WeakValueDictionary[tuple[str, int, int], Any] = WeakValueDictionary(
 def load(spec: str) -> Evaluation:
     """Find the evaluation that `spec` names, reading its file anew if it has changed.
 
-    Raises EvaluationError with a message that names what is wrong.
+    "" is the default. Raises EvaluationError with a message that names what is wrong.
     """
+    spec = spec.strip() or DEFAULT
     file = network_file(spec)
     if file is None:
         return evaluation.load(spec)

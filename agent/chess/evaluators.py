@@ -6,7 +6,6 @@ from typing import Any
 import chess
 import numpy as np
 
-from agent.chess.handcrafted import handcrafted_function
 from agent.chess.network import network_function
 from agent.chess.network_format import Network
 from agent.chess.records import NO_SQUARE, Position, Worker
@@ -99,5 +98,7 @@ def make_evaluator(
     elif network is not None:
         compiled = network_function(network.neurons)
     else:
+        from agent.chess.handcrafted import handcrafted_function  # only where it is asked for
+
         compiled = handcrafted_function
     return ChessEvaluator(CompiledEvaluator(evaluation.name, compiled), network)

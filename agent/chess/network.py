@@ -82,7 +82,7 @@ def network_function(neurons: int) -> Any:
                 return worth if side == position.turn else -worth
         return _with_endings(position, judge(worker, ply))
 
-    return c_function(EVALUATOR_SIGNATURE, evaluate, f"{__name__}.{neurons}", foreign=True)
+    return c_function(EVALUATOR_SIGNATURE, evaluate, f"{__name__}.{neurons}")
 
 
 def network_judge(neurons: int) -> Callable[[Worker, int], int]:

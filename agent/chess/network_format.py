@@ -12,16 +12,14 @@ All numbers are whole: a neuron's 1.0 is NEURON_ONE, an output weight's WEIGHT_O
     score = (sum(clip(a, 0, NEURON_ONE)**2 * w) // NEURON_ONE + bias) * SCORE_ONE
             // (NEURON_ONE * WEIGHT_ONE)
 
-The file is little-endian: `_HEAD`, the manifest (JSON: data, settings, licence), zeros up to a
-multiple of ALIGNMENT, then the weights as they lie in memory (`weights_dtype`). The checksum is
-of all that follows it. Neither this module nor its readers need Numba.
+The file is a container (agent.border.container): its numbers are the version, the neurons, the
+buckets and the three scales, its head is the manifest (data, settings, licence), its content the
+weights as they lie in memory (`weights_dtype`). Neither this module nor its readers need Numba.
 """
 
-import hashlib
 import json
 import mmap
 import os
-import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -29,6 +27,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from agent.border.container import Container, ContainerFormat
 from agent.border.files import open_file, read_bytes, replace_atomically
 from agent.chess.network_inputs import MOST_PIECES
 
@@ -41,11 +40,8 @@ ALIGNMENT = 64
 NEURON_COUNTS = range(32, 2049, 32)
 BUCKET_COUNTS = (1, 2, 4, 8, 16, 32)
 
-_MAGIC = b"\x8bKmpNN\r\n"
+_FORMAT = ContainerFormat(b"\x8bKmpNN\r\n", numbers=6, alignment=ALIGNMENT)
 _VERSION = 1
-# Magic, checksum; version, neurons, buckets, the three scales, the manifest's length.
-_HEAD = struct.Struct("<8s32s7I")
-_CHECKED_FROM = 8 + 32
 _LARGEST_MANIFEST = 1 << 20
 _LARGEST = 1 << 26  # of a file, in bytes: that of the largest network is half as long
 
@@ -149,12 +145,9 @@ class Network:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the file; raises OSError, and leaves what was there, if that fails."""
-        manifest = json.dumps(self.manifest, indent=1, sort_keys=True).encode() + b"\n"
+        manifest = json.dumps(self.manifest, indent=1, sort_keys=True) + "\n"
         shape = _VERSION, self.neurons, self.buckets, NEURON_ONE, WEIGHT_ONE, SCORE_ONE
-        head = _HEAD.pack(_MAGIC, bytes(32), *shape, len(manifest))
-        start = _weights_start(len(manifest))
-        checked = (head + manifest).ljust(start, b"\0")[_CHECKED_FROM:] + self.weights.tobytes()
-        replace_atomically(Path(path), _MAGIC + hashlib.sha256(checked).digest() + checked)
+        replace_atomically(Path(path), _FORMAT.pack(manifest, self.weights.tobytes(), shape))
 
 
 def read(path: str | os.PathLike[str], mapped: bool = False) -> Network:
@@ -173,6 +166,19 @@ def read(path: str | os.PathLike[str], mapped: bool = False) -> Network:
     return _network(str(path), content)
 
 
+def neurons_of(path: str | os.PathLike[str]) -> int:
+    """Return the neurons of each view that the head of a network's file tells, and nothing else.
+
+    Raises NetworkError if it has no such head.
+    """
+    try:
+        with open_file(path) as file:
+            head = file.read(_FORMAT.least)
+    except OSError as error:
+        raise NetworkError(f"{path}: {error.strerror}") from None
+    return _shape_of(str(path), Container(_FORMAT, memoryview(head)))[0]
+
+
 def _map(path: str | os.PathLike[str]) -> memoryview:
     with open_file(path) as file:
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -187,13 +193,35 @@ def _copy(path: str | os.PathLike[str]) -> memoryview:
 
 def _network(path: str, content: memoryview) -> Network:
     """Make a network of a file's content, which begins at a multiple of ALIGNMENT."""
-    if not content:
+    file = Container(_FORMAT, content)
+    dtype, start = weights_dtype(*_shape_of(path, file)), file.content_start
+    if file.head_length > _LARGEST_MANIFEST or len(content) != start + dtype.itemsize:
+        raise NetworkError(
+            f"{path} is truncated or damaged: it has {len(content)} bytes, not the "
+            f"{start + dtype.itemsize} that its head speaks of"
+        )
+    if not file.is_intact:
+        raise NetworkError(f"{path} is damaged: its checksum does not fit; fetch or train it anew")
+    try:
+        manifest = json.loads(file.head)
+    except ValueError:
+        raise NetworkError(f"{path}: its manifest is not JSON") from None
+    if not isinstance(manifest, dict):
+        raise NetworkError(f"{path}: its manifest is not a JSON object")
+    network = Network(np.frombuffer(content, dtype, 1, start), manifest, file.checksum.hex())
+    network.require_sound(path)
+    return network
+
+
+def _shape_of(path: str, file: Container) -> tuple[int, int]:
+    """Return a network's neurons and outputs; raises NetworkError if it is none of ours."""
+    if not file.data:
         raise NetworkError(f"{path} is empty")
-    if content[: len(_MAGIC)] != _MAGIC:
+    if not file.is_ours:
         raise NetworkError(f"{path} is not a network of ours")
-    if len(content) < _HEAD.size:
+    if len(file.data) < _FORMAT.least:
         raise NetworkError(f"{path} is truncated")
-    _, checksum, version, neurons, buckets, *scales, length = _HEAD.unpack_from(content)
+    version, neurons, buckets, *scales = file.numbers
     if version != _VERSION or scales != [NEURON_ONE, WEIGHT_ONE, SCORE_ONE]:
         raise NetworkError(
             f"{path} is of version {version} with the scales {'/'.join(map(str, scales))}; "
@@ -203,23 +231,7 @@ def _network(path: str, content: memoryview) -> Network:
         _require_shape(neurons, buckets)
     except NetworkError as error:
         raise NetworkError(f"{path}: {error}") from None
-    dtype, start = weights_dtype(neurons, buckets), _weights_start(length)
-    if length > _LARGEST_MANIFEST or len(content) != start + dtype.itemsize:
-        raise NetworkError(
-            f"{path} is truncated or damaged: it has {len(content)} bytes, not the "
-            f"{start + dtype.itemsize} that its head speaks of"
-        )
-    if hashlib.sha256(content[_CHECKED_FROM:]).digest() != checksum:
-        raise NetworkError(f"{path} is damaged: its checksum does not fit; fetch or train it anew")
-    try:
-        manifest = json.loads(bytes(content[_HEAD.size : _HEAD.size + length]))
-    except ValueError:
-        raise NetworkError(f"{path}: its manifest is not JSON") from None
-    if not isinstance(manifest, dict):
-        raise NetworkError(f"{path}: its manifest is not a JSON object")
-    network = Network(np.frombuffer(content, dtype, 1, start), manifest, checksum.hex())
-    network.require_sound(path)
-    return network
+    return neurons, buckets
 
 
 def aligned(dtype: "np.dtype[Any]", count: int = 1) -> npt.NDArray[Any]:
@@ -228,10 +240,6 @@ def aligned(dtype: "np.dtype[Any]", count: int = 1) -> npt.NDArray[Any]:
     raw = np.zeros(size + ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT
     return raw[start : start + size].view(dtype)
-
-
-def _weights_start(manifest_length: int) -> int:
-    return -(-(_HEAD.size + manifest_length) // ALIGNMENT) * ALIGNMENT
 
 
 def _require_shape(neurons: int, buckets: int) -> None:

@@ -1,5 +1,7 @@
 """The parts of the chess kernel: what every engine needs, and what a choice or a command adds."""
 
+from collections.abc import Callable
+
 ALPHABETA, MCTS, SELFPLAY = "alphabeta", "mcts", "selfplay"
 TRACING, TIMING = "tracing", "timing"
 
@@ -12,6 +14,7 @@ PARTS = {
         "agent.chess.alphabeta",
         "agent.chess.aspiration",
         "agent.chess.handcrafted",
+        "agent.chess.shipped_network",
     ),
     MCTS: ("agent.compiled.tree", "agent.chess.mcts", "agent.chess.batched_mcts"),
     SELFPLAY: ("agent.chess.selfplay",),
@@ -20,6 +23,21 @@ PARTS = {
 }
 
 # Modules without an entry point that others call: a second process can compile them meanwhile.
-APART = ("agent.chess.handcrafted", "agent.chess.tracing")
-# Modules that import one of those, and so come after them.
-AFTERWARDS = ("agent.chess.selfplay", "agent.chess.timing")
+APART = ("agent.chess.handcrafted", "agent.chess.shipped_network", "agent.chess.tracing")
+# Modules that are compiled with their part, and imported where they are asked for.
+ON_DEMAND = ("agent.chess.handcrafted",)
+
+
+def _shipped_neurons() -> str:
+    """Return how many neurons the network that ships has, "" if it cannot be told."""
+    from agent.chess.network_format import NetworkError, neurons_of  # which takes NumPy
+    from agent.evaluation import SHIPPED_NETWORK
+
+    try:
+        return str(neurons_of(SHIPPED_NETWORK))
+    except NetworkError:
+        return ""
+
+
+# Of a part, what its compiled code follows from beside the sources.
+VARIANTS: dict[str, Callable[[], str]] = {ALPHABETA: _shipped_neurons}

@@ -18,7 +18,7 @@ from agent.chess.table_lessons import write_lessons
 from agent.compiled.crew import NO_LIMIT
 from agent.compiled.scores import score_of
 from agent.compiled.table_memory import TableMemory
-from agent.evaluation import HANDCRAFTED, Evaluation
+from agent.evaluation import Evaluation
 from agent.experience.lesson import Lesson
 from agent.limits import Info, Limits, Progress
 
@@ -32,15 +32,16 @@ _NODES_A_THREAD = 10_000
 class KernelSearch(CrewSearch):
     """The compiled alpha-beta on one or more threads that share a table (Lazy SMP).
 
-    Implements the player's Searcher. selective: False switches off all pruning, reductions,
-    extensions and the table, for comparison with plain minimax.
+    Implements the player's Searcher. evaluation: the default one without it. selective: False
+    switches off all pruning, reductions, extensions and the table, for comparison with plain
+    minimax.
     """
 
     def __init__(
         self,
         megabytes: int = 16,
         threads: int = 1,
-        evaluation: Evaluation = HANDCRAFTED,
+        evaluation: Evaluation | None = None,
         *,
         selective: bool = True,
     ) -> None:

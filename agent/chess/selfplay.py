@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.aspiration import aspirate
+from agent.chess.evaluations import DEFAULT, load
 from agent.chess.evaluators import make_evaluator
 from agent.chess.moves import ALL, generate, is_noisy
 from agent.chess.packed import BLACK_TO_MOVE, PackedPosition, packed_dtype
@@ -30,7 +31,7 @@ from agent.compiled.record import Many, allocate, record
 from agent.compiled.scores import MATE_BOUND, MAX_PLY
 from agent.compiled.table import GENERATIONS
 from agent.compiled.table_memory import TableMemory
-from agent.evaluation import HANDCRAFTED, Evaluation
+from agent.evaluation import Evaluation
 
 _HARD_LIMIT = 20  # times the soft limit of nodes
 _REJECTED = -1
@@ -169,18 +170,19 @@ class SelfPlay:
         rules: Rules,
         seed: int,
         openings: Sequence[chess.Board] = (),
-        evaluation: Evaluation = HANDCRAFTED,
+        evaluation: Evaluation | None = None,
     ) -> None:
         """Take what all games share.
 
         openings: where games begin, before their random plies; the start position if none.
+        evaluation: the default one without it.
         """
         self._rules = rules
         self._seed = seed
         self._openings = openings or (chess.Board(),)
         self._table = TableMemory(rules.hash)
         self._game = KernelBoard()
-        self._evaluator = make_evaluator(evaluation, False, self._stop)
+        self._evaluator = make_evaluator(evaluation or load(DEFAULT), False, self._stop)
         self._kept: Any = np.zeros(rules.max_plies, packed_dtype)
         self._play, _ = allocate(_Play)
 

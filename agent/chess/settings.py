@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent.chess.evaluations import USUAL
 from agent.chess.levels import FULL, LEAST_ELO, Level, skill_of
 from agent.chess.parts import ALPHABETA, MCTS
-from agent.evaluation import HANDCRAFTED, Evaluation
+from agent.evaluation import Evaluation
 from agent.machine import usable_cores
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Settings:
 
     megabytes: int = USUAL_MEGABYTES
     threads: int = 1
-    evaluation: Evaluation = HANDCRAFTED
+    evaluation: Evaluation = USUAL
     search: str = ALPHABETA
     final_choice: str = "visits"
     skill: int = int(FULL)

@@ -21,7 +21,7 @@ from agent.compiled.growth import MOST_VISITS, goals, grow
 from agent.compiled.node_pool import NodePool
 from agent.compiled.scores import MATE_BOUND, MAX_EVALUATION, score_of
 from agent.compiled.tree import NO_NODE, ROOT, SOLVED
-from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
+from agent.evaluation import Evaluation, EvaluationError
 from agent.limits import Info, Limits, Progress
 
 FinalChoice = Literal["visits", "value", "bound"]
@@ -35,17 +35,17 @@ CAUTION = 0.2
 class TreeSearch(CrewSearch):
     """Monte Carlo tree search on one or more threads that share a tree.
 
-    megabytes: the tree's. choice: whether the move with the most visits is played, that of the
-    greatest mean value, or that of the greatest upper bound; a proven win comes before all, a
-    proven loss after all. A batched evaluation judges the leaves, in place of quiescence search,
-    and makes one thread search. Implements the player's Searcher.
+    megabytes: the tree's. evaluation: the default one without it. choice: whether the move with the
+    most visits is played, that of the greatest mean value, or that of the greatest upper bound; a
+    proven win comes before all, a proven loss after all. A batched evaluation judges the leaves, in
+    place of quiescence search, and makes one thread search. Implements the player's Searcher.
     """
 
     def __init__(
         self,
         megabytes: int = 16,
         threads: int = 1,
-        evaluation: Evaluation = HANDCRAFTED,
+        evaluation: Evaluation | None = None,
         choice: FinalChoice = "visits",
     ) -> None:
         super().__init__(_QUIESCENCE_MEGABYTES, threads, evaluation, selective=True)
@@ -57,7 +57,7 @@ class TreeSearch(CrewSearch):
         self._batch_error: EvaluationError | None = None
 
     def _make_batch(self) -> LeafBatch | None:
-        return LeafBatch(self._evaluation) if self._evaluation.batch else None
+        return LeafBatch(self.evaluation) if self.evaluation.batch else None
 
     def set_evaluation(self, evaluation: Evaluation) -> None:
         """Evaluate with another function; see `CrewSearch`."""

@@ -3,6 +3,7 @@
 Each compiled game names its own in a module `parts` of its package, and is found by itself there.
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -19,5 +20,9 @@ PARTS: dict[str, tuple[str, ...]] = {
 }
 # Modules without an entry point that others call: a second process can compile them meanwhile.
 APART: tuple[str, ...] = tuple(module for game in _GAMES for module in game.APART)
-# Modules that import one of those, and so come after them.
-AFTERWARDS: tuple[str, ...] = tuple(module for game in _GAMES for module in game.AFTERWARDS)
+# Modules that are compiled with their part, and imported where they are asked for.
+ON_DEMAND: tuple[str, ...] = tuple(module for game in _GAMES for module in game.ON_DEMAND)
+# Of a part, what its compiled code follows from beside the sources.
+VARIANTS: dict[str, Callable[[], str]] = {
+    name: variant for game in _GAMES for name, variant in game.VARIANTS.items()
+}

@@ -20,7 +20,7 @@ from typing import IO
 
 from agent.compiled import cache
 from agent.compiled.kernel import cache_folder
-from agent.compiled.parts import AFTERWARDS, APART, PARTS
+from agent.compiled.parts import APART, ON_DEMAND, PARTS, VARIANTS
 from agent.machine import usable_cores
 
 Report = Callable[[str, int, int], None]
@@ -33,7 +33,8 @@ PATIENCE = 900.0
 
 def _mark(part: str) -> str:
     """Return the name of the file that says that all of a part is in the cache."""
-    return f"complete-{part}"
+    variant = VARIANTS[part]() if part in VARIANTS else ""
+    return f"complete-{part}" + (f"-{variant}" if variant else "")
 
 
 def is_warm(part: str) -> bool:
@@ -72,16 +73,17 @@ def _no_collection() -> Iterator[None]:
 def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
     """Import, and where needed compile, parts of the kernel, and mark them complete in the cache.
 
-    Where there are cores for it, a second process compiles what stands apart meanwhile. Where
-    another process compiles, that is waited for.
+    What is imported on demand is only compiled. Where there are cores for it, a second process
+    compiles what stands apart meanwhile. Where another process compiles, that is waited for.
 
     report: called with the name of the stage that begins, stages done, and their number; at the
     end with an empty name.
     """
-    modules = [module for part in parts for module in PARTS[part]]
-    modules.sort(key=lambda module: module in APART + AFTERWARDS)
     with _turn(parts) as cold:
         missing = [module for part in cold for module in PARTS[part]]
+        modules = [module for part in parts for module in PARTS[part]]
+        modules = [module for module in modules if module in missing or module not in ON_DEMAND]
+        modules.sort(key=lambda module: module in APART)
         _import(modules, missing, report)
         for part in cold:
             with contextlib.suppress(OSError):

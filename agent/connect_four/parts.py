@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ PARTS = {
     )
 }
 APART: tuple[str, ...] = ()
-AFTERWARDS: tuple[str, ...] = ()
+ON_DEMAND: tuple[str, ...] = ()
+VARIANTS: dict[str, Callable[[], str]] = {}
 
 # Of a board's squares, and one more for each column: what is left of 64 is room to shift.
 _MOST_BITS = 62

@@ -4,13 +4,12 @@ Inputs (agent.games.encoding) -> any number of layers of rectified neurons -> a 
 and a number for each move of the vocabulary, of which the legal ones' softmax are the priors. One
 without layers and moves is a weighted sum of features.
 
-The file: _MAGIC, a SHA-256 of all that follows, the manifest's length, the manifest (JSON: the
-game, what is learned, how), and the parameters as 16-bit floats.
+The file is a container (agent.border.container): its head is the manifest (the game, what is
+learned, how), its content the parameters as 16-bit floats.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,13 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from agent.border.container import Container, ContainerFormat
 from agent.border.files import read_bytes, replace_atomically
 from agent.evaluation import EvaluationError
 from agent.games.encoding import Floats, PositionEncoding, from_json
 
-_MAGIC = b"\x8bKmpLE\r\n"
-_HEAD = len(_MAGIC) + hashlib.sha256().digest_size
-_LENGTH_BYTES = 4
+_FORMAT = ContainerFormat(b"\x8bKmpLE\r\n")
 _LARGEST = 1 << 26
 # What any sum of an evaluation may come to: some of 32-bit floats is left for their rounding.
 _LARGEST_SUM = 1e38
@@ -78,10 +76,8 @@ class LearnedNetwork:
             "shape": shape_of(self.layers),
             "learned": self.manifest,
         }
-        head = json.dumps(said).encode()
         numbers = b"".join(part.astype("<f2").tobytes() for layer in self.layers for part in layer)
-        body = len(head).to_bytes(_LENGTH_BYTES, "little") + head + numbers
-        replace_atomically(path, _MAGIC + hashlib.sha256(body).digest() + body)
+        replace_atomically(path, _FORMAT.pack(json.dumps(said), numbers))
 
 
 def shape_of(layers: list[tuple[Floats, Floats]]) -> list[int]:
@@ -93,23 +89,21 @@ def read(path: Path | str) -> LearnedNetwork:
     """Return the network of a file; EvaluationError, naming the file, if it holds none."""
     remedy = "make another with kempelen lab learn"
     try:
-        content = read_bytes(path, _LARGEST)
+        file = Container(_FORMAT, memoryview(read_bytes(path, _LARGEST)))
     except OSError as error:
         reason = error.strerror or str(error)
         raise EvaluationError(f"evaluation learned:{path}: {reason}") from None
-    if not content.startswith(_MAGIC):
+    if not file.is_ours:
         raise EvaluationError(f"{path} is nothing that kempelen lab learn has written: {remedy}")
-    body = content[_HEAD:]
-    if hashlib.sha256(body).digest() != content[len(_MAGIC) : _HEAD]:
+    if not file.is_intact:
         raise EvaluationError(f"{path} is damaged: {remedy}")
-    end = _LENGTH_BYTES + int.from_bytes(body[:_LENGTH_BYTES], "little")
     try:
-        said = json.loads(body[_LENGTH_BYTES:end])
+        said = json.loads(file.head)
         encoding = from_json(said["encoding"])
         shape = [int(each) for each in said["shape"]]
         if len(shape) < 2 or min(shape) < 1 or not isinstance(said["options"], dict):
             raise ValueError("it tells of no network")
-        numbers = np.frombuffer(body, "<f2", offset=end).astype(np.float32)
+        numbers = np.frombuffer(file.content, "<f2").astype(np.float32)
         layers, start = [], 0
         for rows, columns in pairwise(shape):
             matrix = numbers[start : start + rows * columns].reshape(rows, columns)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from agent.chess.engine import Engine
+from agent.chess.evaluations import DEFAULT
 from agent.chess.experience import ChessNotation
 from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO, WeakSearch
 from agent.chess.reader import BoardReader
@@ -333,10 +334,10 @@ SHARED: tuple[Option[ChessPlay], ...] = (
     Option(
         "Evaluation",
         "string",
-        lambda play, value: play.change_evaluation(value or HANDCRAFTED.name),
-        default=HANDCRAFTED.name,
+        lambda play, value: play.change_evaluation(value or DEFAULT),
+        default=DEFAULT,
         trusted=True,
-        own=(HANDCRAFTED.name, NETWORK),
+        own=(NETWORK, HANDCRAFTED.name),
     ),
     Option(
         "Search",

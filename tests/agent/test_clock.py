@@ -34,6 +34,15 @@ def test_infinite_overrides_the_clock():
     assert allot(limits, OVERHEAD).hard == inf
 
 
+def test_a_move_on_a_clock_takes_no_longer_than_it_may():
+    clock = SideClock(300.0, 5.0)
+    alone = allot(Limits(clock=clock), OVERHEAD)
+    assert allot(Limits(clock=clock, movetime=1000.0), OVERHEAD) == alone
+    limited = allot(Limits(clock=clock, movetime=alone.hard / 2), OVERHEAD)
+    assert limited.hard == pytest.approx(alone.hard / 2 - OVERHEAD)
+    assert limited.soft == alone.soft
+
+
 def test_movetime_is_used_up_but_for_the_overhead():
     budget = allot(Limits(movetime=0.5), OVERHEAD)
     assert budget.hard == pytest.approx(0.49)

@@ -133,7 +133,7 @@ def test_a_broken_file_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_an_evaluator_that_does_not_compile_is_refused(file: Path) -> None:
-    search = KernelSearch(megabytes=1)
+    search = KernelSearch(megabytes=1, evaluation=HANDCRAFTED)
     with pytest.raises(EvaluationError, match=r"wrong cannot be compiled: .*no_such_field"):
         search.set_evaluation(load(f"{file}:wrong"))
     assert search.evaluate(chess.Board()) == static("handcrafted")

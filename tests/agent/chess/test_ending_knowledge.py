@@ -8,6 +8,7 @@ import pytest
 from agent.chess.ending_tables import Tables
 from agent.chess.own_tables import OwnTables
 from agent.chess.search import KernelSearch
+from agent.evaluation import HANDCRAFTED
 from agent.limits import Limits
 
 LONG = 12  # plies: what a search sees at once
@@ -15,7 +16,7 @@ LONG = 12  # plies: what a search sees at once
 
 @pytest.fixture(scope="module")
 def search() -> KernelSearch:
-    return KernelSearch(megabytes=4)
+    return KernelSearch(megabytes=4, evaluation=HANDCRAFTED)
 
 
 def worth(search: KernelSearch, fen: str) -> int:

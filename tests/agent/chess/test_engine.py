@@ -8,9 +8,11 @@ from types import SimpleNamespace
 import chess
 import pytest
 
+from agent import evaluation as evaluation_module
 from agent.chess import engine as engine_module
 from agent.chess import settings as settings_module
 from agent.chess.engine import Engine
+from agent.chess.evaluations import DEFAULT, load
 from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO, Level, WeakSearch, skill_of
 from agent.chess.plain_search import PlainSearch
 from agent.clock import Clock
@@ -29,8 +31,9 @@ BLITZ = Limits(clock=SideClock(60.0))
 class FakeKernel:
     """Remembers what it is told."""
 
-    def __init__(self, megabytes):
+    def __init__(self, megabytes, evaluation):
         self.calls = []
+        self.evaluation = evaluation
 
     def deepen(self, board, limits, lines=1):
         self.calls.append("deepen")
@@ -56,6 +59,7 @@ class FakeKernel:
     def set_evaluation(self, evaluation):
         if evaluation.name.endswith("wrong"):
             raise EvaluationError("does not compile")
+        self.evaluation = evaluation
         self.calls.append(("set_evaluation", evaluation.name))
 
 
@@ -137,6 +141,40 @@ def test_settings_made_before_the_kernel_is_there_are_taken_over(engine, tmp_pat
         ("set_threads", 1),
         ("set_evaluation", f"{path}:evaluate"),
     ]
+
+
+def test_by_default_the_network_that_ships_evaluates(engine):
+    kernel = engine.kernel(Latch())
+    assert kernel.evaluation.network is load(DEFAULT).network
+    engine.set_evaluation("handcrafted")
+    assert kernel.evaluation is HANDCRAFTED
+
+
+@pytest.mark.parametrize("damage", [lambda path: None, lambda path: path.write_bytes(b"\x8bKmp")])
+def test_without_a_sound_network_the_hand_made_evaluation_plays(
+    engine, damage, monkeypatch, tmp_path
+):
+    path = tmp_path / "shipped.nnue"
+    damage(path)
+    monkeypatch.setattr(evaluation_module, "SHIPPED_NETWORK", path)
+    kernel = engine.kernel(Latch())
+    assert kernel.evaluation is HANDCRAFTED
+    (told,) = engine.reports
+    assert told.startswith(f"evaluation nnue: {path}")
+    assert told.endswith(
+        "the hand-made evaluation plays: to install Kempelen anew brings the network back"
+    )
+    with pytest.raises(EvaluationError, match=r"shipped\.nnue"):
+        engine.set_evaluation(DEFAULT)
+    assert searcher(engine, BLITZ) is kernel
+    assert kernel.evaluation is HANDCRAFTED
+
+
+def test_what_the_user_chose_needs_no_network(engine, monkeypatch, tmp_path):
+    monkeypatch.setattr(evaluation_module, "SHIPPED_NETWORK", tmp_path / "none.nnue")
+    engine.set_evaluation("handcrafted")
+    assert engine.kernel(Latch()).evaluation is HANDCRAFTED
+    assert engine.reports == []
 
 
 def test_settings_that_turn_out_wrong_are_reported_and_the_kernel_plays(engine, tmp_path):
@@ -355,7 +393,7 @@ def test_alphabeta_plays_on_the_clock_while_another_search_is_compiled(engine, s
 def test_a_search_that_cannot_be_loaded_is_reported_and_alphabeta_plays(
     engine, situation, monkeypatch
 ):
-    def fail(megabytes):
+    def fail(megabytes, evaluation):
         raise ImportError("not this one")
 
     monkeypatch.setattr(sys.modules["agent.chess.tree_search"], "TreeSearch", fail)

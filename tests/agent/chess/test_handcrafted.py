@@ -7,11 +7,12 @@ import chess
 import pytest
 
 from agent.chess.search import KernelSearch
+from agent.evaluation import HANDCRAFTED
 
 
 @pytest.fixture(scope="module")
 def search() -> KernelSearch:
-    return KernelSearch(megabytes=1)
+    return KernelSearch(megabytes=1, evaluation=HANDCRAFTED)
 
 
 def random_positions(seed: int) -> Iterator[chess.Board]:
@@ -44,7 +45,7 @@ def test_wings_are_equal(search: KernelSearch, seed: int) -> None:
 
 def test_what_is_remembered_is_what_would_be_counted() -> None:
     rng = random.Random(1)
-    remembering = KernelSearch(megabytes=1)
+    remembering = KernelSearch(megabytes=1, evaluation=HANDCRAFTED)
     board = chess.Board()
     for _ in range(400):
         moves = list(board.legal_moves)
@@ -52,7 +53,7 @@ def test_what_is_remembered_is_what_would_be_counted() -> None:
             board.reset()
             continue
         board.push(rng.choice(moves))
-        forgetful = KernelSearch(megabytes=1)
+        forgetful = KernelSearch(megabytes=1, evaluation=HANDCRAFTED)
         assert remembering.evaluate(board) == forgetful.evaluate(board), board.fen()
 
 

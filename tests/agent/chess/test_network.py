@@ -86,7 +86,7 @@ def is_ending(board):
 
 def test_known_endings_are_judged_without_the_network(network):
     search = KernelSearch(1, evaluation=Evaluation("mine", network=network))
-    by_hand = KernelSearch(1)
+    by_hand = KernelSearch(1, evaluation=HANDCRAFTED)
     won = chess.Board("8/8/8/3k4/8/8/8/3QK3 b - - 0 1")
     assert search.evaluate(won) == by_hand.evaluate(won) < -500
     drawn = chess.Board("8/8/8/3k4/8/8/4N3/3NK3 w - - 0 1")
@@ -95,7 +95,7 @@ def test_known_endings_are_judged_without_the_network(network):
 
 def test_another_network_takes_effect_at_once(tmp_path):
     board = chess.Board()
-    search = KernelSearch(1)
+    search = KernelSearch(1, evaluation=HANDCRAFTED)
     by_hand = search.evaluate(board)
     for seed in (1, 2, 3):
         network = random_network(32, 1, seed)

@@ -7,9 +7,12 @@ import pytest
 
 from agent.chess import network_format
 from agent.chess.network_format import ALIGNMENT, Network, NetworkError, read
+from agent.evaluation import SHIPPED_NETWORK
 from benchmarks.random_network import random_network
+from tests.support import ROOT
 
 HEAD = 68  # bytes before the manifest
+SHIPPED = [SHIPPED_NETWORK, *sorted((ROOT / "training" / "data").glob("*.nnue"))]
 
 
 @pytest.fixture
@@ -58,6 +61,12 @@ def test_one_network_makes_one_file(path):
     assert path.read_bytes() == content
     random_network(seed=2).write(path)
     assert path.read_bytes() != content
+
+
+@pytest.mark.parametrize("shipped", SHIPPED, ids=lambda file: file.name)
+def test_a_network_that_is_read_and_written_again_makes_its_file(path, shipped):
+    read(shipped).write(path)
+    assert path.read_bytes() == shipped.read_bytes()
 
 
 def test_every_damaged_byte_is_found(path):

@@ -15,6 +15,7 @@ import pytest
 
 from agent.compiled import cache, kernel, warming
 from agent.compiled.loading import Loading
+from agent.connect_four.parts import CONNECT_FOUR
 from agent.threads.latch import wait_for_any
 from kempelen.cli import main
 
@@ -49,7 +50,7 @@ def folder(tmp_path: Path, trace: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     folder = tmp_path / "base" / "kernel"
     payload = pickle.dumps(Planted(trace))
     cache.write(folder, "double.pickle", hashlib.sha256(payload).digest() + payload)
-    cache.write(folder, "complete-alphabeta", b"")
+    cache.write(folder, f"complete-{CONNECT_FOUR}", b"")
     for module in (kernel, warming):
         monkeypatch.setattr(module, "cache_folder", lambda: folder)
     return folder
@@ -59,7 +60,7 @@ def test_what_lies_in_a_folder_of_ones_own_is_taken(folder: Path, trace: Path) -
     with pytest.raises(TypeError):  # it is no compiled function
         kernel.c_function(SIGNATURE, double, "double")
     assert trace.exists()
-    assert warming.is_warm("alphabeta")
+    assert warming.is_warm(CONNECT_FOUR)
 
 
 def give_to(uid: int, path: Path) -> None:
@@ -86,7 +87,7 @@ def test_what_others_can_have_planted_is_not_run(
     writable_folder = reason != STRANGER and path.is_dir()
     assert (f"chmod go-w {path}" if writable_folder else "delete it") in told
     assert "KEMPELEN_CACHE_DIR" in told
-    assert warming.is_warm("alphabeta") == (where == "kernel/double.pickle")
+    assert warming.is_warm(CONNECT_FOUR) == (where == "kernel/double.pickle")
 
 
 def test_a_file_of_others_is_replaced_by_ours(folder: Path) -> None:
@@ -143,7 +144,10 @@ def test_nothing_is_written_where_others_write(folder: Path) -> None:
     with pytest.raises(cache.UntrustedError):
         cache.lock(folder)
     folder.parent.chmod(0o700)
-    assert sorted(path.name for path in folder.iterdir()) == ["complete-alphabeta", "double.pickle"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        f"complete-{CONNECT_FOUR}",
+        "double.pickle",
+    ]
     assert not (folder.parent / "another").exists()
 
 

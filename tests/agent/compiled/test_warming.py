@@ -7,16 +7,21 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from agent import evaluation
+from agent.chess.evaluations import load as load_evaluation
 from agent.chess.parts import ALPHABETA
 from agent.compiled import cache, kernel, warming
-from agent.compiled.parts import AFTERWARDS, APART, PARTS
+from agent.compiled.parts import APART, ON_DEMAND, PARTS, VARIANTS
 from agent.connect_four.parts import CONNECT_FOUR
+from agent.evaluation import NETWORK
 from agent.machine import usable_cores
+from benchmarks.random_network import random_network
 from tests.support import compiling_python as python
 
 LOAD = """
@@ -38,6 +43,12 @@ class Cold(NamedTuple):
     beside: str
     play: str  # counts the leaves as `perft`
     leaves: int
+
+
+def modules_of(names: Iterable[str]) -> set[str]:
+    """Return the modules that make compiled functions; networks' are made by who knows the size."""
+    modules = {name.rpartition(".")[0] for name in names}
+    return {"agent.chess.shipped_network" if m == "agent.chess.network" else m for m in modules}
 
 
 CONNECT_FOUR_LEAVES = """
@@ -94,7 +105,7 @@ def test_two_processes_on_an_empty_cache_then_a_third_on_a_read_only_one(
     assert warm
     assert compiled == []
     assert len(loaded) == len(set(loaded))
-    assert {name.rpartition(".")[0] for name in loaded} == set(PARTS[cold.part])
+    assert modules_of(loaded) == set(PARTS[cold.part]) - set(ON_DEMAND)
     assert perft == cold.leaves
     assert sorted(tmp_path.rglob("*")) == files
 
@@ -120,7 +131,8 @@ def test_all_parts_that_one_process_compiles_another_loads(tmp_path: Path) -> No
     (compiled, beside), (again, loaded) = names
     assert len(compiled) > 5
     assert again == set()
-    assert loaded == compiled | beside
+    on_demand = {name for name in compiled | beside if modules_of([name]) <= set(ON_DEMAND)}
+    assert loaded | on_demand == compiled | beside
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -155,7 +167,7 @@ def test_a_warm_start_imports_nothing_to_compile_with() -> None:
 
 
 def test_what_comes_before_it_does_not_import_what_stands_apart() -> None:
-    modules = [m for part in PARTS.values() for m in part if m not in APART + AFTERWARDS]
+    modules = [m for part in PARTS.values() for m in part if m not in APART]
     output = output_when_warm(
         f"import sys\nfor module in {modules}: __import__(module)\n"
         f"print([module for module in {APART} if module in sys.modules])"
@@ -354,6 +366,45 @@ def test_who_is_warm_waits_for_nobody(toys: Path) -> None:
     with cache.lock(warming.cache_folder()):
         warming.load("play")
     assert imports(toys) == [("toy", True), ("toy_apart", True)]
+
+
+def test_what_is_asked_for_later_is_compiled_with_its_part_and_not_loaded(
+    toys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warming, "ON_DEMAND", ("toy_apart",))
+    warming.load("play")
+    assert imports(toys) == [("toy", True), ("toy_apart", False), ("toy_apart", True)]
+    for name in ("toy", "toy_apart"):
+        del sys.modules[name]
+    (toys / "log").unlink()
+    warming.load("play")
+    assert imports(toys) == [("toy", True)]
+
+
+def test_a_part_of_another_variant_is_compiled_anew(
+    toys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variant = "128"
+    monkeypatch.setattr(warming, "VARIANTS", {"play": lambda: variant})
+    warming.load("play")
+    assert warming.is_warm("play")
+    variant = "256"
+    assert not warming.is_warm("play")
+    warming.load("play")
+    assert warming.is_warm("play")
+    variant = "128"
+    assert warming.is_warm("play")
+
+
+def test_the_chess_kernel_follows_the_size_of_the_network_that_ships(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert VARIANTS[ALPHABETA]() == str(load_evaluation(NETWORK).network.neurons)
+    random_network(64).write(tmp_path / "other.nnue")
+    monkeypatch.setattr(evaluation, "SHIPPED_NETWORK", tmp_path / "other.nnue")
+    assert VARIANTS[ALPHABETA]() == "64"
+    monkeypatch.setattr(evaluation, "SHIPPED_NETWORK", tmp_path / "none.nnue")
+    assert VARIANTS[ALPHABETA]() == ""
 
 
 @pytest.mark.parametrize("warm", [True, False])

@@ -37,7 +37,7 @@ def test_engine_options_reach_the_engine_in_order(conversation):
         ("Threads", 2),
         ("Clear Hash", None),
         ("Evaluation", "my_eval:evaluate"),
-        ("Evaluation", "handcrafted"),
+        ("Evaluation", "nnue"),
         ("ucinewgame", None),
     ]
 

@@ -9,6 +9,7 @@ import pytest
 
 from agent.chess import evaluations as evaluations_module
 from agent.chess.engine import Engine
+from agent.chess.evaluations import DEFAULT
 from agent.chess.settings import SEARCHES
 from agent.threads.left_behind import MOST_LEFT
 
@@ -154,12 +155,12 @@ def test_a_stop_ends_what_has_no_clock(talk, file):
         assert complaints(talk.ask("stop"))
 
 
-def test_too_many_sleepers_and_the_hand_made_evaluation_plays(talk, file, await_threads):
+def test_too_many_sleepers_and_the_usual_evaluation_plays(talk, file, await_threads):
     talk.ask(f"setoption name Evaluation value {file}:sleeps")
     for _ in range(MOST_LEFT + 1):
         assert complaints(talk.ask("go movetime 50"))
     heard = talk.ask("go depth 4")
-    assert f"evaluation {file}:sleeps still does not return; the hand-made one plays" in heard[0]
+    assert f"evaluation {file}:sleeps still does not return; {DEFAULT} plays" in heard[0]
     assert any(" depth 4 " in text for text in heard)
     sys.modules["kempelen_evaluation_my_eval"].gate.set()
     await_threads("search")
@@ -180,7 +181,7 @@ def test_a_compiled_loop_is_given_up_and_rests(talk, file, search):
     assert any(" depth 2 " in text for text in heard)
     heard = talk.ask("go depth 3")
     answer(heard)
-    assert "still does not return; the hand-made one plays" in heard[0]
+    assert f"still does not return; {DEFAULT} plays" in heard[0]
 
 
 def test_a_file_that_does_not_return_is_given_up(talk, tmp_path, monkeypatch, await_threads):
