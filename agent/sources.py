@@ -78,13 +78,26 @@ def source_for(
 def judge_of(source: GameSource[Any] | CompiledSource[Any], game: Go) -> Judge:
     """Return who tells which stones of a game of Go are dead.
 
-    Compiled playouts where they are loaded for the search, plain ones otherwise.
+    Compiled playouts and searches where they are loaded for the search, plain playouts otherwise.
     """
-    if isinstance(source, CompiledSource) and source.loaded and fits_go(game):
+    if _judges_compiled(source, game):
         from agent.go.life import statuses
 
         return statuses
     return life.statuses
+
+
+def quick_judge_of(source: GameSource[Any] | CompiledSource[Any], game: Go) -> Judge:
+    """Return who tells the same by playouts alone, in the time that they take."""
+    if _judges_compiled(source, game):
+        from agent.go.life import quick_statuses
+
+        return quick_statuses
+    return life.statuses
+
+
+def _judges_compiled(source: GameSource[Any] | CompiledSource[Any], game: Go) -> bool:
+    return isinstance(source, CompiledSource) and source.loaded and fits_go(game)
 
 
 def has_compiled(kind: Kind, game: Game[Any]) -> bool:

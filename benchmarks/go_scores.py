@@ -1,37 +1,50 @@
 """GNU Go as the referee of finished games of Go: whether our engine scores them alike.
 
 Each game is played over GTP to two passes, by GNU Go against itself or by our engine against it;
-then both say the score and which stones are dead. Passes (exit status 0) if no move was refused,
-none of ours came later than the margin, and at least the share asked for is judged alike. With
---ledger FILE runs add up, and an interrupted one goes on.
+then both say the score and which stones are dead. With --referee a stronger GNU Go first plays on
+from there, until it passes for both sides: a weak one passes while something is left to be
+decided. Passes (exit status 0) if no move was refused, none of ours came later than the margin,
+and at least the share asked for is judged alike. With --ledger FILE runs add up, and an
+interrupted one goes on; with --again FILE the games of another ledger are taken in place of new
+ones, with GNU Go's verdicts where its level as the referee is the same.
 
     python benchmarks/go_scores.py --games 500 --ledger scores.jsonl --sgf differ
+    python benchmarks/go_scores.py --games 500 --referee 10 --ledger scores.jsonl --sgf differ
+    python benchmarks/go_scores.py --games 500 --referee 10 --again scores.jsonl
     python benchmarks/go_scores.py --games 100 --sizes 9 --play --seconds 0.1
 """
 
 import argparse
+import json
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+from children import spawn
 from json_ledger import JsonLedger
 from report import parser, show
 
 from agent.go.parts import GO
 from kempelen.console import warm_up
+from protocols.gtp import sgf
+from protocols.gtp.rules import read_rules
 
+# By number: a game, and whether GNU Go's verdict of it stands.
+Known = dict[int, tuple[dict[str, Any], bool]]
 LONGEST_GAME = 3  # moves, as a multiple of the points
 OURS = [sys.executable, "-m", "kempelen.cli", "gtp"]
+COLOURS = ("black", "white")
 LETTERS = "ABCDEFGHJKLMNOPQRST"
+RULES = read_rules("chinese")  # which GNU Go is told to play by
 
 
 class Engine:
     """A GTP engine in a process of its own."""
 
     def __init__(self, command: list[str]) -> None:
-        self._process = subprocess.Popen(
+        self._process = spawn(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
 
@@ -66,13 +79,11 @@ class Engine:
 def play(
     ours: Engine, theirs: Engine, colour_of_ours: str, size: int, komi: float
 ) -> dict[str, Any]:
-    """Play one game; return what is to be known of it.
+    """Play one game to two passes; return what is to be known of it.
 
     colour_of_ours: black or white; "" where GNU Go plays both and ours only follows and scores.
     """
-    for engine in (ours, theirs):
-        for command in (f"boardsize {size}", "clear_board", f"komi {komi}"):
-            engine.ask(command)
+    begin((ours, theirs), size, komi)
     moves: list[str] = []
     slowest = 0.0
     game: dict[str, Any] = {"colour": colour_of_ours, "size": size, "komi": komi, "error": ""}
@@ -80,7 +91,7 @@ def play(
         while moves[-2:] != ["PASS", "PASS"]:
             if len(moves) >= LONGEST_GAME * size * size:
                 raise ValueError("the game did not end")
-            colour = "white" if len(moves) % 2 else "black"
+            colour = colour_after(moves)
             mover, other = (ours, theirs) if colour == colour_of_ours else (theirs, ours)
             began = time.monotonic()
             move = mover.ask(f"genmove {colour}").upper()
@@ -90,13 +101,78 @@ def play(
                 raise ValueError(f"{colour} resigned")
             other.ask(f"play {colour} {move}")
             moves.append(move)
-        game["ours"], game["theirs"] = ours.ask("final_score"), theirs.ask("final_score")
-        dead = [sorted(each.ask("final_status_list dead").split()) for each in (ours, theirs)]
-        game["our_dead"], game["their_dead"] = dead
     except ValueError as error:
         game["error"] = str(error)
-    game |= {"plies": len(moves), "slowest": round(slowest, 3), "moves": " ".join(moves)}
-    return game
+    return game | {"slowest": round(slowest, 3), **written(moves)}
+
+
+def begin(engines: tuple[Engine, ...], size: int, komi: float, moves: str = "") -> None:
+    """Let engines begin a game, and follow it through moves."""
+    for engine in engines:
+        for command in (f"boardsize {size}", "clear_board", f"komi {komi}"):
+            engine.ask(command)
+        for number, move in enumerate(moves.split()):
+            engine.ask(f"play {COLOURS[number % 2]} {move}")
+
+
+def play_on(theirs: Engine, game: dict[str, Any], level: int) -> None:
+    """Let GNU Go, at a level, play for both sides from the end of a game that it follows.
+
+    Where it passes for both at once, the game stays as it is.
+    """
+    theirs.ask(f"level {level}")
+    moves, added = game["moves"].split(), []
+    while added[-2:] != ["PASS", "PASS"]:
+        if len(moves) + len(added) >= LONGEST_GAME * game["size"] ** 2:
+            raise ValueError("the game did not end")
+        colour = colour_after([*moves, *added])
+        move = theirs.ask(f"genmove {colour}").upper()
+        if move == "RESIGN":
+            move = "PASS"
+            theirs.ask(f"play {colour} {move}")
+        added.append(move)
+    if len(added) > 2:
+        game |= written(moves + added)
+
+
+def let_theirs_judge(theirs: Engine, game: dict[str, Any], referee: int | None, level: int) -> None:
+    """Note what GNU Go says of the end of a game that it follows; it has its level again then.
+
+    referee: its level as the referee, who plays on first; None where it only judges.
+    """
+    try:
+        if referee:
+            play_on(theirs, game, referee)
+        game["theirs"], game["their_dead"] = verdict(theirs)
+    except ValueError as error:
+        game["error"] = str(error)
+    theirs.ask(f"level {level}")
+
+
+def let_ours_judge(ours: Engine, game: dict[str, Any]) -> None:
+    """Note what our engine says of the end of a game, and after how many seconds."""
+    begin((ours,), game["size"], game["komi"], game["moves"])
+    began = time.monotonic()
+    try:
+        game["ours"], game["our_dead"] = verdict(ours)
+    except ValueError as error:
+        game["error"] = str(error)
+    game["judging"] = round((time.monotonic() - began) / 2, 3)
+
+
+def verdict(engine: Engine) -> tuple[str, list[str]]:
+    """Return the score of the game that an engine follows, and the dead stones."""
+    return engine.ask("final_score"), sorted(engine.ask("final_status_list dead").split())
+
+
+def written(moves: list[str]) -> dict[str, Any]:
+    """Return moves as a game has them."""
+    return {"plies": len(moves), "moves": " ".join(moves)}
+
+
+def colour_after(moves: list[str]) -> str:
+    """Return who is to move."""
+    return COLOURS[len(moves) % 2]
 
 
 def same(first: str, second: str) -> bool:
@@ -113,16 +189,17 @@ def to_sgf(game: dict[str, Any]) -> str:
     """Return a game as SGF, with both judgements; dead stones of either alone are marked."""
     size = game["size"]
 
-    def point(vertex: str) -> str:
+    def place(vertex: str) -> sgf.Point | None:
         if vertex == "PASS":
-            return ""
-        return chr(97 + LETTERS.index(vertex[0])) + chr(97 + size - int(vertex[1:]))
+            return None
+        return LETTERS.index(vertex[0]), int(vertex[1:]) - 1
 
-    signs = {0: "B", 1: "W"}
     ours, theirs = set(game["our_dead"]), set(game["their_dead"])
-    nodes = [f";{signs[n % 2]}[{point(m)}]" for n, m in enumerate(game["moves"].split())]
+    moves = [(n % 2, place(move)) for n, move in enumerate(game["moves"].split())]
+    record = sgf.Record((size, size), game["komi"], ([], []), 0, moves, RULES.sgf)
+    points = {vertex: place(vertex) for vertex in ours | theirs}
     marks = [
-        f"{mark}{''.join(f'[{point(each)}]' for each in sorted(stones))}"
+        f"{mark}{''.join(f'[{sgf.written(points[each], size)}]' for each in sorted(stones))}"
         for mark, stones in (("TR", ours - theirs), ("SQ", theirs - ours))
         if stones
     ]
@@ -130,30 +207,61 @@ def to_sgf(game: dict[str, Any]) -> str:
         f"ours {game['ours']}, GNU Go {game['theirs']}; "
         "triangles: dead by ours alone, squares: dead by GNU Go's alone"
     )
-    head = f"FF[4]GM[1]SZ[{size}]KM[{game['komi']:g}]RU[Chinese]RE[{game['theirs']}]"
-    return f"(;{head}\n{''.join(nodes)}\n{''.join(marks)}C[{words}])\n"
+    written = sgf.write(record, {"RE": game["theirs"]})
+    return f"{written.removesuffix(')')}\n{''.join(marks)}C[{words}])\n"
 
 
-def games_of(options: argparse.Namespace, ledger: JsonLedger) -> list[dict[str, Any]]:
-    """Play what the ledger has not, and return all games."""
+def games_of(
+    options: argparse.Namespace, ledger: JsonLedger, known: Known
+) -> list[tuple[int, dict[str, Any]]]:
+    """Play and judge what the ledger has not, and return all games. known: played already."""
     words = f"--mode gtp --chinese-rules --level {options.level}"
     limits = ["--playouts", str(options.playouts)] if options.playouts else []
     theirs = Engine([options.gnugo, *words.split()])
     ours = Engine([*OURS, "--time", str(options.seconds), "--seed", str(options.seed), *limits])
     try:
         for number in range(options.games):
-            if number in ledger:
+            if number in ledger or (options.again and number not in known):
                 continue
             theirs.ask(f"set_random_seed {options.seed + number}")
-            colour = ("black", "white")[number // len(options.sizes) % 2] if options.play else ""
-            size = options.sizes[number % len(options.sizes)]
-            ledger.add(number, play(ours, theirs, colour, size, options.komi))
+            if options.again:
+                game, judged = known[number]
+                if not judged:
+                    begin((theirs,), game["size"], game["komi"], game["moves"])
+            else:
+                colour = COLOURS[number // len(options.sizes) % 2] if options.play else ""
+                size = options.sizes[number % len(options.sizes)]
+                game, judged = play(ours, theirs, colour, size, options.komi), False
+            if not game["error"] and not judged:
+                let_theirs_judge(theirs, game, options.referee, options.level)
+            if not game["error"]:
+                let_ours_judge(ours, game)
+            ledger.add(number, game)
             if sys.stderr.isatty():
                 print(f"\r{number + 1} games", end="", file=sys.stderr)
     finally:
         ours.close()
         theirs.close()
-    return ledger.first(options.games)
+    return [(number, ledger[number]) for number in range(options.games) if number in ledger]
+
+
+def known_games(file: Path, settings: dict[str, Any]) -> Known:
+    """Return a ledger's games of these settings, each with whether GNU Go's verdict stands.
+
+    A game's verdict stands where the referee was the same; a game that a referee has played on
+    is not taken for another's.
+    """
+    found: Known = {}
+    referee = settings.get("referee")
+    for line in file.read_text("utf-8").splitlines():
+        entry = json.loads(line)
+        theirs = entry["settings"].pop("referee", None)
+        same_play = {"referee": referee} | entry["settings"] == {"referee": None} | settings
+        if same_play and theirs in (None, referee):
+            judged = theirs == referee
+            if judged or entry["number"] not in found:
+                found[entry["number"]] = entry["found"], judged
+    return found
 
 
 def main() -> int:
@@ -169,19 +277,28 @@ def main() -> int:
     arguments.add_argument("--seconds", type=float, default=0.05, help="for each of our moves")
     arguments.add_argument("--playouts", type=int, help="at most so many for each of our moves")
     arguments.add_argument("--margin", type=float, default=2.0, help="how late a move may come")
+    arguments.add_argument(
+        "--referee", type=int, metavar="LEVEL", help="at which GNU Go plays on and judges then"
+    )
     arguments.add_argument("--share", type=float, default=0.99, help="of games judged alike")
     arguments.add_argument("--seed", type=int, default=1, help="of the first game")
     arguments.add_argument("--gnugo", default="/usr/games/gnugo")
     arguments.add_argument("--ledger", type=Path, metavar="FILE", help="a JSON object a line")
+    arguments.add_argument(
+        "--again", type=Path, metavar="FILE", help="a ledger whose games are judged once more"
+    )
     arguments.add_argument("--sgf", type=Path, metavar="DIR", help="for games judged differently")
     options = arguments.parse_args()
     warm_up(GO)
     names = ("sizes", "komi", "level", "play", "seconds", "playouts", "seed")
     settings = {"benchmark": "go_scores"} | {name: getattr(options, name) for name in names}
-    games = games_of(options, JsonLedger(options.ledger, settings))
+    if options.referee:
+        settings["referee"] = options.referee
+    known = known_games(options.again, settings) if options.again else {}
+    games = games_of(options, JsonLedger(options.ledger, settings), known)
     rows, late = [], 0
     for size in options.sizes:
-        own = [game for game in games if game["size"] == size]
+        own = [game for _, game in games if game["size"] == size]
         over = [game for game in own if not game["error"]]
         late += sum(game["slowest"] > options.seconds + options.margin for game in own)
         scores = sum(same(game["ours"], game["theirs"]) for game in over)
@@ -194,7 +311,7 @@ def main() -> int:
     columns = ("board", "games", "distinct", "finished", "with dead stones", "same score",
                "same dead stones", "both")  # fmt: skip
     show("scores beside GNU Go's", columns, rows, options.json)
-    for number, game in enumerate(games):
+    for number, game in games:
         if game["error"]:
             print(f"game {number}: {game['error']}")
         elif not alike(game):
@@ -204,8 +321,9 @@ def main() -> int:
                 options.sgf.mkdir(parents=True, exist_ok=True)
                 (options.sgf / f"game-{number}.sgf").write_text(to_sgf(game), "utf-8")
     finished, judged = rows[-1][3], rows[-1][7]
-    print(f"judged alike: {judged} of {finished}; late: {late}")
-    refused = any(game["error"] and "resigned" not in game["error"] for game in games)
+    slowest = max((game.get("judging", 0.0) for _, game in games), default=0.0)
+    print(f"judged alike: {judged} of {finished}; late: {late}; slowest verdict: {slowest} s")
+    refused = any(game["error"] and "resigned" not in game["error"] for _, game in games)
     return 1 if refused or late or judged < options.share * finished else 0
 
 

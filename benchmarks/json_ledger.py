@@ -27,6 +27,10 @@ class JsonLedger:
         """Tell whether a number has been done."""
         return number in self._entries
 
+    def __getitem__(self, number: int) -> dict[str, Any]:
+        """Return what was found under a number; KeyError if it has not been done."""
+        return self._entries[number]
+
     def add(self, number: int, found: dict[str, Any]) -> None:
         """Keep what was found under a number."""
         self._entries[number] = found

@@ -62,8 +62,8 @@ def owners(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> tuple[float, ..
     at = game.stones.shape.vertex
     return tuple(
         held[at(column, row)] / playouts
-        for row in reversed(range(game.size))
-        for column in range(game.size)
+        for row in reversed(range(game.height))
+        for column in range(game.width)
     )
 
 

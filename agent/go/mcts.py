@@ -15,7 +15,7 @@ import math
 
 import numba
 
-from agent.compiled.columns import FLOAT32, INT64, reader, writer
+from agent.compiled.columns import FLOAT32, INT32, INT64, reader, writer
 from agent.compiled.kernel import entry, kernel
 from agent.compiled.native import U64, Bits, call_evaluator, int64, load
 from agent.compiled.scale import to_value
@@ -47,6 +47,7 @@ from agent.go.board import play, stone_key, would_capture
 from agent.go.playout import area, claim, finish, play_out
 from agent.go.priors import NO_WEIGHT, weigh
 from agent.go.records import (
+    CELLS,
     DEEPEST,
     PASS,
     Board,
@@ -78,6 +79,7 @@ ALONE = 0.5
 
 _read_float32, _write_float32 = reader(FLOAT32), writer(FLOAT32)
 _read_int64 = reader(INT64)
+_read_int32, _write_int32 = reader(INT32), writer(INT32)
 _value_of_score = kernel(to_value)
 
 
@@ -202,7 +204,7 @@ def _expand(worker: Worker, tree: NodeTree, board: Board, node: int, ply: int) -
         move = PASS if i < 0 else int64(board.empties[i])
         if worker.weights[move] == NO_WEIGHT:
             continue
-        if ply == 0 and worker.restricted and not worker.allowed[move]:
+        if worker.restricted and ply < worker.banned[(board.turn - 1) * CELLS + move]:
             continue
         if wary and move != PASS and _was_there(worker, _key_after(worker, board, move), ply):
             continue
@@ -258,8 +260,7 @@ def _exact_area(worker: Worker, board: Board) -> float:
             vertex = (y + 1) * row + x + 1
             colour = int64(board.colours[vertex])
             if colour != EMPTY:
-                points += 3 - 2 * colour
-                claim(worker, vertex, 3 - 2 * colour)
+                points += claim(worker, vertex, 3 - 2 * colour)
                 continue
             if worker.marks[vertex] == mark:
                 continue
@@ -279,9 +280,8 @@ def _exact_area(worker: Worker, board: Board) -> float:
                         worker.queue[size] = beside
                         size += 1
             owner = 1 if around == BLACK else -1 if around == 3 - BLACK else 0
-            points += owner * size
             for i in range(size):
-                claim(worker, int64(worker.queue[i]), owner)
+                points += claim(worker, int64(worker.queue[i]), owner)
     return finish(worker, points)
 
 
@@ -348,6 +348,21 @@ def _update(worker: Worker, tree: NodeTree, ply: int, value: float, score: float
         first[worker.played[i]] = 0
 
 
+@kernel
+def _note_owners(worker: Worker, move: int) -> None:
+    """Note whose each vertex was after the last playout, for the move at the root it began with.
+
+    What no vertex of the board needs, the first of its row, counts the playouts.
+    """
+    first = move * CELLS
+    _write_int32(worker.owned_after, first, _read_int32(worker.owned_after, first) + 1)
+    for y in range(worker.height):
+        for x in range(worker.width):
+            vertex = (y + 1) * (worker.width + 1) + x + 1
+            total = _read_int32(worker.owned_after, first + vertex) + int64(worker.owners[vertex])
+            _write_int32(worker.owned_after, first + vertex, total)
+
+
 @entry(numba.void(Worker, NodeTree))
 def grow(worker: Worker, tree: NodeTree) -> None:
     """Make playouts until the tree's goal is reached, it is full, or a stop.
@@ -385,4 +400,6 @@ def grow(worker: Worker, tree: NodeTree) -> None:
             score = area(worker, board)
             share = worker.settings[EVALUATION_SHARE] if worker.evaluate else 0.0
             value = share * value + (1 - share) * _sign(score)
+        if worker.owned_after and ply > 0:
+            _note_owners(worker, int64(worker.played[0]))
         _update(worker, tree, ply, value, score)

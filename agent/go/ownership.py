@@ -8,7 +8,7 @@ import numpy.typing as npt
 from agent.games.go import Go
 from agent.games.life import Statuses, judged
 from agent.games.stones import BLACK, WHITE
-from agent.go.records import CELLS
+from agent.go.records import CELLS, NOWHERE
 from agent.go.rules import StoneBoard
 
 # A vertex is settled that is one side's in so much of all playouts, from 0 to 1.
@@ -20,12 +20,13 @@ class Ownership:
 
     def __init__(self, boards: Iterable[StoneBoard]) -> None:
         self._boards = boards
-        self._game = Go()
+        self._game, self._by_moves = Go(), False
 
-    def begin(self, game: Go) -> None:
-        """Forget what was said of another position."""
-        self._game = game
+    def begin(self, game: Go, *, moves: bool = False) -> None:
+        """Forget what was said of another position. moves: keep it apart by the first move too."""
+        self._game, self._by_moves = game, moves
         for board in self._boards:
+            board.note_owners(moves)
             board.worker.owned[:] = 0
             board.worker.finished = 0
             board.worker.points = 0.0
@@ -40,12 +41,28 @@ class Ownership:
 
     def shown(self) -> tuple[float, ...]:
         """Return the same for the mover, of the board's vertices alone, rows from above."""
-        shape, shares = self._game.stones.shape, self.shares()
+        return self._for_mover(self.shares())
+
+    def shown_after(self, move: int) -> tuple[float, ...] | None:
+        """Return the same of the playouts that began with a move of the kernel's.
+
+        None if there is none, or if they are not kept apart.
+        """
+        if not self._by_moves:
+            return None
+        total = np.zeros(CELLS)
+        for board in self._boards:
+            total += board.owned_after[move]
+        playouts = total[NOWHERE]
+        return self._for_mover(total / playouts) if playouts else None
+
+    def _for_mover(self, shares: npt.NDArray[np.float64]) -> tuple[float, ...]:
+        shape = self._game.stones.shape
         sign = -1.0 if self._game.turn else 1.0
         return tuple(
             round(sign * float(shares[shape.vertex(column, row)]), 4)
-            for row in reversed(range(shape.size))
-            for column in range(shape.size)
+            for row in reversed(range(shape.height))
+            for column in range(shape.width)
         )
 
     def statuses(self) -> Statuses:

@@ -6,8 +6,10 @@ below the new position, and when the pool is full, what was visited least is dro
 
 import threading
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from agent.compiled.bits import U64
 from agent.compiled.crew import Crew, CrewLed
@@ -25,10 +27,10 @@ from agent.go.mcts import ANNEX_WORDS, POINT, POINTS
 from agent.go.mcts import grow as make_playouts
 from agent.go.ownership import Ownership
 from agent.go.playout import many_playouts
-from agent.go.records import Worker
+from agent.go.records import CELLS, DEEPEST, Worker
 from agent.go.rules import StoneBoard, from_move, to_move
 from agent.go.settings import EVALUATION_SHARE, NUMBERS, check
-from agent.limits import Info, Limits, Progress
+from agent.limits import Info, Limits, Progress, Restriction
 from agent.search.search import in_cents
 
 # More than any search of a move can make.
@@ -64,8 +66,9 @@ class GoSearch(CrewLed[StoneBoard]):
         self._pool = NodePool(means.megabytes, ANNEX_WORDS)
         self._tidying = threading.Lock()
         self._game = Go()
+        self._among: tuple[int, ...] = ()  # the moves to choose among at the root, if not all
         # Of the position at the root of the tree, if that is of use.
-        self._key: tuple[int, float, Hashable] | None = None
+        self._key: tuple[int | str, float, Hashable] | None = None
         self._followers: dict[int, GameFollower[int]] = {}
         self._evaluator: Evaluator | None = None
         if evaluation is not None:
@@ -84,6 +87,17 @@ class GoSearch(CrewLed[StoneBoard]):
         check(name, value)
         for board in self._crew:
             board.worker.settings[NUMBERS[name]] = value
+
+    def count(self, vertices: Iterable[int]) -> None:
+        """Let whose a vertex is count in the score for these vertices alone, as all do at first.
+
+        What a tree has found so far is forgotten.
+        """
+        wanted = set(vertices)
+        for board in self._crew:
+            for vertex in range(CELLS):
+                board.worker.counted[vertex] = int(vertex in wanted)
+        self._forget()
 
     @property
     def many_lines(self) -> bool:
@@ -164,15 +178,17 @@ class GoSearch(CrewLed[StoneBoard]):
     def _take_root(self, position: Go, limits: Limits[int]) -> None:
         """Make the position the root: its node in the tree, where there is one, or a new root."""
         with self._tidying:
-            root = NO_NODE if limits.search_moves else self._find(position)
+            self._among = limits.search_moves
+            restricted = bool(limits.search_moves or limits.restrictions)
+            root = NO_NODE if restricted else self._find(position)
             self._pool.begin_at(root)
             self._game, self._followers = position, {}
-            self._key = None if limits.search_moves else self._key_of(position)
-            self._ownership.begin(position)
+            self._key = None if restricted else self._key_of(position)
+            self._ownership.begin(position, moves=limits.owners_after)
             self._over = None
 
     @staticmethod
-    def _key_of(game: Go) -> tuple[int, float, Hashable]:
+    def _key_of(game: Go) -> tuple[int | str, float, Hashable]:
         return game.size, game.komi, game.key()
 
     def _find(self, game: Go) -> int:
@@ -192,10 +208,14 @@ class GoSearch(CrewLed[StoneBoard]):
         board.load(position)
         worker.nodes = worker.seldepth = 0
         worker.evaluate = U64(self._evaluator.address if self._evaluator else 0)
-        worker.restricted = int(bool(limits.search_moves))
-        worker.allowed[:] = 0
-        for move in limits.search_moves:
-            worker.allowed[to_move(move)] = 1
+        restrictions = list(limits.restrictions)
+        if limits.search_moves:
+            only = frozenset(limits.search_moves)
+            restrictions.append(Restriction(position.turn, only, allowed=True))
+        worker.restricted = int(bool(restrictions))
+        worker.banned[:] = 0
+        for restriction in restrictions:
+            _restrict(board, restriction)
         worker.stop = 0
 
     def _play_out(self, board: StoneBoard, number: int) -> None:
@@ -249,11 +269,13 @@ class GoSearch(CrewLed[StoneBoard]):
             if visits and plays_out:
                 lead = int(pool.annex[node, POINTS]) / POINT / visits
                 lead = lead if black else -lead
+            line = list(self._variation(node))
             found.append(
                 Info(
                     depth=depth,
                     score=in_cents(value),
-                    pv=tuple(self._variation(node)),
+                    pv=tuple(from_move(pool.move(each)) for each in line),
+                    pv_visits=tuple(pool.visits(each) for each in line),
                     seldepth=self._seldepth(),
                     multipv=number,
                     nodes=pool.playouts,
@@ -265,15 +287,15 @@ class GoSearch(CrewLed[StoneBoard]):
                     prior=pool.prior(node),
                     lead=lead,
                     owners=self._ownership.shown() if number == 1 and plays_out else None,
+                    owners_after=(
+                        self._ownership.shown_after(pool.move(node)) if plays_out else None
+                    ),
                 )
             )
         return found
 
     def _first_moves(self) -> Sequence[int]:
-        worker = self._crew.first.worker
-        if worker.restricted:
-            return [from_move(move) for move in range(len(worker.allowed)) if worker.allowed[move]]
-        return self._game.sensible()
+        return self._among or self._game.sensible()
 
     def _ranking(self, node: int) -> list[int]:
         """Return a node's children, the one to play first."""
@@ -284,13 +306,13 @@ class GoSearch(CrewLed[StoneBoard]):
         return self._pool.visits(node), self._pool.prior(node)
 
     def _variation(self, node: int) -> Iterator[int]:
-        """Generate a root move and the best moves after it, as far as they were tried."""
-        yield from_move(self._pool.move(node))
+        """Generate a child of the root and the best nodes below it, as far as they were tried."""
+        yield node
         while children := self._pool.children(node):
             node = max(children, key=self._merit)
             if not self._pool.visits(node):
                 return
-            yield from_move(self._pool.move(node))
+            yield node
 
     def _is_over(self) -> bool:
         """Tell whether to pass since the game is over, and won even if the other begins.
@@ -308,6 +330,16 @@ class GoSearch(CrewLed[StoneBoard]):
         ownership.begin(game)
         many_playouts(board.worker, _PLAYOUTS_TO_PASS, 1)
         return ownership.sure_points() > 0 and (game.passes > 0 or ownership.settled())
+
+
+def _restrict(board: StoneBoard, restriction: Restriction[int]) -> None:
+    """Ban from a worker's tree what is restricted."""
+    banned = np.asarray(board.worker.banned)[restriction.player * CELLS :][:CELLS]
+    moves = [to_move(move) for move in restriction.moves]
+    chosen = np.full(CELLS, restriction.allowed)
+    chosen[moves] = not restriction.allowed
+    plies = min(restriction.plies, DEEPEST + 1)
+    np.maximum(banned, np.where(chosen, plies, 0), out=banned, casting="unsafe")
 
 
 def _effort(last: Info[int] | None, now: Info[int]) -> float | None:

@@ -1,0 +1,129 @@
+"""Which stones of finished games are dead, where playouts alone do not tell."""
+
+import pytest
+
+from agent.games.go import Go
+from agent.games.life import stones_with
+from agent.games.stones import members
+from agent.go.life import statuses
+from agent.limits import Limits
+from tests.agent.go.positions import from_diagram, symmetry, turned
+from tests.agent.go.test_search import HALVES, last_info, searching
+
+# Black in the lower left has one eye, and cannot get another.
+ONE_EYED = (
+    ".......XOOO..",
+    ".XXXX..XXO.O.",
+    ".X.XOXXXXXO.O",
+    "X.XOOXOOOXOOX",
+    "XXOO.OOOOXXXX",
+    "OOOX.O.OX.XO.",
+    ".XXX.O.OX.XX.",
+    ".OX.XOOXXXXXX",
+    ".OXXO..OOOOOO",
+    ".OXOO.O....OX",
+    "XXOXO.XO.O.O.",
+    ".OOXO.XOO....",
+    "....XXXXO....",
+)
+ITS_STONES = "A3 B3 B7 C4 C5 C6 C7 D5 D7 D8 E6"
+# White in the upper right lives or dies by who begins.
+OPEN_SIDE = (
+    "..XOO....",
+    ".X.XO....",
+    "...XO..O.",
+    ".XXXOO.XX",
+    ".XOOX.XXO",
+    ".OX.XXXOO",
+    ".XOXOXO.O",
+    "..OXOO.O.",
+    "...XO....",
+)
+ABOVE = (".........",) * 5
+# White's only eyes have so many vertices.
+TWO = (*ABOVE, ".........", "XXX......", "OOOX.....", "..OX.....")
+THREE = (*ABOVE, ".........", "XXXX.....", "OOOOX....", "...OX....")
+FOUR = (*ABOVE, ".........", "XXXXX....", "OOOOOX...", "....OX...")
+CORNERS = ("...OX....",) * 6
+SEKI = (*CORNERS, "OOOOXXXXX", "XXXXOOOOX", ".XX.OO.OX")
+CAUGHT = (".X.XO", "XXXX.", "..X..", "XXXX.", ".X.X.")
+
+
+def texts(game: Go, status: str) -> set[str]:
+    return {game.text(at) for at in members(stones_with(status, statuses(game)))}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("turn", [0, 1])
+def test_a_group_with_one_eye_is_dead_whoever_begins(turn: int) -> None:
+    game = from_diagram(*ONE_EYED, turn=turn)
+    dead = texts(game, "dead")
+    assert set(ITS_STONES.split()) <= dead
+    assert not {"B4", "B6", "C2", "A8", "E4", "E10"} & dead
+
+
+@pytest.mark.parametrize(("turn", "dies"), [(0, True), (1, False)])
+def test_who_is_to_move_decides_what_is_not_settled(turn: int, dies: bool) -> None:
+    game = from_diagram(*OPEN_SIDE, turn=turn)
+    dead = texts(game, "dead")
+    assert {"C5", "D5", "C2", "C3", "B4"} <= dead
+    for stone in ("D9", "E6", "E7", "E8", "E9", "F6", "H7"):
+        assert (stone in dead) == dies
+
+
+@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize(
+    ("rows", "dies"),
+    [(TWO, (True, True)), (THREE, (True, False)), (FOUR, (False, False))],
+    ids=["two", "three", "four"],
+)
+def test_an_eye_of_two_is_death_of_four_life_and_of_three_who_begins(
+    rows: tuple[str, ...], dies: tuple[bool, bool], swap: bool, number: int
+) -> None:
+    for turn, death in enumerate(dies):
+        game = from_diagram(*rows, turn=turn)
+        taken = symmetry(game.size, number)
+        white = {taken[at] for at in members(game.stones.sets[2])}
+        other = turned(game, number, swap)
+        expected = {other.text(at) for at in white} if death else set()
+        assert texts(other, "dead") == expected
+
+
+@pytest.mark.parametrize("turn", [0, 1])
+def test_a_seki_stays_one(turn: int) -> None:
+    game = from_diagram(*SEKI, turn=turn)
+    assert texts(game, "dead") == set()
+    assert texts(game, "seki") == {
+        *("A2", "B1", "B2", "C1", "C2", "D2"),
+        *("E1", "E2", "F1", "F2", "G2", "H1", "H2"),
+    }
+
+
+def test_a_stone_in_a_living_area_is_dead() -> None:
+    game = from_diagram(*CAUGHT)
+    assert texts(game, "dead") == {"E5"}
+    assert game.score(stones_with("dead", statuses(game))) == 25 - 0.5
+
+
+def test_it_says_the_same_each_time_and_leaves_the_game_as_it_is() -> None:
+    game = from_diagram(*OPEN_SIDE, komi=7.5, turn=1)
+    before = game.key(), game.komi, game.captures_all
+    assert statuses(game) == statuses(game)
+    assert (game.key(), game.komi, game.captures_all) == before
+
+
+def test_an_empty_board_has_no_chains() -> None:
+    assert statuses(Go(9)) == {}
+
+
+def test_only_what_counts_is_played_for() -> None:
+    """Black has three columns of seven: of these alone he has all."""
+    game = from_diagram(*HALVES, komi=10.5)
+    search = searching()
+    assert (last_info(search, game, Limits(nodes=500)).expected or 0.0) < 0
+    search.count(game.stones.shape.vertex(column, row) for column in range(3) for row in range(7))
+    info = last_info(search, game, Limits(nodes=500))
+    assert (info.expected or 0.0) > 0.9
+    assert info.lead == pytest.approx(21 - 10.5, abs=1)
+    search.count(game.stones.shape.vertices)
+    assert (last_info(search, game, Limits(nodes=500)).expected or 0.0) < 0
