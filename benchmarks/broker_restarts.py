@@ -18,6 +18,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from children import end_in_order, spawn
+
 from tournament.standings import FAILURES
 
 OUTAGES = (2.0, 8.0)
@@ -45,7 +47,7 @@ class Broker:
 
     def start(self) -> None:
         """Begin, or begin again."""
-        self._process = subprocess.Popen(self._command, stderr=subprocess.DEVNULL)
+        self._process = spawn(self._command, stderr=subprocess.DEVNULL)
 
     def kill(self) -> None:
         """End it as a crash does."""
@@ -56,7 +58,7 @@ class Broker:
 def kempelen(*words: str, log: Path) -> "subprocess.Popen[bytes]":
     """Start one of our commands."""
     with log.open("wb") as file:
-        return subprocess.Popen(
+        return spawn(
             [sys.executable, "-m", "kempelen.cli", *words],
             stdout=subprocess.DEVNULL,
             stderr=file,
@@ -65,6 +67,7 @@ def kempelen(*words: str, log: Path) -> "subprocess.Popen[bytes]":
 
 def main() -> None:
     """Play the match, kill the broker meanwhile, and look at the games."""
+    end_in_order()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--restarts", type=int, default=20)

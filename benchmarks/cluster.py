@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import chess.pgn
+from children import spawn
 from report import parser, show, stockfish
 
 QUIET: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -27,7 +28,7 @@ QUIET: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVN
 def start(kind: str, *arguments: str) -> subprocess.Popen[bytes]:
     """Start a Dask scheduler or worker on the loopback address."""
     line = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--host", "127.0.0.1"]
-    return subprocess.Popen([*line, "--no-dashboard", *arguments], **QUIET)
+    return spawn([*line, "--no-dashboard", *arguments], **QUIET)
 
 
 def start_worker(address: str, folder: Path) -> subprocess.Popen[bytes]:
@@ -116,7 +117,7 @@ def main() -> int:
             time.sleep(3)
             began = time.perf_counter()
             command = match(folder, "cluster", games, "--cluster", address)
-            running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+            running = spawn(command, stdout=subprocess.DEVNULL)
             ledger = folder / "cluster.sqlite"
             wait_for_games(ledger, games // 4, running)
             cluster[1].kill()

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from children import end_in_order, spawn
 from websockets.asyncio.client import connect
 
 FIRST = 100
@@ -31,7 +32,7 @@ POOL = 4
 @contextmanager
 def listening() -> Iterator[tuple[int, list[int]]]:
     """Start a server; give its process and its ports, for TCP and for WebSocket."""
-    server = subprocess.Popen(
+    server = spawn(
         [sys.executable, "-m", "kempelen.cli", "listen", *WORDS], stderr=subprocess.PIPE, text=True
     )
     try:
@@ -40,7 +41,7 @@ def listening() -> Iterator[tuple[int, list[int]]]:
         while len(ports) < 2:
             if match := re.search(r" listening address=.*:(\d+)$", server.stderr.readline()):
                 ports.append(int(match[1]))
-        reader = subprocess.Popen(["cat"], stdin=server.stderr, stdout=subprocess.DEVNULL)
+        reader = spawn(["cat"], stdin=server.stderr, stdout=subprocess.DEVNULL)
         yield server.pid, ports
     finally:
         server.terminate()
@@ -88,6 +89,7 @@ def left(process: int) -> tuple[float, int, int]:
 
 def main() -> int:
     """Connect and report."""
+    end_in_order()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--connections", type=int, default=10_000)
     connections = parser.parse_args().connections

@@ -11,7 +11,6 @@ import mmap
 import os
 import statistics
 import struct
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import chess
+from children import spawn
 from report import POSITIONS, parser, show
 
 WORTH = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
@@ -87,7 +87,7 @@ def child(spins: int) -> Iterator[Callable[[int], int]]:
         our_answers, its_answers = os.pipe()
         descriptors = file.fileno(), its_requests, its_answers
         command = [sys.executable, __file__, "--serve", *map(str, (*descriptors, spins))]
-        process = subprocess.Popen(command, pass_fds=descriptors)
+        process = spawn(command, pass_fds=descriptors)
 
         def ask(address: int) -> int:
             ctypes.memmove(target, address, LAYOUT.size)

@@ -20,7 +20,8 @@ from protocols.gtp.values import parse_line
 
 HEAD = re.compile(r"[=?](\d*)( .*)?")
 WORDS = {
-    "boardsize": ("{small}", "{small}", "9"),
+    "boardsize": ("{small}", "{small}", "9", "{small} {small2}", "{small}:{small2}"),
+    "rectangular_boardsize": ("{small} {small2}", "{small} 19", "2 {small}", "{small}"),
     "komi": ("{number}", "-0.5", "7.5"),
     "fixed_handicap": ("{few}",),
     "place_free_handicap": ("{few}",),
@@ -32,9 +33,20 @@ WORDS = {
     "time_settings": ("{number} {number} {few}", "0 1 0"),
     "time_left": ("{colour} {number} {few}",),
     "kgs-time_settings": ("byoyomi {number} {number} {few}", "none", "absolute {number}"),
-    "kata-time_settings": ("fischer {number} {few}", "canadian {number} {number} {few}"),
+    "kata-time_settings": (
+        "fischer {number} {few}",
+        "canadian {number} {number} {few}",
+        "fischer-capped {number} {few} {number} {few}",
+    ),
     "final_status_list": ("dead", "alive", "seki"),
-    "loadsgf": ("missing.sgf", "game.sgf", "game.sgf {few}", "broken.sgf"),
+    "loadsgf": (
+        "missing.sgf",
+        "wide.sgf",
+        "wide.sgf {few}",
+        "game.sgf",
+        "game.sgf {few}",
+        "broken.sgf",
+    ),
     "printsgf": ("", "", "written.sgf", "folder/written.sgf", "."),
     "gg-undo": ("", "{few}"),
     "known_command": ("genmove", "fly"),
@@ -49,7 +61,7 @@ WORDS = {
     "kata-analyze": (
         "{colour} {few}",
         "interval {few}",
-        "{few} ownership true rootInfo true pvVisits true movesOwnership false",
+        "{few} ownership true rootInfo true pvVisits true movesOwnership true",
     ),
     "kata-genmove_analyze": ("{colour} {few} ownership true rootInfo true minmoves {few}",),
     "cgos-analyze": ("{colour} {few}", "{few}"),
@@ -78,6 +90,7 @@ WORDS = {
 }
 FILES = {
     "game.sgf": "(;SZ[7]KM[5.5]AB[cc];W[dd];B[ee];W[];B[df])",
+    "wide.sgf": "(;SZ[9:4]KM[0.5]AB[ic];W[id];B[hd];W[];B[aa])",
     "broken.sgf": "(;SZ[999]",
 }
 # Commands that are said more often than all others.
@@ -92,6 +105,7 @@ def valid_line(rng: random.Random) -> str:
     line = re.sub(r"\{vertex\}", lambda _: rng.choice("ABCDEFGHJ") + str(rng.randint(1, 7)), line)
     line = line.format(
         small=rng.randint(1, 7),
+        small2=rng.randint(0, 9),
         few=rng.randint(0, 9),
         braced=rng.choice(('{"scoring":"TERRITORY","tax":"SEKI"}', '{"ko":"SIMPLE"}', "{}", "{[")),
         number=rng.choice((0, 0.5, 1, 30, 300)),

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import chess.pgn
+from children import end_in_order, spawn
 
 
 def command(folder: Path, ledger: str, arguments: argparse.Namespace) -> list[str]:
@@ -48,6 +49,7 @@ def games_in(path: Path) -> dict[str, str]:
 
 def main() -> None:
     """Play both matches and compare them."""
+    end_in_order()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", type=int, default=200)
     parser.add_argument("--kills", type=int, default=10)
@@ -61,7 +63,7 @@ def main() -> None:
         duration = time.monotonic() - began
         print(f"uninterrupted: {straight['played']} games in {duration:.0f} s")
         for kill in range(arguments.kills):
-            run = subprocess.Popen(
+            run = spawn(
                 command(folder, "killed", arguments),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -13,15 +13,17 @@ def main() -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--seconds", type=float, default=5.0, help="for each search")
     arguments.add_argument("--hash", type=int, default=64, help="MB of table for each engine")
+    arguments.add_argument("--evaluation", help="ours, as in the UCI option (default: its)")
     options = arguments.parse_args()
     warm_up()
     other = stockfish()
     rows = []
     for fen in POSITIONS:
         settings = {"Hash": options.hash, "Threads": 1}
-        one = nodes_a_second(KEMPELEN, settings, fen, options.seconds)
+        own = settings | ({"Evaluation": options.evaluation} if options.evaluation else {})
+        one = nodes_a_second(KEMPELEN, own, fen, options.seconds)
         native = nodes_a_second(other, settings, fen, options.seconds) if other else float("nan")
-        two = nodes_a_second(KEMPELEN, settings | {"Threads": 2}, fen, options.seconds)
+        two = nodes_a_second(KEMPELEN, own | {"Threads": 2}, fen, options.seconds)
         rows.append(
             (
                 fen,

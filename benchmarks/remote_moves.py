@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from typing import IO
 
 import chess
+from children import end_in_order, spawn
 
 MOST = 2.0
 KEMPELEN = (sys.executable, "-m", "kempelen.cli")
@@ -68,9 +69,7 @@ def measure(near: Engine, far: Engine, moves: int, depth: int) -> tuple[list[flo
 @contextlib.contextmanager
 def engine(*words: str) -> Iterator[Engine]:
     """Start an engine by a command, and end it."""
-    process = subprocess.Popen(
-        [*KEMPELEN, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    process = spawn([*KEMPELEN, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         yield Engine(process)
     finally:
@@ -98,7 +97,7 @@ def server(scheme: str) -> Iterator[tuple[str, tuple[str, ...]]]:
             )  # fmt: skip
             serving, trusting = ("--certificate", pem, "--key", key), ("--ca", pem)
         address = f"{scheme}://127.0.0.1:{port}"
-        process = subprocess.Popen(
+        process = spawn(
             [*KEMPELEN, "listen", "--address", address, "--log", f"{folder}/log", *serving]
         )
         try:
@@ -122,6 +121,7 @@ def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
 
 def main() -> int:
     """Measure, print, judge."""
+    end_in_order()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--moves", type=int, default=1000)
     parser.add_argument("--depth", type=int, default=1)

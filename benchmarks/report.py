@@ -10,6 +10,7 @@ from typing import Any
 
 import chess
 import chess.engine
+from children import end_in_order
 from rich.console import Console
 from rich.table import Table
 
@@ -28,7 +29,11 @@ def stockfish() -> str | None:
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """Make a parser with the options that all benchmarks have."""
+    """Make a parser with the options that all benchmarks have.
+
+    From here on SIGTERM is an exit, at which the benchmark's children end.
+    """
+    end_in_order()
     result = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     result.add_argument("--json", type=Path, metavar="FILE", help="write the result there too")
     return result

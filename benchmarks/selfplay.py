@@ -18,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from children import end_in_order, spawn
+
 from agent.machine import usable_cores
 
 
@@ -42,7 +44,7 @@ def kept(path: Path) -> int:
 def measure(folder: Path, arguments: argparse.Namespace) -> bool:
     """Play for a time and print the rate, the time to start included."""
     path = folder / "measured"
-    run = subprocess.Popen(command(path, 1 << 40, arguments))
+    run = spawn(command(path, 1 << 40, arguments))
     time.sleep(arguments.seconds)
     run.send_signal(signal.SIGTERM)
     run.wait()
@@ -63,7 +65,7 @@ def kill(folder: Path, arguments: argparse.Namespace) -> bool:
     duration = time.monotonic() - began
     generator = random.Random(arguments.seed)
     for number in range(arguments.kills):
-        run = subprocess.Popen(command(killed, arguments.positions, arguments))
+        run = spawn(command(killed, arguments.positions, arguments))
         time.sleep(2 + generator.uniform(0, 2 * duration / arguments.kills))
         run.kill()
         run.wait()
@@ -76,6 +78,7 @@ def kill(folder: Path, arguments: argparse.Namespace) -> bool:
 
 def main() -> None:
     """Measure, or kill."""
+    end_in_order()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nodes", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=usable_cores())

@@ -23,6 +23,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from children import spawn
 from report import parser, show
 from websockets.asyncio.client import ClientConnection, connect
 
@@ -174,7 +175,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         words = ["web", "--no-browser", "--address", "127.0.0.1:0"]
         limits = ["--sessions", "1000", "--sessions-of-address", "1000"]
-        process = subprocess.Popen(
+        process = spawn(
             [sys.executable, "-m", "kempelen.cli", *words, *limits,
              "--games", f"{folder}/games.sqlite", "--log-format", "json"],
             stderr=subprocess.PIPE, text=True,
@@ -182,7 +183,7 @@ def main() -> None:
         try:
             assert process.stderr is not None
             base = json.loads(process.stderr.readline())["address"]
-            drain = subprocess.Popen(["cat"], stdin=process.stderr, stdout=subprocess.DEVNULL)
+            drain = spawn(["cat"], stdin=process.stderr, stdout=subprocess.DEVNULL)
             figures = asyncio.run(measure(base, process.pid, arguments))
         finally:
             process.terminate()

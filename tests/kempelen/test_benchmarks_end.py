@@ -1,0 +1,85 @@
+"""Whoever ends a benchmark ends what it has started."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from protocols.client.supervisor import children
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 120.0
+MATCH = ["go_matches.py", "--against", "self", "--games", "2", "--seconds", "60", "--size", "5"]
+
+
+def descendants(process: int) -> set[int]:
+    """Return the processes that descend from one."""
+    own = set(children(process))
+    return own.union(*map(descendants, own))
+
+
+def alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
+    except OSError:
+        return False
+
+
+def words(process: int) -> bytes:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def wait_until(condition) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
+def test_a_match_and_its_engines_end_with_the_benchmark(number: signal.Signals, warm_cache) -> None:
+    benchmark = subprocess.Popen(
+        [sys.executable, str(ROOT / "benchmarks" / MATCH[0]), *MATCH[1:]],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        # The match, and two engines, each below a supervisor.
+        wait_until(lambda: len(descendants(benchmark.pid)) >= 5)
+        started = descendants(benchmark.pid)
+        assert any(b"\0match\0" in words(each) for each in started)
+        benchmark.send_signal(number)
+        assert benchmark.wait(PATIENCE) != 0
+        wait_until(lambda: not any(map(alive, started)))
+    finally:
+        benchmark.kill()
+        benchmark.wait()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_what_is_spawned_ends_with_who_spawned_it() -> None:
+    code = "from children import *; end_in_order(); spawn(['sleep', '600']); print(flush=True)"
+    spawner = subprocess.Popen(
+        [sys.executable, "-c", f"{code}; import time; time.sleep(600)"],
+        cwd=ROOT / "benchmarks",
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert spawner.stdout is not None
+        spawner.stdout.readline()
+        (child,) = children(spawner.pid)
+        spawner.terminate()
+        assert spawner.wait(PATIENCE) == 128 + signal.SIGTERM
+        wait_until(lambda: not alive(child))
+    finally:
+        spawner.kill()
+        spawner.communicate()
