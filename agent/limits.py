@@ -50,13 +50,28 @@ class SideClock:
 
 
 @dataclass(frozen=True, slots=True)
+class Restriction(Generic[Move]):
+    """Moves that a player may not make in a search's tree, or, if `allowed`, alone may make.
+
+    plies: how deep it holds, from 1, the root alone; beyond that he may make all.
+    """
+
+    player: int
+    moves: frozenset[Move]
+    allowed: bool
+    plies: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Limits(Generic[Move]):
     """What ends a search. Nothing set at all means: search until told to stop.
 
     depth: plies. nodes: positions visited. mate: stop when a mate in that many moves is found.
     movetime: seconds for this move. clock: the mover's clock; moves_to_go: moves to the next
     time control. infinite, ponder: no answer before `stop` (or, pondering, `ponderhit`).
-    search_moves: only these moves at the root, if any are given.
+    search_moves: only these moves at the root, if any are given. restrictions: what holds below
+    the root too, of searches that know of it. owners_after: tell, with each line, whose each point
+    will be after its first move, where the search knows.
     """
 
     depth: int | None = None
@@ -68,6 +83,8 @@ class Limits(Generic[Move]):
     infinite: bool = False
     ponder: bool = False
     search_moves: tuple[Move, ...] = field(default=())
+    restrictions: tuple[Restriction[Move], ...] = field(default=())
+    owners_after: bool = False
 
     @property
     def endless(self) -> bool:
@@ -93,7 +110,9 @@ class Info(Generic[Move]):
     prior: how promising the line's move looked before it was tried; the priors of all moves sum
     to 1. lead: by how many points the mover is expected to win, in games that count them. owners:
     whose each point of the board will be, rows from above, from -1, the other's, to 1, the
-    mover's; told with the first line alone.
+    mover's; told with the first line alone. owners_after: the same after the line's first move,
+    where that is asked for. pv_visits: the visits of the position after each move of the line,
+    where it is a tree that is searched.
     """
 
     depth: int
@@ -114,6 +133,8 @@ class Info(Generic[Move]):
     prior: float | None = None
     lead: float | None = None
     owners: tuple[float, ...] | None = None
+    owners_after: tuple[float, ...] | None = None
+    pv_visits: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,12 @@
-"""Rules of Go as KataGo writes them, by name or as an object, and what of them is kept here.
+"""Rules of Go as KataGo and SGF files write them, and what of them is kept here.
 
-Source: `kata-set-rules` in KataGo's 'GTP Extensions'.
+Sources: `kata-set-rules` in KataGo's 'GTP Extensions'; the property RU of SGF FF[4], whose own
+names are AGA, GOE, Japanese and NZ, and what programs write there.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -52,6 +54,26 @@ class Ruleset:
         """
         counted = self.scoring == "AREA" and self.tax == "NONE" and not self.button
         return counted and not self.suicide
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of KataGo's object."""
+        return {
+            "friendlyPassOk": self.friendly,
+            "hasButton": self.button,
+            "ko": self.ko,
+            "scoring": self.scoring,
+            "suicide": self.suicide,
+            "tax": self.tax,
+            "whiteHandicapBonus": self.bonus,
+        }
+
+    @property
+    def in_a_word(self) -> str:
+        """The rules as KataGo writes them into SGF files where they have no name."""
+        word = f"ko{self.ko}score{self.scoring}tax{self.tax}sui{self.suicide:d}"
+        word += "button1" if self.button else ""
+        word += "" if self.bonus == "0" else f"whb{self.bonus}"
+        return word + ("fpok1" if self.friendly else "")
 
 
 _CHINESE = Ruleset(ko="SIMPLE", suicide=False, bonus="N")
@@ -107,6 +129,45 @@ def _joined(name: str) -> str:
 
 
 _BY_NAME = {_joined(name): rules for name, rules in NAMED.items()}
+# What SGF files call them beside the names above.
+_IN_SGF = {
+    "china": "chinese",
+    "cn": "chinese",
+    "japan": "japanese",
+    "jp": "japanese",
+    "korea": "korean",
+    "kr": "korean",
+    "tt": "tromp-taylor",
+    "inggoe": "ing",
+}
+_IN_A_WORD = re.compile(
+    rf"ko({'|'.join(KO)})score({'|'.join(SCORING)})tax({'|'.join(TAX)})sui([01])"
+    rf"(?:button([01]))?(?:whb({'|'.join(reversed(BONUS))}))?(?:fpok([01]))?",
+    re.IGNORECASE,
+)
+
+
+def read_sgf_rules(text: str) -> Ruleset | None:
+    """Return the rules that an SGF file names in RU; None if it names none that are known."""
+    text = text.strip()
+    if found := _IN_A_WORD.fullmatch(re.sub(r"\s", "", text)):
+        ko, scoring, tax, suicide, button, bonus, friendly = found.groups()
+        return Ruleset(
+            ko=ko.upper(),
+            scoring=scoring.upper(),
+            tax=tax.upper(),
+            suicide=suicide == "1",
+            button=button == "1",
+            bonus=(bonus or "0").upper(),
+            friendly=friendly == "1",
+        )
+    if text.startswith("{"):
+        try:
+            return read_ruleset(json.loads(text))
+        except (ValueError, RecursionError):
+            return None
+    name = _joined(re.sub(r"\brule(s|set)?\b", "", text, flags=re.IGNORECASE))
+    return named(_IN_SGF.get(name, name))
 
 
 def read_ruleset(value: object) -> Ruleset | None:

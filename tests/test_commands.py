@@ -95,7 +95,7 @@ HERE: dict[str, dict[str, str]] = {
         "games 200": "games 2",
         "games.pgn": "new.pgn",
     },
-    "kempelen selfplay games.bin --evaluation nnue --nodes 1000": {
+    "kempelen selfplay games.bin --nodes 1000": {
         "--nodes 1000": "--positions 300 --nodes 20 --processes 1",
     },
     "kempelen selfplay material.bin --evaluation training.baselines:material": {
@@ -111,7 +111,7 @@ HERE: dict[str, dict[str, str]] = {
         "games 300": "games 2 --maxmoves 5",
     },
     "kempelen match --engine cmd=kempelen,name=net,option.Evaluation=nnue:mine.nnue --engine "
-    "cmd=kempelen,name=hand --each option.OwnBook=false --tc 10+0.1 --games 400": {
+    "cmd=kempelen,name=shipped --each option.OwnBook=false --tc 10+0.1 --games 400": {
         "10+0.1": "0.2+0.01",
         "games 400": "games 2 --maxmoves 5",
     },
@@ -201,8 +201,8 @@ TOO_LONG = [
     "python benchmarks/go_matches.py --against self --games 20 --playouts 10000 "
     "--their-playouts 1000",
     "python benchmarks/go_scores.py --games 100 --sizes 9",
-    "python benchmarks/go_scores.py --games 500 --ledger benchmarks/ledgers/go-scores.jsonl "
-    "--sgf differ",
+    "python benchmarks/go_scores.py --games 500 --referee 10 "
+    "--ledger benchmarks/ledgers/go-scores.jsonl --sgf differ",
     "python benchmarks/go_scores.py --games 100 --sizes 9 --play --seconds 0.1",
     "python benchmarks/go_speed.py",
     "python benchmarks/gtp_fuzz.py",
@@ -219,6 +219,7 @@ TOO_LONG = [
     "python benchmarks/mcts.py",
     "python benchmarks/memory.py",
     "python benchmarks/nodes.py",
+    "python benchmarks/nodes.py --evaluation handcrafted",
     "python benchmarks/perft.py",
     "python benchmarks/selfplay.py",
     "python benchmarks/selfplay.py --kills 10 --positions 50000",

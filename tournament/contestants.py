@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from agent.games import catalogue
 from agent.games.go import Go
 from protocols.client.engine import Conversation
-from protocols.client.gtp import GtpEngine
+from protocols.client.gtp import GtpEngine, board_command
 from protocols.client.process import IoLog
 from protocols.client.uci import Answer, InfoCallback, Option, SearchRequest, UciEngine
 from protocols.client.xboard import XBoardEngine
@@ -241,7 +241,7 @@ def _setup(game: GameSettings) -> tuple[str, ...]:
     if game.name == GO:
         go = new_game(game)
         assert isinstance(go, Go)
-        return f"boardsize {go.size}", "clear_board", f"komi {go.komi:g}"
+        return board_command(go), "clear_board", f"komi {go.komi:g}"
     if isinstance(game.options.get("size"), int):
         return f"boardsize {game.options['size']}", "clear_board"
     return ("clear_board",)

@@ -15,8 +15,16 @@ from agent.border.plain_text import plain, plain_name
 from agent.games.go import COLUMNS
 from protocols.analysis.protocol import AnalysisEngine, Settings
 from protocols.analysis.query import MOST_VISITS
-from protocols.gtp.sgf import Record, SgfError, parse_trees, read_trees, record_of
-from protocols.rulesets import read_ruleset
+from protocols.gtp.sgf import (
+    Record,
+    SgfError,
+    parse_trees,
+    read_point,
+    read_trees,
+    record_of,
+    set_move,
+)
+from protocols.rulesets import named, read_sgf_rules
 from tournament.assessments import AssessmentFile
 from tournament.judgement import (
     Assessment,
@@ -97,12 +105,11 @@ def _scores(trees: Sequence[Any], where: str) -> list[GoScore]:
 
 def _score(tree: Any, number: int) -> GoScore:
     record = record_of(tree)
-    said = game_property(tree, "RU").lower()
     moves = tuple((player, _vertex(point)) for player, point in record.moves)
     query: dict[str, Any] = {
-        "boardXSize": record.size,
-        "boardYSize": record.size,
-        "rules": said if said and read_ruleset(said) else USUAL_RULES,
+        "boardXSize": record.size[0],
+        "boardYSize": record.size[1],
+        "rules": _rules(record.rules),
         "initialStones": [
             [PLAYERS[player], _vertex(point)]
             for player, points in enumerate(record.stones)
@@ -114,6 +121,15 @@ def _score(tree: Any, number: int) -> GoScore:
     if record.komi is not None:
         query["komi"] = record.komi
     return GoScore(tree, number, record, query, moves)
+
+
+def _rules(said: str) -> str | dict[str, Any]:
+    """Return as what a query has the rules of a record: by their name if they have one."""
+    name = said.lower()
+    if named(name):
+        return name
+    rules = read_sgf_rules(said)
+    return USUAL_RULES if rules is None else rules.fields()
 
 
 def _vertex(point: tuple[int, int] | None) -> str:
@@ -307,14 +323,7 @@ def _add_line(node: Any, move: ReviewedMove) -> None:
     players = itertools.cycle((move.player, 1 - move.player))
     for vertex, player in zip(move.line[:LINE_LENGTH], players, strict=False):
         node = node.new_child()
-        node.set_move("bw"[player], _point(vertex))
-
-
-def _point(vertex: str) -> tuple[int, int] | None:
-    """Return the row from below and the column from the left, from 0; None for a pass."""
-    if vertex.lower() == "pass":
-        return None
-    return int(vertex[1:]) - 1, COLUMNS.index(vertex[0].upper())
+        set_move(node, player, read_point(vertex))
 
 
 def go_terms(settings: Settings, limits: TimeControl) -> str:

@@ -237,6 +237,7 @@ class MatchGame:
                 fen=record.fen,
                 moves=record.opening,
                 position=self._referee.position,
+                turn=SIDES[self._referee.turn],
                 white_clock=self._clocks[WHITE].left,
                 black_clock=self._clocks[BLACK].left,
             )
@@ -253,6 +254,7 @@ class MatchGame:
                 move=record.move,
                 san=san,
                 position=self._referee.position,
+                turn=SIDES[self._referee.turn],
                 cp=record.cp,
                 mate=record.mate,
                 depth=record.depth,

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from agent.border.plain_text import plain
 from agent.game import CHANCE, find_move
-from agent.games.go import COLUMNS
+from agent.games.go import Go
+from protocols.gtp.rules import USUAL_RULES
+from protocols.gtp.sgf import new_tree, read_point, set_move
 from tournament.game_settings import GameSettings, new_game
 from tournament.records import GameRecord, to_pgn
 from tournament.settings import Settings
@@ -88,16 +90,14 @@ def to_text(record: GameRecord, game: GameSettings, event: str) -> str:
 
 def to_sgf(record: GameRecord, game: GameSettings, event: str) -> str:
     """Return a game of Go as SGF."""
-    from sgfmill import sgf
-
     go = new_game(game)
-    size: int = go.size  # type: ignore[attr-defined]
-    tree = sgf.Sgf_game(size)
+    assert isinstance(go, Go)
+    tree = new_tree((go.width, go.height))
     root = tree.get_root()
     for name, value in {
         "AP": ("Kempelen", ""),
-        "KM": go.komi,  # type: ignore[attr-defined]
-        "RU": "Chinese",
+        "KM": go.komi,
+        "RU": USUAL_RULES.sgf,  # as the referee counts
         "EV": plain(event),
         "RO": f"{record.pair}.{record.game}",
         "PB": plain(record.black),
@@ -109,7 +109,7 @@ def to_sgf(record: GameRecord, game: GameSettings, event: str) -> str:
         root.set(name, value)
     for number, move in enumerate([*record.opening, *(each.move for each in record.moves)]):
         node = tree.extend_main_sequence()
-        node.set_move("w" if number % 2 else "b", _point(move))
+        set_move(node, number % 2, read_point(move))
         if number >= len(record.opening):
             played = record.moves[number - len(record.opening)]
             if played.clock is not None:
@@ -125,13 +125,6 @@ def _reason(record: GameRecord) -> str:
         if record.detail
         else f"({record.termination})"
     )
-
-
-def _point(move: str) -> tuple[int, int] | None:
-    """Return the row from below and the column from the left, from 0; None for a pass."""
-    if move.lower() == "pass":
-        return None
-    return int(move[1:]) - 1, COLUMNS.index(move[0].upper())
 
 
 def _sgf_result(record: GameRecord) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from agent.border.files import read_text
+from agent.border.files import read_text, replace_atomically
 from tournament.values import SettingsError
 
 ALPHA, GAMMA = 0.602, 0.101  # Spall's exponents of the gain and of the perturbation
@@ -100,10 +100,8 @@ class Spsa:
             "theta": self.theta,
             "tunables": [asdict(tunable) for tunable in self.tunables],
         }
-        temporary = path.with_name(path.name + ".tmp")
         try:
-            temporary.write_text(json.dumps(state, indent=2) + "\n", "utf-8")
-            temporary.replace(path)
+            replace_atomically(path, f"{json.dumps(state, indent=2)}\n".encode())
             self.unsaved = ""
         except OSError as error:
             self.unsaved = f"{path}: {error.strerror}"

@@ -180,9 +180,7 @@ SPANISH = {
     "a komi of {}": "un komi de {}",
     "Illegal move {}: {}": "la jugada {}, {}, no es legal",
     "Illegal stones: {}": "las piedras no pueden estar así: {}",
-    "Only square boards can be analysed, not {}x{}": (
-        "solo se analizan tableros cuadrados, no de {}x{}"
-    ),
+    "a point beyond the board of {}x{}": "un punto fuera del tablero de {}x{}",
     "Could not parse player: {}": "no es un jugador: {}",
     "Could not parse board location: {}": "no es un punto del tablero: {}",
     "Could not parse rules: {}": "no son reglas: {}",

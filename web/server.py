@@ -21,6 +21,7 @@ from agent.border.user_code import describe
 from protocols.server.addresses import Address
 from protocols.server.door import RefusedError
 from protocols.server.metrics import CONTENT_TYPE
+from protocols.server.remote_session import LAST_WORDS
 from protocols.server.wire import VANISHED
 from web.answers import JsonAnswer, refusal
 from web.connections import counted
@@ -56,6 +57,7 @@ class PageServer:
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         listening = socket.create_server((address.host, address.port), family=family, backlog=1024)
         self._server = _Uvicorn(
+            self.site.limits.authorising,
             uvicorn.Config(
                 self.app,
                 ssl_certfile=certificate,
@@ -73,7 +75,7 @@ class PageServer:
                 server_header=False,
                 lifespan="on",
                 timeout_graceful_shutdown=math.ceil(self.site.limits.grace),
-            )
+            ),
         )
         self._task = asyncio.create_task(self._server.serve([listening]))
         while not self._server.started:
@@ -187,7 +189,37 @@ class PageServer:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Uvicorn without signals of its own: the command ends it."""
+    """Uvicorn without signals of its own: the command ends it.
+
+    handshake: seconds for that of TLS, which uvicorn would let take a minute.
+    """
+
+    def __init__(self, handshake: float, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._handshake = handshake
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen at sockets that are given."""
+        await super().startup(sockets=[])
+        tls, loop = self.config.ssl, asyncio.get_running_loop()
+        for listening in sockets or ():
+            server = await loop.create_server(
+                self._carrier,
+                sock=listening,
+                ssl=tls,
+                backlog=self.config.backlog,
+                ssl_handshake_timeout=None if tls is None else self._handshake,
+                ssl_shutdown_timeout=None if tls is None else LAST_WORDS,
+            )
+            self.servers.append(server)
+
+    def _carrier(self) -> asyncio.Protocol:
+        """Return what carries one connection."""
+        make: Any = self.config.http_protocol_class
+        carrier: asyncio.Protocol = make(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return carrier
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Go on a board of any size to 19: surround the larger area.
+"""Go on a board of up to 19 columns and rows: surround the larger area.
 
 The rules: area scoring, all stones that stay on the board counting as alive; positional superko;
 no suicide; two passes in a row end the game. The utility is Black's area less White's and less
@@ -8,6 +8,8 @@ agent.games.stones, or PASS.
 
 from __future__ import annotations
 
+import re
+import reprlib
 from collections.abc import Hashable, Iterable, Set
 from dataclasses import dataclass, replace
 from random import Random
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 LARGEST = 19
+Size = tuple[int, int]  # of a board: its width and its height
+_WIDTH_BY_HEIGHT = re.compile(r"([0-9]{1,2})x([0-9]{1,2})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +63,17 @@ class State:
 class Go:
     """A position of Go and its history.
 
+    size: of the board, as it is written: the edge of a square, or WIDTHxHEIGHT, such as "9x13".
     komi: what White gets for moving second. captures_all: whether sensible players go on until
     every dead stone is off the board.
     """
 
-    def __init__(self, size: int = 9, komi: float = 7.5) -> None:
-        if not 1 <= size <= LARGEST:
-            raise ValueError(f"a board of size {size} cannot be; use 1 to {LARGEST}")
-        self.size = size
+    def __init__(self, size: int | str = 9, komi: float = 7.5) -> None:
+        self.width, self.height = read_size(size)
+        self.size = write_size(self.width, self.height)
         self.komi = komi
         self.captures_all = False
-        stones = Stones(size)
+        stones = Stones(self.width, self.height)
         self._shape = stones.shape
         # The positions of the game so far, as the sets of both colours.
         self._seen = {_position(stones)}
@@ -282,7 +286,7 @@ class Go:
     @property
     def longest_playout(self) -> int:
         """The most moves that a playout makes."""
-        return LONGEST_PLAYOUT * self.size**2
+        return LONGEST_PLAYOUT * self.width * self.height
 
     def playout(self, random: Random) -> tuple[float, list[tuple[int, int]]]:
         """Play on at random, without filling eyes; return the score and (player, move) of each.
@@ -305,21 +309,44 @@ class Go:
 
     def __str__(self) -> str:
         signs = {EMPTY: ".", BLACK: "X", WHITE: "O"}
-        letters = "   " + " ".join(COLUMNS[: self.size])
+        letters = "   " + " ".join(COLUMNS[: self.width])
         rows = [
             f"{row + 1:2} "
             + " ".join(
                 signs[self.stones.board[self._shape.vertex(column, row)]]
-                for column in range(self.size)
+                for column in range(self.width)
             )
-            for row in reversed(range(self.size))
+            for row in reversed(range(self.height))
         ]
         return "\n".join([*rows, letters])
 
 
+def read_size(size: object) -> Size:
+    """Return the width and the height that the size of a board says.
+
+    size: the edge of a square, or WIDTHxHEIGHT, each from 1 to LARGEST; ValueError for any other.
+    """
+    edges: Size | None = None
+    if isinstance(size, int) and not isinstance(size, bool):
+        edges = size, size
+    elif isinstance(size, str) and (found := _WIDTH_BY_HEIGHT.fullmatch(size)):
+        edges = int(found[1]), int(found[2])
+    if edges is None or not all(1 <= edge <= LARGEST for edge in edges):
+        raise ValueError(
+            f"a board of size {reprlib.repr(size)} cannot be; "
+            f"use 1 to {LARGEST}, or WIDTHxHEIGHT such as 9x13"
+        )
+    return edges
+
+
+def write_size(width: int, height: int) -> int | str:
+    """Return the size of a board as a game of Go is told it: see `read_size`."""
+    return width if width == height else f"{width}x{height}"
+
+
 def without(stones: Stones, dead: int) -> Stones:
     """Return a position without some of its stones."""
-    rest = Stones(stones.shape.size)
+    rest = Stones(stones.shape.width, stones.shape.height)
     for colour in (BLACK, WHITE):
         for vertex in members(stones.sets[colour] & ~dead):
             rest.put(vertex, colour)

@@ -35,12 +35,13 @@ class _Go(Protocol):
 class GoBatch(PaddedMoves):
     """Positions of Go on boards of one size.
 
-    A point is row * size + column, both from 0 at the lower left, as A1 is; passing is size * size.
+    A point is row * width + column, both from 0 at the lower left, as A1 is; passing is
+    width * height.
 
-    stones: int8 (n, size, size), by row and column: 1 where the mover has a stone, -1 where the
+    stones: int8 (n, height, width), by row and column: 1 where the mover has a stone, -1 where the
     other side has one. turns: int64 (n,), 0 where Black is to move, 1 where White is. komi: float64
     (n,), what White gets. ko: int64 (n,), the point that the mover may not take back at once, -1 if
-    there is none. last: int64 (n,), the last move, -1 if there was none. moves: int32 (n, width),
+    there is none. last: int64 (n,), the last move, -1 if there was none. moves: int32 (n, most),
     the legal moves, passing among them, -1 beyond the last. counts: int64 (n,), how many there are.
     """
 
@@ -84,7 +85,7 @@ def _batch(taken: Sequence[_Taken]) -> GoBatch:
     for row, (*_, moves) in enumerate(taken):
         written[row, : len(moves)] = [_point(shape, move) for move in moves]
     return GoBatch(
-        stones.reshape(-1, shape.size, shape.size),
+        stones.reshape(-1, shape.height, shape.width),
         turns,
         np.array([komi for _, _, komi, *_ in taken], np.float64),
         np.array([_ko(stones) for stones, *_ in taken], np.int64),
@@ -99,9 +100,9 @@ def _point(shape: Shape, move: int | None) -> int:
     if move is None:
         return NO_POINT
     if move == PASS:
-        return shape.size**2
+        return shape.width * shape.height
     column, row = shape.place(move)
-    return row * shape.size + column
+    return row * shape.width + column
 
 
 def _ko(stones: Stones) -> int:

@@ -21,13 +21,14 @@ LONGEST_PLAYOUT = 3
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What is the same for all boards of one size.
+    """What is the same for all boards of one width and height.
 
     step: from one row to the next. vertices: in order, rows from below. neighbours, diagonals:
     the vertices on the board beside and across each vertex.
     """
 
-    size: int
+    width: int
+    height: int
     step: int
     vertices: tuple[int, ...]
     on_board: int
@@ -59,10 +60,12 @@ class Shape:
 
 
 @cache
-def shape(size: int) -> Shape:
-    """Return the shape of the boards of one size."""
-    step = size + 1
-    vertices = tuple((row + 1) * step + column + 1 for row in range(size) for column in range(size))
+def shape(width: int, height: int) -> Shape:
+    """Return the shape of the boards with so many columns and rows."""
+    step = width + 1
+    vertices = tuple(
+        (row + 1) * step + column + 1 for row in range(height) for column in range(width)
+    )
     on_board = set(vertices)
 
     def beside(vertex: int, steps: Iterable[int]) -> tuple[int, ...]:
@@ -70,9 +73,10 @@ def shape(size: int) -> Shape:
             return ()
         return tuple(vertex + by for by in steps if vertex + by in on_board)
 
-    everywhere = range((size + 2) * step + 1)
+    everywhere = range((height + 2) * step + 1)
     return Shape(
-        size,
+        width,
+        height,
         step,
         vertices,
         sum(1 << vertex for vertex in vertices),
@@ -99,8 +103,8 @@ class Stones:
 
     __slots__ = ("board", "chains", "head", "ko", "liberties", "sets", "shape")
 
-    def __init__(self, size: int) -> None:
-        self.shape = shape(size)
+    def __init__(self, width: int, height: int) -> None:
+        self.shape = shape(width, height)
         length = len(self.shape.neighbours)
         self.board = [BORDER] * length
         for vertex in self.shape.vertices:

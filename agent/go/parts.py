@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ PARTS = {
     DESCRIBING: ("agent.go.describing",),
 }
 APART: tuple[str, ...] = ()
-AFTERWARDS: tuple[str, ...] = ()
+ON_DEMAND: tuple[str, ...] = ()
+VARIANTS: dict[str, Callable[[], str]] = {}
 
 
 def fits(game: Go) -> bool:
     """Tell whether the compiled search can play on this board."""
-    return game.size <= LARGEST
+    return max(game.width, game.height) <= LARGEST

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agent.border.files import read_text
+from agent.border.files import read_text, replace_atomically
 from agent.go.features import CODES, NAMES, WEIGHTS
 
 SHIPPED = Path(__file__).with_name("pattern_weights.json")
@@ -69,9 +69,7 @@ def save(
         f"{json.dumps(name)}: {json.dumps(part, sort_keys=name != 'manifest')}"
         for name, part in parts.items()
     ]
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text("{" + ",\n".join(lines) + "}\n", encoding="utf-8")
-    temporary.replace(path)
+    replace_atomically(path, ("{" + ",\n".join(lines) + "}\n").encode())
 
 
 def load(path: Path) -> npt.NDArray[np.float32]:

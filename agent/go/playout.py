@@ -287,10 +287,11 @@ def play_out(worker: Worker, board: Board, heavy: bool) -> None:
 
 
 @kernel
-def claim(worker: Worker, vertex: int, owner: int) -> None:
-    """Note whose a vertex is in the end: 1 Black's, -1 White's."""
+def claim(worker: Worker, vertex: int, owner: int) -> int:
+    """Note whose a vertex is in the end, 1 Black's, -1 White's; return its points for Black."""
     worker.owners[vertex] = owner
     worker.owned[vertex] += owner
+    return owner * int64(worker.counted[vertex])
 
 
 @kernel
@@ -324,8 +325,7 @@ def area(worker: Worker, board: Board) -> float:
                 owner = int64(black) - int64(white)
             else:
                 owner = 3 - 2 * colour
-            points += owner
-            claim(worker, vertex, owner)
+            points += claim(worker, vertex, owner)
     return finish(worker, points)
 
 

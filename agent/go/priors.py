@@ -57,7 +57,7 @@ from agent.go.settings import (
 NO_WEIGHT = -1.0  # of what is no move
 FARTHEST = 3
 _EMPTY_AROUND = 3
-_SMALL = 11  # the widest board on which corners are no better than the rest
+_SMALL = 11  # so narrow a board, or narrower, has corners that are no better than the rest
 
 
 @kernel
@@ -220,7 +220,7 @@ def weigh(worker: Worker, board: Board, ply: int) -> None:
         if line <= 3 and _empty_around(worker, board, vertex):
             _add(worker, vertex, EMPTY_EDGE, 1.0 if line > 1 else -1.0)
             farther = max(min(x, worker.width - 1 - x), min(y, worker.height - 1 - y))
-            if line > 1 and farther <= 4 and worker.width > _SMALL:
+            if line > 1 and farther <= 4 and min(worker.width, worker.height) > _SMALL:
                 _add(worker, vertex, CORNER, 1.0)
         stones = self_atari(board, vertex, colour)
         if stones > 0:

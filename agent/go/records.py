@@ -76,6 +76,7 @@ class Worker:
     height: int
     komi: float
     random: Bits
+    counted: Annotated[Many[int], np.int8, CELLS]  # 0 where a vertex is worth nothing, else 1
     owned: Annotated[Many[int], CELLS]  # playouts that ended with it Black's, less White's
     owners: Annotated[Many[int], np.int8, CELLS]  # whose it was in the last: 1 Black's, -1 White's
     finished: int  # playouts, and the sum of their scores, for Black
@@ -91,8 +92,9 @@ class Worker:
     traits: Annotated[Many[int], np.int32, CELLS]  # and what is noticed of them: see features.py,
     ratings: Annotated[Many[float], CELLS]  # and how well they look by what was learned
     learned: Bits  # address of the weights of features, 0 for none
-    allowed: Annotated[Many[int], np.int8, CELLS]  # where the search may play at the root
-    restricted: int  # set if it may not play everywhere there
+    banned: Annotated[Many[int], np.int16, 2 * CELLS]  # by colour: above which ply it may not play
+    restricted: int  # set if there is any such vertex
+    owned_after: Bits  # address of CELLS rows as `owned`, int32: by the first move; 0 for none
     nodes: int
     seldepth: int
     stop: int  # set from outside

@@ -83,11 +83,25 @@ class StoneBoard:
         self.worker.root.keys = U64(_stone_keys().ctypes.data)
         weights, _ = shipped()
         self.worker.learned = U64(0 if weights is None else weights.ctypes.data)
+        self.worker.counted[:] = 1
         for number, setting in enumerate(SETTINGS.values()):
             self.worker.settings[number] = setting.default
         self.seed(_SEED)
         self._keys: dict[tuple[int, int], int] = {}
         self._history = np.zeros(0, np.uint64)
+        # By the first move of playouts, as a worker has `owned`; how many there were stands first.
+        self.owned_after = np.zeros((0, CELLS), np.int32)
+
+    def note_owners(self, wanted: bool) -> None:
+        """Keep whose each vertex was apart by the first move from here on, or do not."""
+        if not wanted:
+            self.worker.owned_after = U64(0)
+            return
+        if len(self.owned_after):
+            self.owned_after[:] = 0
+        else:
+            self.owned_after = np.zeros((CELLS, CELLS), np.int32)
+        self.worker.owned_after = U64(self.owned_after.ctypes.data)
 
     def seed(self, seed: int) -> None:
         """Begin the random numbers of playouts again."""
@@ -98,7 +112,7 @@ class StoneBoard:
         if not fits(game):
             raise ValueError(f"a board of size {game.size} is too large")
         worker = self.worker
-        worker.width = worker.height = game.size
+        worker.width, worker.height = game.width, game.height
         worker.komi = game.komi
         self._set_stones(game.stones)
         root = worker.root
@@ -130,8 +144,8 @@ class StoneBoard:
         return key
 
     def _remember(self, game: Go) -> None:
-        """Note the positions of the game that may come again."""
-        positions = game.positions if game.repeatable else ()
+        """Note the positions of the game: captures in the search alone may bring them again."""
+        positions = game.positions
         places = 1 << (2 * len(positions)).bit_length()
         if len(self._history) < places:
             self._history = np.zeros(places, np.uint64)

@@ -155,6 +155,7 @@ class UCT(Search[Move]):
                 depth=0,
                 score=in_cents(child.mean() if child.proven is None else child.proven),
                 pv=(child.move, *self.line_from(child)),
+                pv_visits=(child.visits, *(node.visits for node in self._nodes_from(child))),
                 seldepth=self.counts.seldepth,
                 multipv=number,
                 nodes=self.counts.nodes,
@@ -465,11 +466,14 @@ class UCT(Search[Move]):
 
     def line_from(self, node: Node[Move]) -> Iterator[Move]:
         """Generate the moves chosen from here on, as far as they were tried."""
+        return (chosen.move for chosen in self._nodes_from(node))
+
+    def _nodes_from(self, node: Node[Move]) -> Iterator[Node[Move]]:
         while node.children and not node.awaits_event:
             node = self.chosen(node)
             if not node.visits:
                 return
-            yield node.move
+            yield node
 
 
 class UCB1(UCT[Move]):

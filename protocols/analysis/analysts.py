@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from protocols.analysis.visits import Searching, VisitSource
 
 # With so many positions waiting, no more lines are read.
 MOST_WAITING = 4096
+LEFT_OUT = "Not known to this search, left out"
 
 Send = Callable[[dict[str, Any]], None]
 Report = Callable[[str], None]
@@ -118,7 +119,13 @@ class Analyst:
             self._source.prepare(game, query.visits, job.stop)
         if job.stop.is_set():
             return answers.no_results(query, turn)
-        limits = Limits(nodes=query.visits, movetime=query.seconds, search_moves=choice or ())
+        limits = Limits(
+            nodes=query.visits,
+            movetime=query.seconds,
+            search_moves=choice or (),
+            restrictions=query.deep,
+            owners_after=query.moves_ownership,
+        )
 
         def tell(lines: answers.Lines) -> None:
             self._send(answers.found(query, turn, game, lines, during=True))
@@ -131,10 +138,19 @@ class Analyst:
         lines = self._source.standing() or findings.lines
         if not answers.visited(lines):
             return answers.no_results(query, turn)
-        if query.ownership and lines[0].owners is None:
-            message = "Not known to this search, left out"
-            self._send(answers.warning(message, query.id, "includeOwnership"))
+        for field, message in self._lacking(query, lines):
+            self._send(answers.warning(message, query.id, field))
         return answers.found(query, turn, game, lines, during=False)
+
+    def _lacking(self, query: Query, lines: answers.Lines) -> Iterator[tuple[str, str]]:
+        """Generate what the query asks for and the search cannot do: the field, and what of it."""
+        if query.ownership and lines[0].owners is None:
+            yield "includeOwnership", LEFT_OUT
+        if query.moves_ownership and all(line.owners_after is None for line in lines):
+            yield "includeMovesOwnership", LEFT_OUT
+        if query.deep and self._source.is_plain:
+            field = "allowMoves" if query.deep[0].allowed else "avoidMoves"
+            yield field, "untilDepth beyond 1 is not known to this search, 1 is used"
 
 
 class AnalystPool:

@@ -71,6 +71,7 @@ def found(query: Query, turn: int, game: Go, lines: Lines, during: bool) -> dict
                 "prior": _rounded(alike if line.prior is None else line.prior),
                 "order": order,
                 "pv": [game.text(move) for move in line.pv[: query.pv_length + 1]],
+                **_beside(query, line, ours),
             }
             for order, line in enumerate(tried)
         ],
@@ -83,7 +84,7 @@ def found(query: Query, turn: int, game: Go, lines: Lines, during: bool) -> dict
     }
     owners = lines[0].owners if query.ownership else None
     if owners is not None:
-        answer["ownership"] = [_rounded(owner if ours else -owner) for owner in owners]
+        answer["ownership"] = _seen(owners, ours)
     if query.policy:
         answer["policy"] = _policy(game, lines, alike)
     return answer
@@ -92,6 +93,21 @@ def found(query: Query, turn: int, game: Go, lines: Lines, during: bool) -> dict
 def visited(lines: Lines) -> Lines:
     """Return the lines that were visited."""
     return [line for line in lines if line.visits and line.pv]
+
+
+def _beside(query: Query, line: Info[int], ours: bool) -> dict[str, Any]:
+    """Return what a query wants to know of a move beside the usual, as far as it is known."""
+    found: dict[str, Any] = {}
+    if query.pv_visits and line.pv_visits:
+        visits = list(line.pv_visits[: query.pv_length + 1])
+        found |= {"pvVisits": visits, "pvEdgeVisits": visits}  # alike in a tree
+    if query.moves_ownership and line.owners_after is not None:
+        found["ownership"] = _seen(line.owners_after, ours)
+    return found
+
+
+def _seen(owners: Sequence[float], ours: bool) -> list[float]:
+    return [_rounded(owner if ours else -owner) for owner in owners]
 
 
 def _worth(expected: float, lead: float | None, visits: int, ours: bool) -> dict[str, float]:
@@ -141,13 +157,13 @@ def _policy(game: Go, lines: Lines, alike: float) -> list[float]:
 def _from_above(game: Go) -> Iterator[int]:
     """Generate the vertices of the board, rows from above."""
     vertex = game.stones.shape.vertex
-    for row in reversed(range(game.size)):
-        yield from (vertex(column, row) for column in range(game.size))
+    for row in reversed(range(game.height)):
+        yield from (vertex(column, row) for column in range(game.width))
 
 
 def _hashes(game: Go) -> dict[str, str]:
     """Return a hash of the stones, the mover and the ko, and one that is the same if turned."""
-    stones, size = game.stones, game.size
+    stones, width, height = game.stones, game.width, game.height
     board = list(_from_above(game))
     signs = bytes(
         EMPTY + 4 if vertex == stones.ko != NOWHERE else stones.board[vertex] for vertex in board
@@ -155,17 +171,18 @@ def _hashes(game: Go) -> dict[str, str]:
     turned = []
     for _ in range(2):
         for _ in range(4):
-            turned.append(_hash(signs, game))
+            turned.append(_hash(signs, width, height, game.turn))
             # A quarter turn: the columns from the left, each from below.
-            signs = b"".join(signs[column::size][::-1] for column in range(size))
+            signs = b"".join(signs[column::width][::-1] for column in range(width))
+            width, height = height, width
         signs = b"".join(
-            signs[row * size :][:size][::-1] for row in range(size)
+            signs[row * width :][:width][::-1] for row in range(height)
         )  # its mirror image
     return {"thisHash": turned[0], "symHash": min(turned)}
 
 
-def _hash(signs: bytes, game: Go) -> str:
-    return blake2b(signs + bytes([game.size, game.turn]), digest_size=16).hexdigest().upper()
+def _hash(signs: bytes, width: int, height: int, turn: int) -> str:
+    return blake2b(signs + bytes([width, height, turn]), digest_size=16).hexdigest().upper()
 
 
 def _about(name: str | None, field: str | None) -> dict[str, str]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from agent.games.go import COLUMNS, LARGEST, Go
+from agent.games.go import COLUMNS, LARGEST, Go, Size, write_size
 from agent.games.stones import EMPTY, PASS, shape
+from agent.limits import Restriction
 from protocols.analysis.fields import PAIRS, Fields, QueryError, read_player, shown
 from protocols.rulesets import BONUS, KEPT, Ruleset, handicap_bonus, read_ruleset
 
@@ -30,13 +31,7 @@ UNUSED = "Unexpected or unused field, do you have a typo?"
 IGNORED = "Not known to this engine, ignored"
 # What KataGo knows, and searches here do not.
 _NUMBERS = ("rootFpuReductionMax", "rootPolicyTemperature")
-_FLAGS = (
-    "includeMovesOwnership",
-    "includeOwnershipStdev",
-    "includeMovesOwnershipStdev",
-    "includeNoResultValue",
-    "includePVVisits",
-)
+_FLAGS = ("includeOwnershipStdev", "includeMovesOwnershipStdev", "includeNoResultValue")
 VIEWERS = {"BLACK": 0, "B": 0, "WHITE": 1, "W": 1, "SIDETOMOVE": None}
 _LIMITS = "Must be number of seconds from 0.001 to 1000000.0"
 _RESTRICTION = "Must be a list of dicts with subfields 'player', 'moves', 'untilDepth'"
@@ -45,28 +40,20 @@ Placed = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Restriction:
-    """Moves that a player may not begin with, or, if `allowed`, must begin with one of."""
-
-    player: int
-    moves: frozenset[int]
-    allowed: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Query:
     """Positions of one game to be analysed.
 
-    stones: set up before the first move, moves: played since, each a player and a vertex. first:
-    who is to move at the beginning. komi: with what White gets for a handicap. turns: the numbers
-    of moves after which to analyse, with priorities, the highest first. visits, seconds: the most
-    for each. viewer: the player whose winning is reported; None for whoever is to move.
-    pv_length: the most moves after the first one of a variation. first_report, report_every:
-    seconds until a report during the search, and between them; none if they are None.
+    size: of the board. stones: set up before the first move, moves: played since, each a player and
+    a vertex. first: who is to move at the beginning. komi: with what White gets for a handicap.
+    turns: the numbers of moves after which to analyse, with priorities, the highest first. visits,
+    seconds: the most for each. viewer: the player whose winning is reported; None for whoever is to
+    move. pv_length: the most moves after the first one of a variation. ownership, policy,
+    moves_ownership, pv_visits: what to tell beside, as KataGo's `include...` ask for. first_report,
+    report_every: seconds until a report during the search, and between them; none if they are None.
     """
 
     id: str
-    size: int
+    size: Size
     komi: float
     stones: tuple[Placed, ...]
     moves: tuple[Placed, ...]
@@ -80,7 +67,14 @@ class Query:
     policy: bool
     first_report: float | None
     report_every: float | None
-    restrictions: tuple[Restriction, ...]
+    restrictions: tuple[Restriction[int], ...]
+    moves_ownership: bool = False
+    pv_visits: bool = False
+
+    @property
+    def deep(self) -> tuple[Restriction[int], ...]:
+        """The restrictions that hold below the first move."""
+        return tuple(each for each in self.restrictions if each.plies > 1)
 
     def game(self, turn: int) -> Go:
         """Return the game after so many moves, with its mover to move though it may be over.
@@ -88,7 +82,7 @@ class Query:
         Raises QueryError for a move that is illegal; one that repeats an earlier position is not,
         since the rules of the game may have allowed it.
         """
-        game = Go(self.size, self.komi)
+        game = Go(write_size(*self.size), self.komi)
         for player in (0, 1):
             vertices = [vertex for placed, vertex in self.stones if placed == player]
             try:
@@ -168,29 +162,32 @@ def read_query(name: str, fields: Fields, usual: Usual) -> tuple[Query, list[tup
         policy=fields.flag("includePolicy"),
         first_report=first_report,
         report_every=report_every,
-        restrictions=_restrictions(fields, size, warnings),
+        restrictions=_restrictions(fields, size),
+        moves_ownership=fields.flag("includeMovesOwnership"),
+        pv_visits=fields.flag("includePVVisits"),
     )
     warnings += [(field, UNUSED) for field in fields.unknown()]
     query.game(len(moves))
     return query, warnings[:MOST_WARNINGS]
 
 
-def read_vertex(text: object, size: int) -> int | None:
+def read_vertex(text: object, size: Size) -> int | None:
     """Return the vertex that is written as in GTP or "(column,row from above)", or PASS.
 
     None if it is not on a board of that size.
     """
+    width, height = size
     word = text.strip().upper() if isinstance(text, str) else ""
     if word == "PASS":
         return PASS
     if found := re.fullmatch(r"\(([0-9]{1,3}), *([0-9]{1,3})\)", word):
-        column, row = int(found[1]), size - 1 - int(found[2])
+        column, row = int(found[1]), height - 1 - int(found[2])
     elif found := re.fullmatch(r"([A-Z])([0-9]{1,3})", word):
         column, row = COLUMNS.find(found[1]), int(found[2]) - 1
     else:
         return None
-    on_board = 0 <= column < size and 0 <= row < size
-    return shape(size).vertex(column, row) if on_board else None
+    on_board = 0 <= column < width and 0 <= row < height
+    return shape(width, height).vertex(column, row) if on_board else None
 
 
 def read_viewer(value: object) -> int | None:
@@ -222,16 +219,14 @@ def _placing(player: int, vertex: int) -> Placed:
     return player, vertex
 
 
-def _size(fields: Fields) -> int:
+def _size(fields: Fields) -> Size:
     message = f"Must provide an integer from 2 to {LARGEST}"
     width = fields.integer("boardXSize", 2, LARGEST, message)
     height = fields.integer("boardYSize", 2, LARGEST, message)
-    if width != height:
-        raise QueryError(f"Only square boards can be analysed, not {width}x{height}", "boardYSize")
-    return width
+    return width, height
 
 
-def _placed(fields: Fields, field: str, size: int, passes: bool = False) -> Iterable[Placed]:
+def _placed(fields: Fields, field: str, size: Size, passes: bool = False) -> Iterable[Placed]:
     """Generate the stones of a field, if it is given."""
     if field not in fields:
         return
@@ -249,7 +244,7 @@ def _placed(fields: Fields, field: str, size: int, passes: bool = False) -> Iter
         yield _placing(player, vertex)
 
 
-def _moves(fields: Fields, size: int) -> tuple[Placed, ...]:
+def _moves(fields: Fields, size: Size) -> tuple[Placed, ...]:
     if "moves" not in fields:
         raise QueryError("Must specify an array of [player,location] pairs", "moves")
     moves = tuple(_placed(fields, "moves", size, passes=True))
@@ -415,9 +410,7 @@ def _pass_over(fields: Fields, warnings: list[tuple[str, str]]) -> None:
     warnings += [(name, IGNORED) for name in _FLAGS if fields.flag(name)]
 
 
-def _restrictions(
-    fields: Fields, size: int, warnings: list[tuple[str, str]]
-) -> tuple[Restriction, ...]:
+def _restrictions(fields: Fields, size: Size) -> tuple[Restriction[int], ...]:
     given = [field for field in ("allowMoves", "avoidMoves") if field in fields]
     if not given:
         return ()
@@ -438,13 +431,11 @@ def _restrictions(
         player = parts.player("player")
         moves = frozenset(_vertices(parts.get("moves"), size))
         depth = parts.integer("untilDepth", 1, 1_000_000_000, "Must be a positive integer")
-        if depth > 1 and len(warnings) < MOST_WARNINGS:
-            warnings.append((field, "untilDepth beyond 1 is not known to this engine, 1 is used"))
-        found.append(Restriction(player, moves, allowed))
+        found.append(Restriction(player, moves, allowed, depth))
     return tuple(found)
 
 
-def _vertices(values: object, size: int) -> Iterable[int]:
+def _vertices(values: object, size: Size) -> Iterable[int]:
     if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
         raise QueryError("Must be an array of GTP board vertices", "moves")
     for each in values:

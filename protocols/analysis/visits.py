@@ -88,6 +88,11 @@ class VisitSource:
         self._searcher = searcher
         return searcher
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the position was searched by a plain search."""
+        return isinstance(self._searcher, PlayoutSearcher)
+
     def standing(self) -> Sequence[Info[int]]:
         """Return all lines of the position as they stand, where they can be told."""
         return () if self._searcher is None else self._searcher.progress().lines

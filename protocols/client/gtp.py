@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.border.plain_text import plain, plain_name
+from agent.games.go import Go
 from agent.limits import SideClock
 from protocols.client.engine import EngineClient, EngineOptionError, State
 from protocols.client.process import WORDS_LIMIT, EngineError
@@ -211,6 +212,16 @@ class GtpEngine(EngineClient):
         if text.startswith("?"):
             raise EngineRefusalError(command, plain(text[1:], WORDS_LIMIT).strip())
         return text[1:].strip()
+
+
+def board_command(game: Go) -> str:
+    """Return the command that begins a game of Go on its board: of one that is no square KataGo's.
+
+    GTP itself knows square boards alone.
+    """
+    if game.width == game.height:
+        return f"boardsize {game.width}"
+    return f"rectangular_boardsize {game.width} {game.height}"
 
 
 def _written(value: str | int | float | bool) -> str:

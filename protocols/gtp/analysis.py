@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
-from agent.limits import Cp, Info, Progress, Result
+from agent.limits import Cp, Info, Progress, Restriction, Result
 from protocols.gtp.values import COLOURS, SYNTAX_ERROR, Arguments, GtpError
 
 # In seconds, where the front end gives no interval.
@@ -24,11 +24,15 @@ EVERY_MOVE = 10_000
 # A mean of playouts lies above its lower confidence bound but for one time in 40.
 DEVIATIONS = 1.96
 # What KataGo can tell too; these may be asked for, but nothing is known of them here.
-UNKNOWN = (
-    "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "pvVisits", "pvEdgeVisits",
-    "noResultValue",
-)  # fmt: skip
-SWITCHES = ("ownership", "rootInfo", *UNKNOWN)
+UNKNOWN = ("ownershipStdev", "movesOwnershipStdev", "pvEdgeVisits", "noResultValue")
+# What is told where it is asked for, by what of a request says so.
+TOLD = {
+    "ownership": "ownership",
+    "rootInfo": "root",
+    "movesOwnership": "moves_ownership",
+    "pvVisits": "pv_visits",
+}
+SWITCHES = (*TOLD, *UNKNOWN)
 KEYWORDS = ("interval", "minmoves", "maxmoves", "avoid", "allow", *SWITCHES)
 # The shares of the points that CGOS writes in one sign each, from the other's to the mover's.
 SHARES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
@@ -39,19 +43,22 @@ class Request:
     """An analysis that is asked for.
 
     interval: seconds between lines; least_moves, most_moves: of how many moves each tells, as
-    far as there are any. avoided: the moves that each player is not to begin with; allowed: those
-    that he is to choose among, if any; as they are written. ownership, root: tell of the points,
-    and of the position, too.
+    far as there are any. avoided: the moves that each player is not to make; allowed: those that he
+    is to choose among, if any; as they are written, each with the plies for which that holds.
+    ownership, root, moves_ownership, pv_visits: tell of the points, of the position, of the points
+    after each move, and of the visits of each position of a line, too.
     """
 
     player: int | None = None
     interval: float = INTERVAL
     least_moves: int = 0
     most_moves: int = MOST_MOVES
-    avoided: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))
-    allowed: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))
+    avoided: tuple[dict[str, int], dict[str, int]] = field(default_factory=lambda: ({}, {}))
+    allowed: tuple[dict[str, int], dict[str, int]] = field(default_factory=lambda: ({}, {}))
     ownership: bool = False
     root: bool = False
+    moves_ownership: bool = False
+    pv_visits: bool = False
 
     def among(
         self, player: int, legal: Sequence[Any], find: Callable[[str], Any]
@@ -67,6 +74,16 @@ class Request:
         if not left:
             raise GtpError("avoid and allow leave no legal move")
         return left if len(left) < len(legal) else ()
+
+    def restrictions(self, find: Callable[[str], Any]) -> tuple[Restriction[Any], ...]:
+        """Return what holds below the first move. find: as for `among`."""
+        found = []
+        for allowed, of_both in ((False, self.avoided), (True, self.allowed)):
+            for player, texts in enumerate(of_both):
+                for plies in sorted({each for each in texts.values() if each > 1}):
+                    moves = frozenset(find(text) for text in texts if texts[text] == plies)
+                    found.append(Restriction(player, moves, allowed, plies))
+        return tuple(found)
 
 
 def read_request(arguments: Arguments) -> Request:
@@ -89,8 +106,8 @@ def read_request(arguments: Arguments) -> Request:
             request.most_moves = max(arguments.number(), 1)
         elif keyword in SWITCHES:
             value = _switch(keyword, arguments)
-            request.ownership = value if keyword == "ownership" else request.ownership
-            request.root = value if keyword == "rootInfo" else request.root
+            if keyword in TOLD:
+                setattr(request, TOLD[keyword], value)
         else:
             _restrict(request, keyword, arguments)
     return request
@@ -115,7 +132,8 @@ def _restrict(request: Request, keyword: str, arguments: Arguments) -> None:
     texts = [text for text in vertices.split(",") if text]
     if keyword == "allow" and request.allowed[player]:
         raise GtpError(f"{SYNTAX_ERROR}: allow {COLOURS[player]} may be given once")
-    (request.avoided if keyword == "avoid" else request.allowed)[player].extend(texts)
+    known = (request.avoided if keyword == "avoid" else request.allowed)[player]
+    known.update((text, max(plies, known.get(text, 0))) for text in texts)
     if request.avoided[player] and request.allowed[player]:
         raise GtpError(f"{SYNTAX_ERROR}: either avoid or allow {COLOURS[player]}, not both")
 
@@ -199,6 +217,16 @@ class Scene:
         """Write a line of play, from its first move or a later one on."""
         return " ".join(map(self.text, line.pv[first : self.longest_pv]))
 
+    def more(self, line: Info[Any]) -> str:
+        """Write what is asked for beyond a line of play, as far as it is known."""
+        said = ""
+        if self.request.pv_visits and line.pv_visits:
+            visits = " ".join(map(str, line.pv_visits[: self.longest_pv]))
+            said += f" pvVisits {visits} pvEdgeVisits {visits}"  # alike in a tree
+        if self.request.moves_ownership and line.owners_after is not None:
+            said += f" movesOwnership {_owners(line.owners_after)}"
+        return said
+
 
 def lz_line(scene: Scene, lines: Sequence[Info[Any]]) -> str:
     """Return a line of lz-analyze; rates are whole numbers of 10,000."""
@@ -217,7 +245,7 @@ def kata_line(scene: Scene, lines: Sequence[Info[Any]]) -> str:
         f"info move {scene.text(line.pv[0])} visits {line.visits}"
         f" utility {line.expected or 0.0:.6f} winrate {winrate(line):.6f}{_score(line.lead)}"
         f" prior {scene.prior(line):.6f} lcb {lower_bound(line):.6f} order {order}"
-        f" pv {scene.pv(line)}"
+        f" pv {scene.pv(line)}{scene.more(line)}"
         for order, line in enumerate(scene.told(lines))
     ]
     if scene.request.root:
@@ -227,7 +255,7 @@ def kata_line(scene: Scene, lines: Sequence[Info[Any]]) -> str:
             f" winrate {root.winrate:.6f}{_score(root.lead)}"
         )
     if scene.request.ownership and (owners := lines[0].owners) is not None:
-        told.append(f"ownership {' '.join(f'{owner + 0.0:.6f}' for owner in owners)}")
+        told.append(f"ownership {_owners(owners)}")
     return " ".join(told)
 
 
@@ -252,6 +280,10 @@ def _move(scene: Scene, line: Info[Any]) -> dict[str, Any]:
     if line.lead is not None:
         said["score"] = round(line.lead, 3)
     return said | {"prior": round(scene.prior(line), 6), "pv": scene.pv(line, 1)}
+
+
+def _owners(owners: Sequence[float]) -> str:
+    return " ".join(f"{owner + 0.0:.6f}" for owner in owners)
 
 
 def _share(owner: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any
 
 from agent.game import CHANCE, Written, find_move
@@ -11,6 +12,7 @@ from agent.games.catalogue import GameError, Kind
 from protocols.gtp.values import COLOURS, GtpError
 
 ILLEGAL = "illegal move"
+UNACCEPTABLE = "unacceptable size"
 # The largest board that GTP has coordinates for.
 LARGEST_BOARD = 25
 
@@ -45,30 +47,45 @@ class GameBoard:
         return " ".join(f"{name}={value}" for name, value in sorted(options.items()))
 
     @property
-    def size(self) -> int:
-        """The length of the board's edge; GtpError in a game that has none."""
-        size = getattr(self.game, "size", getattr(self.game, "width", None))
-        if not isinstance(size, int):
+    def size(self) -> str:
+        """The length of the board's edge, as text; GtpError in a game that has none."""
+        if (edge := self._edge) is None:
             raise GtpError(f"{self.name} has no board size")
-        return size
+        return str(edge)
+
+    @property
+    def _edge(self) -> int | None:
+        edge = getattr(self.game, "size", getattr(self.game, "width", None))
+        return edge if isinstance(edge, int) else None
 
     @property
     def turn(self) -> int:
         """The player to move, 0 where chance is."""
         return 0 if self.game.turn == CHANCE else self.game.turn
 
-    def resize(self, size: int) -> None:
-        """Begin again on a board of another size; GtpError, changing nothing, if it cannot be."""
-        if size > LARGEST_BOARD:
-            raise GtpError("unacceptable size")
+    def resize(self, width: int, height: int | None = None) -> None:
+        """Begin again on a board of another size; GtpError, changing nothing, if it cannot be.
+
+        height: None for a board that has one size alone.
+        """
+        if max(width, height or 0) > LARGEST_BOARD:
+            raise GtpError(UNACCEPTABLE)
         options = self._options
-        if size != getattr(self.game, "size", getattr(self.game, "width", None)):
-            self._options = {**options, "size": size}
+        self._options = {**options, **self._sized(width, height)}
         try:
             self.clear()
         except GameError:
             self._options = options
-            raise GtpError("unacceptable size") from None
+            raise GtpError(UNACCEPTABLE) from None
+
+    def _sized(self, width: int, height: int | None) -> dict[str, Any]:
+        """Return the options of a game on a board of that size; GtpError if there are none."""
+        known = signature(self.kind.game).parameters
+        if height is not None and {"width", "height"} <= known.keys():
+            return {"width": width, "height": height}
+        if height not in (None, width):
+            raise GtpError(UNACCEPTABLE)
+        return {} if width == self._edge else {"size": width}
 
     def clear(self) -> None:
         """Begin again."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.lag import Lag, lag_between
 from agent.limits import Overtime, SideClock
+from protocols.gtp.values import SYNTAX_ERROR, Arguments, GtpError
+
+# As `kgs-time_settings` and `kata-time_settings` name them.
+KINDS = ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +17,9 @@ class TimeSystem:
     """A main time, then overtime; or an increment for each move.
 
     Canadian overtime: `stones` moves in each `period`. Byo-yomi: `periods` of that length, of
-    which a move that takes no longer costs none. unlimited: no clock runs.
+    which a move that takes no longer costs none. most_main, most_a_move: above what the increment
+    does not raise the main time, and what a single move may take, if there are such limits.
+    unlimited: no clock runs.
     """
 
     main: float = 0.0
@@ -21,6 +27,8 @@ class TimeSystem:
     stones: int = 0
     periods: int = 0
     increment: float = 0.0
+    most_main: float | None = None
+    most_a_move: float | None = None
     unlimited: bool = False
 
 
@@ -34,10 +42,44 @@ def from_time_settings(main: float, period: float, stones: int) -> TimeSystem:
     return TimeSystem(main, period if stones else 0.0, stones if period else 0)
 
 
+def read_kind(arguments: Arguments) -> TimeSystem:
+    """Return what `kata-time_settings` means: one of KINDS with its times; GtpError if it cannot.
+
+    Of fischer-capped, limits below 0 are none.
+    """
+    kind = arguments.word().lower()
+    if kind == "none":
+        return UNLIMITED
+    if kind not in KINDS:
+        raise GtpError(f"{SYNTAX_ERROR}: no time system {kind}; there are {', '.join(KINDS)}")
+    main = arguments.seconds()
+    if kind == "absolute":
+        return TimeSystem(main)
+    period = arguments.seconds()
+    if kind == "fischer":
+        return TimeSystem(main, increment=period)
+    if kind == "fischer-capped":
+        most_main, most_a_move = _limit(arguments.real()), _limit(arguments.real())
+        if most_main is not None and most_main < main:
+            raise GtpError(f"{SYNTAX_ERROR}: a limit of the main time is not below the main time")
+        return TimeSystem(main, increment=period, most_main=most_main, most_a_move=most_a_move)
+    count = arguments.number()
+    if not (period and count):
+        return TimeSystem(main)
+    if kind == "byoyomi":
+        return TimeSystem(main, period, periods=count)
+    return TimeSystem(main, period, count)
+
+
+def _limit(seconds: float) -> float | None:
+    return None if seconds < 0 else seconds
+
+
 class SideTime:
     """The clock of one side, as far as it is known.
 
-    lag: learns from what the front end tells of the main time.
+    Where no clock runs, one does from the first time that is told on; overtime that is told, and
+    is not in the system, is Canadian. lag: learns from what the front end tells of the main time.
     """
 
     def __init__(self, system: TimeSystem, lag: Lag | None = None) -> None:
@@ -56,12 +98,20 @@ class SideTime:
 
         count: stones to play in the period, or periods.
         """
+        system = self.system
+        if system.unlimited:
+            if not seconds and not count:
+                return  # no time, of no clock
+            self.system = system = TimeSystem(seconds)
+        if count > 0 and not system.period:
+            self.system = replace(system, period=seconds, stones=count)
         if count > 0:
             self._main, self._left, self._count = 0.0, seconds, count
             self._told = None
         else:
             clock = SideClock(seconds, self.system.increment)
-            if self._told is not None and self._meant is not None:
+            capped = system.most_main is not None and seconds >= system.most_main
+            if self._told is not None and self._meant is not None and not capped:
                 lag = lag_between(self._told, clock, self._meant)
                 if lag is not None:
                     self._lag.learn(lag)
@@ -77,6 +127,8 @@ class SideTime:
         self._main += system.increment
         if self._main > seconds:
             self._main -= seconds
+            if system.most_main is not None:
+                self._main = min(self._main, system.most_main)
             return
         over = seconds - self._main
         self._main = 0.0

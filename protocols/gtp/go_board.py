@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from agent.border.files import require_regular, write_atomically
 from agent.games.catalogue import Kind
-from agent.games.go import COLUMNS, LARGEST, Go, without
+from agent.games.go import COLUMNS, LARGEST, Go, without, write_size
 from agent.games.life import Judge, Status, Statuses, dead_of, judged, statuses, stones_with
 from agent.games.stones import EMPTY, PASS, shape
 from protocols.gtp import sgf
 from protocols.gtp.boards import ILLEGAL, GameBoard
-from protocols.gtp.rules import USUAL_RULES, GoRules
+from protocols.gtp.rules import USUAL_RULES, GoRules, rules_of_sgf
 from protocols.gtp.values import GtpError
 from protocols.rulesets import handicap_bonus
 
@@ -42,6 +43,8 @@ class GoBoard(GameBoard):
         self.komi = self.game.komi
         self.rules = USUAL_RULES
         self._judge = judge
+        # What was last said of which stones are dead, and of what position.
+        self._judged: tuple[Hashable, Statuses] | None = None
         # The game so far: Black's and White's stones before the first move, of how many stones a
         # handicap consists, who began, and all moves.
         self._begin(([], []), 0, 0)
@@ -55,7 +58,15 @@ class GoBoard(GameBoard):
     @property
     def early(self) -> bool:
         """Whether too little has been played to call the game lost."""
-        return len(self._moves) < EARLY * self.size**2
+        return len(self._moves) < EARLY * self.game.width * self.game.height
+
+    @property
+    def size(self) -> str:
+        """The edge of a square board, or the columns and the rows of another, as text."""
+        return str(self.game.size).replace("x", " ")
+
+    def _sized(self, width: int, height: int | None) -> dict[str, Any]:
+        return {"size": write_size(width, width if height is None else height)}
 
     def set_komi(self, komi: float) -> None:
         """Change the komi, of this game too."""
@@ -87,15 +98,15 @@ class GoBoard(GameBoard):
 
     def vertex(self, text: str) -> int:
         """Return the vertex that is written so, or PASS; GtpError if it is not on the board."""
-        text = text.upper()
+        text, shape = text.upper(), self.game.stones.shape
         if text == "PASS":
             return PASS
         column, row = COLUMNS.find(text[:1]), text[1:]
-        if not (row.isascii() and row.isdecimal() and len(row) < 3 and 0 <= column < self.size):
+        if not (row.isascii() and row.isdecimal() and len(row) < 3 and 0 <= column < shape.width):
             raise GtpError("syntax error")
-        if not 1 <= int(row) <= self.size:
+        if not 1 <= int(row) <= shape.height:
             raise GtpError("syntax error")
-        return self.game.stones.shape.vertex(column, int(row) - 1)
+        return shape.vertex(column, int(row) - 1)
 
     def play(self, player: int, text: str) -> None:
         """Let a player move, whoever's turn it is."""
@@ -139,15 +150,24 @@ class GoBoard(GameBoard):
         finally:
             self._keep_rules()
 
-    def result(self) -> float:
+    def result(self, found: Statuses | None = None) -> float:
         """Return Black's points less White's, by the rules in force.
 
-        Stones that look dead are taken off, where the rules let both pass over them.
+        Stones that look dead are taken off, where the rules let both pass over them. found: what
+        is said of the chains; it is asked for otherwise.
         """
         rules, game = self.rules, self.game
-        if rules.territory:
-            return self._territory(self._judge(game))
-        return game.score(stones_with("dead", self._judge(game)) if rules.friendly else 0)
+        if not (rules.territory or rules.friendly):
+            return game.score()
+        found = self._verdict() if found is None else found
+        return self._territory(found) if rules.territory else game.score(dead_of(found))
+
+    def _verdict(self) -> Statuses:
+        """Return every chain with its status; a position is judged once, however often asked."""
+        key = self.size, self.game.key()
+        if self._judged is None or self._judged[0] != key:
+            self._judged = key, self._judge(self.game)
+        return self._judged[1]
 
     def idle(self, player: int, move: int, owners: Sequence[float]) -> bool:
         """Tell whether a move is into a territory, the player's or the other's, and saves nothing.
@@ -179,17 +199,17 @@ class GoBoard(GameBoard):
         return self.game.territory_score(dead_of(found), seki)
 
     def _statuses(self, viewer: int, owners: Sequence[float]) -> Statuses:
-        stones, size = self.game.stones, self.size
+        stones, width, height = self.game.stones, self.game.width, self.game.height
         held = [0.0] * len(stones.board)
         for place, owner in enumerate(owners):
-            vertex = stones.shape.vertex(place % size, size - 1 - place // size)
+            vertex = stones.shape.vertex(place % width, height - 1 - place // width)
             own = stones.board[vertex] == viewer + 1
             held[vertex] = (1 + (owner if own else -owner)) / 2
         return judged(self.game, held)
 
     def chains(self, status: Status) -> str:
         """Return the chains of that status, one a line."""
-        found = self._judge(self.game)
+        found = self._verdict()
         return "\n".join(
             " ".join(self.game.text(vertex) for vertex in chain)
             for chain, its in found.items()
@@ -198,17 +218,18 @@ class GoBoard(GameBoard):
 
     def fixed_handicap(self, number: int) -> str:
         """Put handicap stones on the star points; return them."""
-        points = star_points(self.size, number)
+        points = star_points(self.game.width, self.game.height, number)
         return self._set_handicap(
             [self.game.stones.shape.vertex(column, row) for column, row in points]
         )
 
     def place_free_handicap(self, number: int) -> str:
         """Put handicap stones, on star points as far as there are any; return them."""
-        if not 2 <= number < self.size**2:
+        width, height = self.game.width, self.game.height
+        if not 2 <= number < width * height:
             raise GtpError(INVALID_NUMBER)
-        most = max((count for count in range(2, 10) if _fits(self.size, count)), default=0)
-        points = star_points(self.size, min(number, most)) if most else []
+        most = max((count for count in range(2, 10) if _fits(width, height, count)), default=0)
+        points = star_points(width, height, min(number, most)) if most else []
         return self._set_handicap(self._spread(points, number))
 
     def set_free_handicap(self, words: list[str]) -> None:
@@ -224,8 +245,10 @@ class GoBoard(GameBoard):
     def _spread(self, points: list[tuple[int, int]], number: int) -> list[int]:
         """Add to points those farthest from all, not on the edge, as long as there are any."""
         shape = self.game.stones.shape
-        inner = range(1, self.size - 1) if self.size > 4 else range(self.size)
-        rest = [(column, row) for column in inner for row in inner]
+        columns, rows = (
+            range(1, edge - 1) if edge > 4 else range(edge) for edge in (shape.width, shape.height)
+        )
+        rest = [(column, row) for column in columns for row in rows]
         points = list(points)
         while len(points) < min(number, len(rest)):
             free = [point for point in rest if point not in points]
@@ -258,7 +281,7 @@ class GoBoard(GameBoard):
             if vertex == PASS:
                 raise GtpError("a pass is no stone")
             vertices[player].append(vertex)
-        self.game = self._after_stones(self.size, vertices, first)
+        self.game = self._after_stones(self.game.size, vertices, first)
         self._played = []
         self._begin(vertices, 0, first)
 
@@ -273,7 +296,7 @@ class GoBoard(GameBoard):
         if self._moves or self.game.stones.sets[1] | self.game.stones.sets[2]:
             raise GtpError("board not empty")
 
-    def _after_stones(self, size: int, stones: tuple[list[int], list[int]], first: int) -> Go:
+    def _after_stones(self, size: int | str, stones: tuple[list[int], list[int]], first: int) -> Go:
         """Return another game that begins with stones on the board; GtpError if it cannot."""
         game = Go(size, self.komi)
         try:
@@ -286,18 +309,22 @@ class GoBoard(GameBoard):
         return game
 
     def load(self, file: str, move_number: int | None) -> int:
-        """Go to a position of an SGF file, before a move or at its end; return who is to move."""
+        """Go to a position of an SGF file, before a move or at its end; return who is to move.
+
+        What the file does not say of komi and rules, or not so that it is known, stays as it is.
+        """
         try:
             record = sgf.read(Path(file))
         except sgf.SgfError as error:
             raise GtpError(f"cannot load file: {error}") from None
-        if not 1 <= record.size <= LARGEST:
-            raise GtpError(f"cannot load file: a board of size {record.size}")
+        size = write_size(*record.size)
+        if max(record.size) > LARGEST:
+            raise GtpError(f"cannot load file: a board of size {size}")
         moves = record.moves if move_number is None else record.moves[: max(move_number - 1, 0)]
-        at = shape(record.size).vertex
+        at = shape(*record.size).vertex
         black, white = ([at(*point) for point in points] for points in record.stones)
         try:
-            game = self._after_stones(record.size, (black, white), record.first)
+            game = self._after_stones(size, (black, white), record.first)
         except GtpError as error:
             raise GtpError(f"cannot load file: {error}") from None
         made = [(player, PASS if point is None else at(*point)) for player, point in moves]
@@ -308,19 +335,29 @@ class GoBoard(GameBoard):
         self.game = game
         if record.komi is not None:
             self.komi = record.komi
-        self._options |= {"size": record.size, "komi": self.komi}
-        self._begin((black, white), 0 if white else len(black), record.first)
+        self.rules = rules_of_sgf(record.rules) or self.rules
+        self._options |= {"size": size, "komi": self.komi}
+        self._begin((black, white), record.handicap_stones, record.first)
         self._moves = made
         self._played = [player for player, _ in made]
         return game.turn
 
-    def sgf(self) -> str:
-        """Return the game so far as SGF."""
+    def sgf(self, more: Mapping[str, str] = MappingProxyType({})) -> str:
+        """Return the game so far as SGF. more: further properties of the root, as plain text."""
         place = self.game.stones.shape.place
         black, white = ([place(vertex) for vertex in stones] for stones in self._stones)
         moves = [(player, None if move == PASS else place(move)) for player, move in self._moves]
-        record = sgf.Record(self.size, self.komi, (black, white), self._first, moves)
-        return sgf.write(record, "Japanese" if self.rules.territory else "Chinese")
+        size = self.game.width, self.game.height
+        record = sgf.Record(
+            size,
+            self.komi,
+            (black, white),
+            self._first,
+            moves,
+            self.rules.sgf,
+            self._handicap,
+        )
+        return sgf.write(record, more)
 
     def save(self, file: str) -> None:
         """Write the game so far to a file; GtpError if that cannot be."""
@@ -333,27 +370,35 @@ class GoBoard(GameBoard):
             raise GtpError(f"cannot write {file}: {reason}") from None
 
 
-def star_points(size: int, number: int) -> list[tuple[int, int]]:
+def star_points(width: int, height: int, number: int) -> list[tuple[int, int]]:
     """Return the columns and rows of handicap stones, in GTP's order; GtpError if they don't fit.
 
-    Boards of odd size from 9 take 2 to 9 stones, others from 7 take 2 to 4.
+    Boards with edges that are odd, from 9, take 2 to 9 stones, others from 7 take 2 to 4. GTP has
+    the rule for squares; here each edge keeps it by its own length.
     """
-    if not _fits(size, number):
+    if not _fits(width, height, number):
         raise GtpError(INVALID_NUMBER)
-    near = 3 if size > 12 else 2
-    far, middle = size - 1 - near, size // 2
-    points = [(near, near), (far, far), (near, far), (far, near)][: min(number, 4)]
+    (left, middle, right), (low, half, high) = _star_lines(width), _star_lines(height)
+    points = [(left, low), (right, high), (left, high), (right, low)][: min(number, 4)]
     if number > 5:
-        points += [(near, middle), (far, middle)]
+        points += [(left, half), (right, half)]
     if number > 7:
-        points += [(middle, near), (middle, far)]
+        points += [(middle, low), (middle, high)]
     if number in (5, 7, 9):
-        points.append((middle, middle))
+        points.append((middle, half))
     return points
 
 
-def _fits(size: int, number: int) -> bool:
-    return 2 <= number <= (9 if size >= 9 and size % 2 else 4) and size >= 7
+def _star_lines(edge: int) -> tuple[int, int, int]:
+    """Return which lines along an edge have star points: near its ends, and in its middle."""
+    near = 3 if edge > 12 else 2
+    return near, edge // 2, edge - 1 - near
+
+
+def _fits(width: int, height: int, number: int) -> bool:
+    edges = width, height
+    full = all(edge >= 9 and edge % 2 for edge in edges)
+    return min(edges) >= 7 and 2 <= number <= (9 if full else 4)
 
 
 def _distance(point: tuple[int, int], points: list[tuple[int, int]]) -> int:

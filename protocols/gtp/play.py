@@ -26,7 +26,7 @@ from agent.search import configuration
 from agent.search.killer_memory import KillerMemory
 from agent.search.searcher import GameSearcher
 from agent.search.source import GameSource
-from agent.sources import judge_of, source_for
+from agent.sources import judge_of, quick_judge_of, source_for
 from agent.threads.task_thread import Job
 from openings.game_book import GameAdvisor, advisors
 from opponents.game_memory import GameMemory
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from agent.player import Advisor, Source
 
 RESIGN = "resign"
+UNRESTRICTED: Limits[Any] = Limits()
 # Of what a search remembers, where other sessions have all the rest.
 LEAST_MEGABYTES = 1
 # What is kept free of each move, in seconds: the way to the front end, and the end of a playout.
@@ -241,17 +242,17 @@ class GtpPlay(ABC):
         player: int,
         listener: Aloud | None = None,
         pace: Pace = USUAL_PACE,
-        among: tuple[Any, ...] = (),
+        within: Limits[Any] = UNRESTRICTED,
         *,
         to_the_end: bool = False,
     ) -> str:
         """Find a move, make it, take its time off the clock, and return it.
 
-        A lost game of Go may be given up instead, unless it is played to the end. among: only
-        these moves, if there are any.
+        A lost game of Go may be given up instead, unless it is played to the end. within: only
+        these `search_moves` and `restrictions`, and tell the `owners_after`; nothing else of it.
         """
         began = time.monotonic()
-        result = self.best(player, listener or Aloud(self.report), pace, among)
+        result = self.best(player, listener or Aloud(self.report), pace, within)
         self._times[player].spend(time.monotonic() - began, result.meant)
         if not to_the_end and self._gives_up(player, result):
             return RESIGN
@@ -272,14 +273,14 @@ class GtpPlay(ABC):
         player: int,
         listener: Aloud,
         pace: Pace = USUAL_PACE,
-        among: tuple[Any, ...] = (),
+        within: Limits[Any] = UNRESTRICTED,
     ) -> Result[Any]:
         """Return a move for a player, on the clock; chance draws its events."""
         with self.board.turned_to(player):
             game = self.board.game
             if isinstance(game, Chance) and game.turn == CHANCE:
                 return Result(draw_event(game, self._random.random()))
-            limits = replace(self._limits(player), search_moves=among)
+            limits = _within(self._limits(player), within)
             result = self._think(limits, listener, pace)
         return self._sparing(player, result, limits)
 
@@ -298,7 +299,7 @@ class GtpPlay(ABC):
             return result
         if not board.idle(player, move, info.owners):
             return result
-        seconds = PROBE_SHARE * _time_of_a_move(limits.clock)
+        seconds = PROBE_SHARE * _time_of_a_move(limits)
         found = self._probe(1 - player, seconds)
         result = replace(result, meant=None)  # that was longer
         if found is None or found.expected is None or found.owners is None:
@@ -309,8 +310,10 @@ class GtpPlay(ABC):
         after = board.points(player, 1 - player, found.owners)
         if after < before or _JUDGED * found.time > seconds * found.nodes:
             return result
-        # Both may pass now: what is said of the end then must be what the search expects.
-        end = -board.result() if player else board.result()
+        # Both may pass now: what is said of the end then must be what the search expects. Playouts
+        # alone are asked, whose time is known.
+        statuses = quick_judge_of(self._source, board.game)(board.game)
+        end = -board.result(statuses) if player else board.result(statuses)
         return replace(result, move=PASS) if end == before else result
 
     def _probe(self, player: int, seconds: float) -> Info[Any] | None:
@@ -320,13 +323,13 @@ class GtpPlay(ABC):
             return self._think(limits, Aloud(self.report), USUAL_PACE).info
 
     def think_aloud(
-        self, player: int, listener: Aloud, pace: Pace, among: tuple[Any, ...] = ()
+        self, player: int, listener: Aloud, pace: Pace, within: Limits[Any] = UNRESTRICTED
     ) -> None:
         """Think about a player's move until there is any input."""
         assert self._job is not None
         self._job.overtaken.then(self._job.stop.set)
         with self.board.turned_to(player):
-            self._think(Limits(infinite=True, search_moves=among), listener, pace)
+            self._think(_within(Limits(infinite=True), within), listener, pace)
 
     def lines(self, player: int) -> Sequence[Info[Any]]:
         """Return what a search finds of a player's moves: the last one, or one as for a move."""
@@ -341,7 +344,7 @@ class GtpPlay(ABC):
         self._take_memory()
         lines = self._source.most_lines or listener.most_lines
         result = self._player.think(self._job, self.board.game, limits, lines, listener, pace)
-        if listener.most_lines > 1 and not limits.search_moves:
+        if listener.most_lines > 1 and not (limits.search_moves or limits.restrictions):
             self._found = (self.board.game.key(), listener.lines)
         return result
 
@@ -358,16 +361,24 @@ class GtpPlay(ABC):
     def _limits(self, player: int) -> Limits[Any]:
         """Return what ends the search of a player's next move."""
         settings, moves_left = self.settings, None
-        if self._system.unlimited:
+        system = self._times[player].system
+        if system.unlimited:
             clock = SideClock(0.0, overtime=Overtime(settings.seconds + OVERHEAD))
         else:
             clock, moves_left = self._times[player].clock(), self.board.moves_left
-        board = self.board
-        if isinstance(board, GoBoard) and board.rules.territory and clock.overtime:
-            period = (1 - 2 * PROBE_SHARE) * clock.overtime.seconds
-            clock = replace(clock, overtime=replace(clock.overtime, seconds=period))
+        board, most = self.board, system.most_a_move
+        if isinstance(board, GoBoard) and board.rules.territory:
+            left = 1 - 2 * PROBE_SHARE
+            if clock.overtime:
+                period = left * clock.overtime.seconds
+                clock = replace(clock, overtime=replace(clock.overtime, seconds=period))
+            most = None if most is None else left * most
         return Limits(
-            depth=settings.depth, nodes=settings.nodes, clock=clock, moves_to_go=moves_left
+            depth=settings.depth,
+            nodes=settings.nodes,
+            movetime=most,
+            clock=clock,
+            moves_to_go=moves_left,
         )
 
     def _search_with(self, settings: Settings) -> None:
@@ -443,10 +454,22 @@ class GtpPlay(ABC):
         return advisors(board.kind, board.new(), self._random) if asked else ()
 
 
-def _time_of_a_move(clock: SideClock | None) -> float:
+def _within(limits: Limits[Any], other: Limits[Any]) -> Limits[Any]:
+    """Return limits with the moves that others leave, and what these want to be told."""
+    return replace(
+        limits,
+        search_moves=other.search_moves,
+        restrictions=other.restrictions,
+        owners_after=other.owners_after,
+    )
+
+
+def _time_of_a_move(limits: Limits[Any]) -> float:
     """Return about how many seconds a move may take."""
+    clock = limits.clock
     if clock is None:
         return 0.0
     if clock.time <= 0 and clock.overtime is not None:
         return clock.overtime.seconds / clock.overtime.moves
-    return clock.time / PARTS_OF_MAIN_TIME + clock.increment
+    seconds = clock.time / PARTS_OF_MAIN_TIME + clock.increment
+    return seconds if limits.movetime is None else min(seconds, limits.movetime)

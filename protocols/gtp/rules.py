@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from protocols.gtp.values import GtpError
-from protocols.rulesets import NAMED, Ruleset, named
+from protocols.rulesets import NAMED, Ruleset, named, read_sgf_rules
 
 LONGEST_VALUE = 60
 
@@ -31,23 +31,33 @@ class GoRules:
     bonus: str = "0"
     friendly: bool = True
 
-    def fields(self) -> dict[str, Any]:
-        """Return the fields of the JSON."""
-        return {
-            "friendlyPassOk": self.friendly,
-            "hasButton": False,
-            "ko": "POSITIONAL",
-            "scoring": "TERRITORY" if self.territory else "AREA",
-            "suicide": False,
-            "tax": "SEKI" if self.seki_taxed else "NONE",
-            "whiteHandicapBonus": self.bonus,
-        }
+    @property
+    def ruleset(self) -> Ruleset:
+        """The same in KataGo's terms."""
+        return Ruleset(
+            scoring="TERRITORY" if self.territory else "AREA",
+            tax="SEKI" if self.seki_taxed else "NONE",
+            suicide=False,
+            bonus=self.bonus,
+            friendly=self.friendly,
+        )
+
+    @property
+    def sgf(self) -> str:
+        """What SGF's RU calls them: the name under which they are read as they are.
+
+        Where there is none they are written as KataGo does.
+        """
+        names = (name for name in SGF_NAMES if self == _of(NAMED[name.lower()]))
+        return next(names, self.ruleset.in_a_word)
 
     def __str__(self) -> str:
-        return json.dumps(self.fields(), separators=(",", ":"))
+        return json.dumps(self.ruleset.fields(), separators=(",", ":"))
 
 
 USUAL_RULES = GoRules()
+# Of several that are the same here the first is written.
+SGF_NAMES = ("Japanese", "Chinese", "AGA", "NZ", "Tromp-Taylor")
 # Of each field: what is played, and as what its values are understood.
 _PLAYED: dict[str, dict[Any, dict[str, Any]]] = {
     "ko": {"POSITIONAL": {}},
@@ -76,6 +86,17 @@ def read_rules(text: str) -> GoRules:
         raise GtpError(f"no rules {_shown(text)}; there are {known}, and KataGo's JSON")
     if reason := _refusal(rules):
         raise GtpError(f"no rules {_shown(text)}: {reason}")
+    return _of(rules)
+
+
+def rules_of_sgf(text: str) -> GoRules | None:
+    """Return the rules that SGF's RU names; None if it names none, or some not played here."""
+    rules = read_sgf_rules(text)
+    return None if rules is None or _refusal(rules) else _of(rules)
+
+
+def _of(rules: Ruleset) -> GoRules:
+    """Return what is kept of rules that are played here."""
     return GoRules(rules.scoring == "TERRITORY", rules.tax == "SEKI", rules.bonus, rules.friendly)
 
 
@@ -83,6 +104,8 @@ def _refusal(rules: Ruleset) -> str | None:
     """Return why such rules are not played here; None if they are, with positional superko."""
     if rules.button:
         return "no button is played here"
+    if rules.tax == "SEKI" and rules.scoring == "AREA":
+        return "no tax is counted on area here"
     return "a tax on all groups is not counted here" if rules.tax == "ALL" else None
 
 

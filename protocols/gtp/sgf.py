@@ -1,18 +1,27 @@
-"""Go games from SGF files, through sgfmill, and as SGF."""
+"""Go games from SGF files, through sgfmill, and as SGF.
+
+sgfmill knows square boards alone. A tree of another is one of the square that its board fills from
+the left and from above: SZ says what it is, and `size_of` reads that.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from agent.border.files import read_bytes
+from agent.games.go import COLUMNS, Size
 from protocols.gtp.values import MOST
 
 LARGEST_FILE = 4 << 20
 LEAST_SIZE = 2  # of the boards that sgfmill can hold
+
+_WIDTH_HEIGHT = re.compile(rb"\s*([1-9][0-9]?)\s*:\s*([1-9][0-9]?)\s*")
 
 Point = tuple[int, int]
 
@@ -25,15 +34,26 @@ class SgfError(Exception):
 class Record:
     """The main line of a game. A point is a column and a row, from 0 at the lower left.
 
-    stones: Black's and White's that are on the board before the first move. first: the player
-    who moves first. moves: the player and the point, None for a pass.
+    size: of the board. stones: Black's and White's that are on it before the first move. first: the
+    player who moves first. moves: the player and the point, None for a pass. rules: as the file
+    calls them, "" where it does not. handicap: of how many stones, None where that is not said.
     """
 
-    size: int
+    size: Size
     komi: float | None
     stones: tuple[list[Point], list[Point]]
     first: int
     moves: list[tuple[int, Point | None]]
+    rules: str = ""
+    handicap: int | None = None
+
+    @property
+    def handicap_stones(self) -> int:
+        """Of how many stones the handicap is: if nothing is said, those that Black alone has."""
+        black, white = self.stones
+        if self.handicap is not None:
+            return self.handicap
+        return 0 if white else len(black)
 
 
 def read(file: Path) -> Record:
@@ -59,16 +79,59 @@ def parse_trees(data: bytes, *, first: bool = False, encoding: str | None = None
     encoding: what the text is in, whatever the file says of itself; None for what it says.
     """
     try:
-        from sgfmill import sgf, sgf_grammar
+        from sgfmill import sgf_grammar
     except ImportError:
         raise SgfError("pip install 'kempelen[gtp]' brings the reader of SGF") from None
     try:
         if first:
-            return [sgf.Sgf_game.from_bytes(data, encoding)]
-        trees = sgf_grammar.parse_sgf_collection(data)
-        return [sgf.Sgf_game.from_coarse_game_tree(tree, encoding) for tree in trees]
+            return [_tree(sgf_grammar.parse_sgf_game(data), encoding)]
+        return [_tree(each, encoding) for each in sgf_grammar.parse_sgf_collection(data)]
     except (ValueError, KeyError, RecursionError, LookupError) as error:
         raise SgfError(str(error) or "it is no SGF") from None
+
+
+def _tree(parsed: Any, encoding: str | None) -> Any:
+    from sgfmill import sgf
+
+    root = parsed.sequence[0]
+    written = root.get("SZ", [b""])
+    if found := _WIDTH_HEIGHT.fullmatch(written[0]):
+        root["SZ"] = [max(found.groups(), key=int)]
+    tree = sgf.Sgf_game.from_coarse_game_tree(parsed, encoding)
+    if found:
+        root["SZ"] = written  # the tree has the same dictionary
+    return tree
+
+
+def new_tree(size: Size) -> Any:
+    """Return sgfmill's tree of a game on an empty board."""
+    from sgfmill import sgf_grammar
+
+    text = f"(;FF[4]GM[1]CA[UTF-8]SZ[{_size_text(size)}])"
+    return _tree(sgf_grammar.parse_sgf_game(text.encode()), None)
+
+
+def size_of(tree: Any) -> Size:
+    """Return the width and the height of the board of one of sgfmill's trees."""
+    root = tree.get_root()
+    written = root.get_raw("SZ") if root.has_property("SZ") else b""
+    if found := _WIDTH_HEIGHT.fullmatch(written):
+        return int(found[1]), int(found[2])
+    return tree.get_size(), tree.get_size()
+
+
+def set_move(node: Any, player: int, point: Point | None) -> None:
+    """Write a move into a node of one of sgfmill's trees."""
+    size = size_of(node.owner)
+    place = None if point is None else (point[1] + max(size) - size[1], point[0])
+    node.set_move("bw"[player], place)
+
+
+def read_point(vertex: str) -> Point | None:
+    """Return the point of a vertex that is written as in GTP, such as C4; None for a pass."""
+    if vertex.lower() == "pass":
+        return None
+    return COLUMNS.index(vertex[0].upper()), int(vertex[1:]) - 1
 
 
 def record_of(game: Any) -> Record:
@@ -76,8 +139,9 @@ def record_of(game: Any) -> Record:
     from sgfmill import sgf_moves
 
     try:
-        if game.get_size() < LEAST_SIZE:
-            raise SgfError(f"a board of size {game.get_size()}")
+        size = width, height = size_of(game)
+        if max(size) < LEAST_SIZE:
+            raise SgfError(f"a board of size {max(size)}")
         board, plays = sgf_moves.get_setup_and_moves(game)
         root = game.get_root()
         komi = root.get("KM") if root.has_property("KM") else None
@@ -86,44 +150,75 @@ def record_of(game: Any) -> Record:
         raise SgfError(str(error) or "it is no SGF") from None
     if komi is not None and not (isfinite(komi) and abs(komi) <= MOST):
         raise SgfError(f"a komi of {komi:g}")
+
+    def point(place: tuple[int, int]) -> Point:
+        row, column = place[0] - max(size) + height, place[1]
+        if row < 0 or column >= width:
+            raise SgfError(f"a point beyond the board of {width}x{height}")
+        return column, row
+
     stones: tuple[list[Point], list[Point]] = ([], [])
-    for colour, (row, column) in board.list_occupied_points():
-        stones[_player(colour)].append((column, row))
-    moves = [
-        (_player(colour), None if place is None else (place[1], place[0]))
-        for colour, place in plays
-    ]
+    for colour, place in board.list_occupied_points():
+        stones[_player(colour)].append(point(place))
+    moves = [(_player(colour), None if place is None else point(place)) for colour, place in plays]
     if moves:
         first = moves[0][0]
     elif first is None:
         first = int(bool(stones[0]) and not stones[1])
-    return Record(game.get_size(), komi, stones, first, moves)
+    rules, handicap = _readable(root, "RU"), _readable(root, "HA")
+    if handicap is not None and not 0 <= handicap <= size[0] * size[1]:
+        handicap = None
+    return Record(size, komi, stones, first, moves, rules or "", handicap)
+
+
+def _readable(root: Any, name: str) -> Any:
+    """Return a property of the root; None if it has none that can be read."""
+    try:
+        return root.get(name) if root.has_property(name) else None
+    except (ValueError, LookupError):
+        return None
 
 
 def _player(colour: str) -> int:
     return 0 if colour == "b" else 1
 
 
-def write(record: Record, rules: str) -> str:
-    """Return a game as SGF, on one line. rules: what they are called in SGF."""
-    komi = "" if record.komi is None else f"KM[{record.komi:.10g}]"
-    root = f";FF[4]GM[1]CA[UTF-8]AP[Kempelen]SZ[{record.size}]{komi}RU[{rules}]"
+def write(record: Record, more: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return a game as SGF, on one line. more: further properties of the root, as plain text."""
+    root = ";FF[4]GM[1]CA[UTF-8]AP[Kempelen]" + f"SZ[{_size_text(record.size)}]"
+    if record.komi is not None:
+        root += f"KM[{record.komi:.10g}]"
+    said = {"RU": record.rules, **more} if record.rules else more
+    root += "".join(f"{name}[{_escaped(text)}]" for name, text in said.items())
+    # What a reader would take for a handicap where nothing is said, and what he would not see.
+    number = record.handicap_stones
+    if number > 1 or number != replace(record, handicap=None).handicap_stones:
+        root += f"HA[{number}]"
+    height = record.size[1]
     for name, stones in zip(("AB", "AW"), record.stones, strict=True):
         if stones:
-            root += name + "".join(f"[{_point(point, record.size)}]" for point in sorted(stones))
+            root += name + "".join(f"[{written(point, height)}]" for point in sorted(stones))
     if not record.moves and (record.first or any(record.stones)):
         root += f"PL[{'BW'[record.first]}]"  # else the first move tells
-    return f"({root}{_moves(record.moves, record.size)})"
+    return f"({root}{_moves(record.moves, height)})"
 
 
-def _moves(moves: Iterable[tuple[int, Point | None]], size: int) -> str:
-    return "".join(
-        f";{'BW'[player]}[{'' if point is None else _point(point, size)}]"
-        for player, point in moves
-    )
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("]", "\\]")
 
 
-def _point(point: Point, size: int) -> str:
-    """Return a point as SGF counts: the column, then the row, from the upper left."""
+def _size_text(size: Size) -> str:
+    width, height = size
+    return f"{width}" if width == height else f"{width}:{height}"
+
+
+def _moves(moves: Iterable[tuple[int, Point | None]], height: int) -> str:
+    return "".join(f";{'BW'[player]}[{written(point, height)}]" for player, point in moves)
+
+
+def written(point: Point | None, height: int) -> str:
+    """Return a point as SGF counts: column, then row, from the upper left; "" for a pass."""
+    if point is None:
+        return ""
     column, row = point
-    return f"{chr(ord('a') + column)}{chr(ord('a') + size - 1 - row)}"
+    return f"{chr(ord('a') + column)}{chr(ord('a') + height - 1 - row)}"

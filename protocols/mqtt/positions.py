@@ -18,7 +18,7 @@ from agent.border.plain_text import plain_name
 from agent.game import CHANCE
 from agent.games import catalogue
 from agent.games.course import LONGEST, Course
-from agent.games.go import LARGEST, Go
+from agent.games.go import LARGEST, Go, read_size, write_size
 from protocols.client.uci import SearchRequest
 from protocols.gtp.boards import LARGEST_BOARD
 from protocols.mqtt.requests import (
@@ -171,7 +171,7 @@ class GamePositions:
     def _options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of a game, of which a request gives some."""
         options, name = dict(self._given), self.variant.name
-        largest = LARGEST if issubclass(self._kind.game, Go) else LARGEST_BOARD
+        is_go = issubclass(self._kind.game, Go)
         for option, value in given.items():
             if option not in self._own:
                 known = ", ".join(self._own) or "none"
@@ -182,8 +182,8 @@ class GamePositions:
             if same_option(value, own):
                 continue
             if option == "size":
-                options[option] = _size(value, largest)
-            elif option == "komi" and issubclass(self._kind.game, Go):
+                options[option] = _go_size(value) if is_go else _size(value, LARGEST_BOARD)
+            elif option == "komi" and is_go:
                 options[option] = _komi(value)
             else:
                 raise RequestError(
@@ -209,6 +209,15 @@ def _size(value: Any, largest: int) -> int:
             f"kind: a board of size {reprlib.repr(value)} cannot be; use 1 to {largest}"
         )
     return int(value)
+
+
+def _go_size(value: Any) -> int | str:
+    if not isinstance(value, str):
+        return _size(value, LARGEST)
+    try:
+        return write_size(*read_size(value))
+    except ValueError as error:
+        raise RequestError(f"kind: {error}") from None
 
 
 def _komi(value: Any) -> float:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from agent.limits import SideClock
-from protocols.gtp.clocks import UNLIMITED, SideTime, TimeSystem, from_time_settings
-from protocols.gtp.values import Call
+from protocols.gtp.clocks import (
+    UNLIMITED,
+    SideTime,
+    TimeSystem,
+    from_time_settings,
+    read_kind,
+)
+from protocols.gtp.values import Arguments, Call, GtpError
 
 COLOURS = {"b": "b", "black": "b", "w": "w", "white": "w"}
 # Commands that are said again as they were, the last of each; of some, of each first argument.
 SETTINGS = {
     "boardsize": "size",
+    "rectangular_boardsize": "size",
     "komi": "komi",
     "kata-set-rules": "rules",
     "kgs-rules": "rules",
@@ -44,7 +51,8 @@ class GtpGame:
     def __init__(self) -> None:
         self._settings: dict[tuple[str, str], str] = {}
         self._history: list[str] = []
-        self._clocks: dict[str, SideTime] | None = None
+        # None where what was said of the time is not understood.
+        self._clocks: dict[str, SideTime] | None = _clocks(UNLIMITED)
 
     def note(self, call: Call, answer: str, seconds: float) -> None:
         """Take note of a command that succeeded, with what it answered in so many seconds."""
@@ -55,7 +63,7 @@ class GtpGame:
             if SETTINGS[name] == "rules":  # they are all set
                 self._settings = {k: v for k, v in self._settings.items() if k[0] != "rule"}
             self._settings[SETTINGS[name], each] = line
-            if name == "boardsize":
+            if SETTINGS[name] == "size":
                 self._history.clear()
             if SETTINGS[name] == "time":
                 self._start_clocks(call)
@@ -84,7 +92,7 @@ class GtpGame:
         lines = [line for _, line in order] + self._history
         mover = colour_of(thinking) if thinking is not None else ""
         for colour, side in (self._clocks or {}).items():
-            if side.system is not UNLIMITED:
+            if not side.system.unlimited:
                 gone = seconds if colour == mover else 0.0
                 lines.append(f"time_left {colour} {_left(side.clock(), side.system, gone)}")
         return lines
@@ -94,7 +102,7 @@ class GtpGame:
         if self._clocks is None or colour_of(thinking) not in self._clocks:
             return None
         side = self._clocks[colour_of(thinking)]
-        if side.system is UNLIMITED:
+        if side.system.unlimited:
             return None
         clock = side.clock()
         return clock.time + (clock.overtime.seconds if clock.overtime else 0.0)
@@ -115,7 +123,7 @@ class GtpGame:
 
     def _start_clocks(self, call: Call) -> None:
         system = _system(call)
-        self._clocks = None if system is None else {each: SideTime(system) for each in "bw"}
+        self._clocks = None if system is None else _clocks(system)
 
     def _set_left(self, call: Call) -> None:
         try:
@@ -132,22 +140,18 @@ def colour_of(call: Call) -> str:
     return next((word for word in words if word), "")
 
 
+def _clocks(system: TimeSystem) -> dict[str, SideTime]:
+    return {colour: SideTime(system) for colour in "bw"}
+
+
 def _system(call: Call) -> TimeSystem | None:
     """Return what a command that succeeded says of the time; None if that is not understood."""
-    kind = call.arguments[0].lower() if call.arguments else ""
+    arguments = Arguments(call.arguments)
     try:
-        if call.name == "time_settings":
-            main, period, stones = map(float, call.arguments)
-            return from_time_settings(main, period, int(stones))
-        numbers = [float(word) for word in call.arguments[1:]]
-        if kind == "byoyomi":
-            return TimeSystem(numbers[0], numbers[1], periods=int(numbers[2]))
-        if kind == "canadian":
-            return from_time_settings(numbers[0], numbers[1], int(numbers[2]))
-        if kind == "fischer":
-            return TimeSystem(numbers[0], increment=numbers[1])
-        return TimeSystem(numbers[0]) if kind == "absolute" else UNLIMITED
-    except (ValueError, IndexError):
+        if call.name != "time_settings":
+            return read_kind(arguments)
+        return from_time_settings(arguments.seconds(), arguments.seconds(), arguments.number())
+    except GtpError:
         return None
 
 

@@ -39,7 +39,7 @@ def shown(renderable, width=100):
 
 def seen(position):
     state = LiveState()
-    state.apply(GameStarted(1, "1.1-2.1", 1, "A", "B", "", (), position, None, None))
+    state.apply(GameStarted(1, "1.1-2.1", 1, "A", "B", "", (), position, "white", None, None))
     return shown(view(state, diagrams=True))
 
 
@@ -64,8 +64,10 @@ def test_words_from_outside_are_shown_as_they_are(words):
     summary = summarise(chosen, [outcome_of(record)])
     for event in [
         TournamentStarted(name, "round-robin", (white, black), time, 1, 2, 0),
-        GameStarted(1, pair, 1, white, black, "", (), position, 1.0, 1.0),
-        MovePlayed(1, pair, 1, 1, "white", move, move, position, *[None] * 4, 0.1, 1.0, 1.0),
+        GameStarted(1, pair, 1, white, black, "", (), position, "black", 1.0, 1.0),
+        MovePlayed(
+            1, pair, 1, 1, "white", move, move, position, "white", *[None] * 4, 0.1, 1.0, 1.0
+        ),
         StandingsChanged(summary),
         GameFinished(1, record),
         Notice(notice),

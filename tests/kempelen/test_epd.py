@@ -1,10 +1,12 @@
 import json
+import time
 from collections import Counter
 from pathlib import Path
 
 import chess
 import pytest
 
+from protocols.client.engine import START_LIMIT
 from tests import in_process
 from tests.support import failing
 from tournament.suite import read
@@ -65,6 +67,17 @@ def test_failures_are_told(files, tmp_path):
         done = epd(*words)
         assert (done.returncode, done.stdout) == (2, "")
         assert reason in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("spec", "patience"), [("cmd=cat", 1), ("cmd=cat,start_limit=1", 100)], ids=["given", "spec"]
+)
+def test_an_engine_that_never_answers_is_not_waited_for_longer_than_is_said(files, spec, patience):
+    began = time.monotonic()
+    done = epd(*files, "--depth", 1, "--engine", spec, "--patience", patience)
+    assert time.monotonic() - began < START_LIMIT
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "engine cat does not start: no uciok within 1 s" in done.stderr
 
 
 def test_the_mates_are_many_distinct_and_varied():

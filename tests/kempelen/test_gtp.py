@@ -207,6 +207,9 @@ def test_it_ends_when_nobody_reads_the_answer_any_more():
     assert process.wait(PATIENCE) == 0
 
 
+EARLY_END = "C3 D3 C4 D4 C5 D5 C2 D2 PASS PASS"
+
+
 def test_a_game_against_gnugo():
     sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
     try:
@@ -223,13 +226,27 @@ def test_a_game_against_gnugo():
     ours = go_scores.Engine([*go_scores.OURS, "--playouts", "30", "--seed", "1"])
     try:
         game = go_scores.play(ours, theirs, "black", 5, 0.5)
+        go_scores.let_theirs_judge(theirs, game, 10, 1)
+        go_scores.let_ours_judge(ours, game)
+        # White can still take a stone, which both pass over; the referee does.
+        early = {"size": 5, "komi": 0.5, "error": "", "moves": EARLY_END}
+        go_scores.begin((theirs,), 5, 0.5, EARLY_END)
+        go_scores.let_theirs_judge(theirs, early, 10, 1)
+        go_scores.let_ours_judge(ours, early)
     finally:
         ours.close()
         theirs.close()
     assert game["error"] == ""
     assert go_scores.alike(game)
-    assert go_scores.to_sgf(game).startswith("(;FF[4]GM[1]SZ[5]KM[0.5]RU[Chinese]RE[")
+    assert go_scores.to_sgf(game).startswith(
+        "(;FF[4]GM[1]CA[UTF-8]AP[Kempelen]SZ[5]KM[0.5]RU[Chinese]RE["
+    )
     assert game["plies"] > 5
+    assert early["error"] == ""
+    assert early["moves"].startswith(EARLY_END)
+    assert early["plies"] > len(EARLY_END.split())
+    assert early["moves"].endswith("PASS PASS")
+    assert go_scores.alike(early)
 
 
 def test_options_of_a_game_and_nodes():

@@ -1,9 +1,11 @@
 import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from kempelen.regress import START_LIMIT
 from tests import in_process
 
 FAILING = Path(__file__).parents[1] / "failing_gtp.py"
@@ -100,8 +102,16 @@ def test_an_engine_that_fails_fails_the_tests_that_are_left(suite, tmp_path):
     assert [row["outcome"] for row in rows[:3]] == ["passed", "failed", "failed as expected"]
     assert "cannot go on" in rows[1]["error"]
     assert rows[-1]["outcome"] == "passed"
-    done = regress(suite, "--engine", engine("hangs", "2"), "--json", "--patience", 0.3)
-    assert "no answer to genmove within 0.3 s" in json.loads(done.stdout)["tests"][1]["error"]
+    done = regress(suite, "--engine", engine("hangs", "2"), "--json", "--patience", 5)
+    assert "no answer to genmove within 5 s" in json.loads(done.stdout)["tests"][1]["error"]
+
+
+def test_an_engine_that_never_answers_is_not_waited_for_longer_than_is_said(suite):
+    began = time.monotonic()
+    done = regress(suite, "--engine", "cat", "--patience", 1)
+    assert time.monotonic() - began < START_LIMIT / 4
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "engine cat does not start: no answer to name within 1 s" in done.stderr
 
 
 def test_what_cannot_begin_is_told(suite, tmp_path, warm_cache):
@@ -114,6 +124,7 @@ def test_what_cannot_begin_is_told(suite, tmp_path, warm_cache):
         ([suite, "--engine", "'"], "--engine: "),
         ([suite, "--engine", "/bin/ls"], "engine ls does not start"),
         ([suite, "--", "--no-such-option"], "engine Kempelen does not start"),
+        ([suite, "--patience", "0"], "expected seconds above 0, not '0'"),
     ):
         done = regress(*words)
         assert (done.returncode, done.stdout) == (2, "")

@@ -173,8 +173,8 @@ async def test_what_is_offered_by_a_name(tmp_path: Path) -> None:
     makers = Makers(ListenSettings(offers=offers), lambda _: None).table()
     async with running(makers=makers) as run, calling(run) as caller:
         caller.say("uci")
-        declared = "option name Evaluation type combo default handcrafted var handcrafted"
-        assert await until(caller, "option name Evaluation") == f"{declared} var nnue var mine"
+        declared = "option name Evaluation type combo default nnue var nnue var handcrafted"
+        assert await until(caller, "option name Evaluation") == f"{declared} var mine"
         await until(caller, "uciok")
         caller.say("setoption name Evaluation value mine", "position startpos", "eval")
         assert await until(caller, "info string evaluation") == (

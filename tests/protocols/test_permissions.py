@@ -217,7 +217,7 @@ def test_a_stranger_of_xboard_has_a_share_and_what_is_offered(begin_xboard, trap
     offers = {"Evaluation": {"mine": traps[1]}}
     session, say = begin_xboard(Permissions(megabytes=8, threads=2, offers=offers))
     assert any(
-        "Evaluation -combo *handcrafted /// nnue /// mine" in line for line in say("protover 2")
+        "Evaluation -combo *nnue /// handcrafted /// mine" in line for line in say("protover 2")
     )
     assert say("memory 500") == say("cores 9") == []
     say("option Evaluation=mine")
@@ -257,7 +257,7 @@ def test_a_stranger_chooses_among_values_by_their_names(talk, traps):
     evaluation = traps[1]
     offers = {"Evaluation": {"Mine": evaluation, "gone": f"{evaluation}d"}}
     stranger = talk(Permissions(offers=offers))
-    declared = "option name Evaluation type combo default handcrafted var handcrafted var nnue"
+    declared = "option name Evaluation type combo default nnue var nnue var handcrafted"
     assert f"{declared} var Mine var gone" in stranger.hear("uci")
     assert stranger.hear("setoption name evaluation value mine") == []
     assert stranger.uci.engine._settings.evaluation.name == evaluation
@@ -265,7 +265,7 @@ def test_a_stranger_chooses_among_values_by_their_names(talk, traps):
     assert "has no function" in said[0]
     assert evaluation not in said[0]
     (refused,) = stranger.hear(f"setoption name Evaluation value {evaluation}")
-    assert "takes handcrafted, nnue, Mine, gone, not" in refused
+    assert "takes nnue, handcrafted, Mine, gone, not" in refused
     assert stranger.hear("setoption name Evaluation value handcrafted") == []
     assert stranger.uci.engine._settings.evaluation.name == "handcrafted"
 
@@ -296,7 +296,7 @@ def test_memory_and_threads_are_bounded_by_a_sessions_share(talk):
 def test_whoever_is_trusted_has_all_as_it_was(talk):
     declared = talk(LOCAL).hear("uci")
     assert "option name Hash type spin default 16 min 1 max 65536" in declared
-    assert "option name Evaluation type string default handcrafted" in declared
+    assert "option name Evaluation type string default nnue" in declared
     assert "option name Debug Log File type string default <empty>" in declared
 
 

@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from protocols.gtp.sgf import read as read_sgf
+from protocols.gtp.sgf import read_point
 from tests.support import failing_gtp, program
 from tests.tournament.support import engine, play, play_with, settings
 from tournament.engine_settings import EngineProtocol, EngineSettings
+from tournament.events import GameStarted, MovePlayed
 from tournament.game_referee import GameReferee
 from tournament.game_settings import GameSettings, new_game
+from tournament.live import LiveState
 from tournament.openings import Opening, chooser
 from tournament.record_formats import to_sgf, to_text, writer
 from tournament.records import GameRecord, MoveRecord
@@ -116,6 +120,24 @@ async def test_chance_is_played_by_the_referee():
     assert "*:" in to_text(records[0], game, "pig")
 
 
+async def test_whose_turn_it_is_is_told_where_one_side_may_move_again():
+    state, turn, again = LiveState(), "", 0
+
+    def listen(event):
+        nonlocal turn, again
+        state.apply(event)
+        if isinstance(event, MovePlayed) and event.move in ("roll", "hold"):
+            assert event.side == turn
+            again += event.turn == event.side
+        if isinstance(event, GameStarted | MovePlayed):
+            turn = event.turn
+            assert state.boards[0]["turn"] == turn
+
+    chosen = match(lab("expectiminimax"), lab("expectiminimax"), game=GameSettings("pig"))
+    await play(chosen, listeners=[listen])
+    assert again > 0
+
+
 async def test_chess_between_the_lab_and_a_program():
     chosen = settings(
         lab(depth=1), engine(time=TimeControl(nodes=1)), adjudication=Adjudication(maxmoves=6)
@@ -145,6 +167,23 @@ async def test_our_own_program_plays_go(tmp_path):
         assert [colour for colour, _ in moves[:2]] == ["b", "w"]
         winner = {"0-1": "b", "1-0": "w"}.get(record.result)
         assert tree.get_winner() == winner
+
+
+async def test_our_own_program_plays_go_on_a_board_that_is_no_square(tmp_path):
+    game = GameSettings("go", {"size": "4x6", "komi": 0.5})
+    players = gtp("--playouts", "10", name="A"), gtp("--playouts", "10", "--seed", "1", name="B")
+    chosen = match(*players, game=game, games=2, adjudication=Adjudication(maxmoves=60))
+    finish, records = await play(chosen)
+    assert finish.complete
+    assert not any(row.failures for row in finish.summary.rows)
+    for number, record in enumerate(records):
+        file = tmp_path / f"{number}.sgf"
+        file.write_text(to_sgf(record, game, "go"))
+        written = read_sgf(file)
+        assert written.size == (4, 6)
+        points = [read_point(move.move) for move in record.moves]
+        assert [point for _, point in written.moves][len(record.opening) :] == points
+        assert max(point[1] for point in points if point) > 3, "no row beyond the width"
 
 
 async def test_gnugo():

@@ -7,6 +7,7 @@ from typing import Any
 import chess
 import pytest
 
+from agent.chess.evaluations import load as load_of_chess
 from agent.evaluation import Evaluation, EvaluationError, load
 from agent.games import catalogue
 from training import baselines, examination
@@ -87,6 +88,14 @@ def test_what_is_shipped_passes(spec: str) -> None:
     assert report.compiled == ("plain" not in spec)
     assert report.types == ({} if report.compiled else {"int": report.calls})
     assert min(report.calls_a_second, report.nodes_a_second, report.usual_nodes_a_second) > 0
+
+
+def test_the_network_that_ships_passes() -> None:
+    report = examine(ChessExaminee(load_attended("nnue", load_of_chess)))
+    assert (report.failed, report.uneven, report.compiled) == (0, 0, True)
+    assert min(report.calls_a_second, report.nodes_a_second) > 0
+    with pytest.raises(EvaluationError, match="only chess"):
+        load_attended("nnue")
 
 
 def test_material_is_counted_alike_compiled_and_plain() -> None:

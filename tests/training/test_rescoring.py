@@ -60,7 +60,7 @@ def scripted(folder: Path, answer: str) -> str:
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("played") / "positions"
-    list(generate(path, SelfPlayPlan(Rules(nodes=30), seed=4), "test", 2_000, 1))
+    list(generate(path, SelfPlayPlan(Rules(nodes=30), 4, "handcrafted"), "test", 2_000, 1))
     return path
 
 

@@ -1,5 +1,6 @@
 """Self-play: whole files, whatever interrupts it, and labels that can be made again."""
 
+import hashlib
 import itertools
 import json
 import os
@@ -15,10 +16,11 @@ import pytest
 
 from agent.chess.packed import board_of
 from agent.chess.selfplay_rules import Rules
+from agent.evaluation import SHIPPED_NETWORK
 from tests import in_process
 from training import checking
 from training.positions import ALL, TRAINING, VALIDATION, Dataset, PositionsError
-from training.selfplay import SelfPlayPlan, SelfPlayProgress, generate, player_of
+from training.selfplay import SelfPlayPlan, SelfPlayProgress, _located, generate, player_of
 from training.workers import GamesError
 
 pytestmark = pytest.mark.early
@@ -155,6 +157,17 @@ def test_an_evaluation_that_fails_ends_the_run_with_its_reason(tmp_path: Path) -
     module.write_text("def evaluate(board):\n    return 1 / 0\n")
     with pytest.raises(GamesError, match="ZeroDivisionError"):
         play(tmp_path / "file", SelfPlayPlan(RULES, evaluation=f"{module}:evaluate"), processes=1)
+
+
+def test_the_network_that_ships_plays_and_is_found_on_every_machine(tmp_path: Path) -> None:
+    located, digest = _located(PLAN)
+    assert located == PLAN == SelfPlayPlan(RULES, seed=3, evaluation="nnue")
+    assert digest == hashlib.sha256(SHIPPED_NETWORK.read_bytes()).hexdigest()[:16]
+    assert PLAN.manifest("test")["evaluation_digest"] == digest
+    other = tmp_path / "other.nnue"
+    other.write_bytes(SHIPPED_NETWORK.read_bytes())
+    located, same = _located(SelfPlayPlan(RULES, evaluation=f"nnue:{os.path.relpath(other)}"))
+    assert (Path(located.evaluation.removeprefix("nnue:")).is_absolute(), same) == (True, digest)
 
 
 def test_openings_that_leave_no_game_end_the_run_with_the_reason(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.early
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("played") / "positions"
-    list(generate(path, SelfPlayPlan(Rules(nodes=60), seed=9), "test", 13_000, 1))
+    list(generate(path, SelfPlayPlan(Rules(nodes=60), 9, "handcrafted"), "test", 13_000, 1))
     return path
 
 

@@ -106,8 +106,9 @@ def serving(
     limits: ServerLimits = USUAL,
     offers: Offers = NOTHING_MORE,
     port: int = 0,
+    tls: tuple[str | None, str | None] = (None, None),
 ) -> Iterator[Served]:
-    """Serve pages for the time of a block."""
+    """Serve pages for the time of a block. tls: a certificate and its key, files."""
     begun = threading.Event()
     ends: list[Any] = []
     log: list[str] = []
@@ -120,7 +121,7 @@ def serving(
         server = PageServer(site)
         end = asyncio.Event()
         try:
-            opened = await server.open(Address("ws", "127.0.0.1", port), None, None)
+            opened = await server.open(Address("ws", "127.0.0.1", port), *tls)
             ends.extend([asyncio.get_running_loop(), end, Served(site, opened.port, log)])
             begun.set()
             await end.wait()

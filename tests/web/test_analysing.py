@@ -23,7 +23,14 @@ from tournament.judgement import Assessment
 from tournament.time_control import TimeControl
 from tournament.values import decode
 from web.analyse import page as analysing
-from web.analyse.studies import MOST_GAMES, MOST_MOVES, StudyError, load, read_study
+from web.analyse.studies import (
+    MOST_GAMES,
+    MOST_MOVES,
+    StudyError,
+    load,
+    played_on,
+    read_study,
+)
 from web.channel import MOST_UNREAD, Channel
 from web.shell import words
 from web.turnstile import MOST_ASKED, Turnstile
@@ -233,6 +240,27 @@ def test_a_judged_game_of_go_is_written(page: Analysis, tmp_path: Path) -> None:
     assert page.post("record", sent) == {"name": "analysed.sgf", "text": text}
     assert "Opened boldly" in text
     assert text.count("V[") == 4
+
+
+def test_a_board_that_is_no_square_is_shown_and_written(page: Analysis, tmp_path: Path) -> None:
+    text = "(;GM[1]SZ[5:3]KM[0.5];B[ac];W[ea])"
+    (shown,) = page.load(text)
+    assert shown["positions"][2]["rows"] == ["....O", ".....", "X...."]
+    assert (shown["query"]["boardXSize"], shown["query"]["boardYSize"]) == (5, 3)
+    on = played_on(shown, 1, "E1")
+    assert on["positions"][2]["rows"] == [".....", ".....", "X...O"]
+    assert "SZ[5:3]" in on["source"]
+    with pytest.raises(StudyError, match="no point of the board"):
+        played_on(shown, 1, "A4")
+    given = tmp_path / "game.sgf"
+    given.write_text(text)
+    (score,) = read_sgf(given)
+    known = AssessmentFile(None, "")
+    for ply, expected in enumerate((0.9, 0.9, 0.5)):
+        known.add(known.key(score.position(ply)), Assessment(expected, line=("C3", "D1", "pass")))
+    written = annotated_sgf(score, known, "Kempelen")
+    assert "SZ[5:3]" in written
+    assert "(;B[ca];W[dc];B[tt])" in "".join(written.split("\n"))
 
 
 @pytest.mark.parametrize(("text", "moves"), [(PGN, ("e5",)), (SGF, ("D4", "pass"))])

@@ -20,6 +20,7 @@ from websockets.sync.client import connect
 
 from protocols.server.limits import SURGE, ServerLimits
 from protocols.server.tokens import new_token
+from tests.protocols.server.credentials import Certified, certified  # noqa: F401
 from tests.web.support import PATIENCE, Served, serving
 from web import connections, guard, visitors
 from web.channel import REFUSED
@@ -526,3 +527,26 @@ def test_script_before_the_first_board_is_little(page: str) -> None:
             waiting += [path.parent / name for name in named]
     assert STATIC / "site.js" in needed
     assert sum(path.stat().st_size for path in needed) < 150_000
+
+
+def test_who_says_nothing_to_tls_is_cut_off(
+    tmp_path: Path,
+    certified: Certified,  # noqa: F811
+) -> None:
+    limits = ServerLimits(authorising=0.3)
+    tls = (certified.certificate, certified.key)
+    with serving(tmp_path / "web.sqlite", limits=limits, tls=tls) as served:
+        silent = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(5)]
+        began = time.monotonic()
+        for each in silent:
+            each.settimeout(PATIENCE)
+            with suppress(ConnectionError):
+                assert each.recv(1) == b""
+            each.close()
+        assert time.monotonic() - began < PATIENCE / 4
+        secure = http.client.HTTPSConnection(
+            "localhost", served.port, timeout=PATIENCE, context=certified.client
+        )
+        secure.request("GET", "/health")
+        assert secure.getresponse().read() == b"ok\n"
+        secure.close()

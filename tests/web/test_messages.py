@@ -101,6 +101,7 @@ def test_a_form_s_faults(form: dict[str, Any], told: str) -> None:
         ("1. e4 Ke2", "PGN: partida 1 (? - ?): la jugada 'Ke2' no es legal en "),
         ("8/8/8/8/8/8/8/8 w - - 0 1", "esa posición no es legal ("),
         ("(;SZ[5];B[aa];W[aa])", "la jugada 1, A5, no es legal"),
+        ("(;SZ[5:9];B[ea];W[fa])", "SGF: partida 1: un punto fuera del tablero de 5x9"),
         ('[Variant "Atomic"]\n\n1. e4 *', "PGN: partida 1 (? - ?): la variante Atomic no se juega"),
     ],
 )
@@ -111,9 +112,10 @@ def test_a_file_s_faults(text: str, told: str) -> None:
 
 
 def test_a_study_s_faults() -> None:
+    query = {"boardXSize": 5, "boardYSize": 9, "rules": "chinese", "moves": [["B", "F9"]]}
     with pytest.raises(StudyError) as error:
-        played_on({"game": "go", "query": {"boardXSize": 5, "boardYSize": 9}}, 0, "C3")
-    assert said(str(error.value), "es") == "solo se analizan tableros cuadrados, no de 5x9"
+        played_on({"game": "go", "query": query}, 0, "C3")
+    assert said(str(error.value), "es") == "no es un punto del tablero: F9"
 
 
 def test_a_long_message_costs_nothing() -> None:

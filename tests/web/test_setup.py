@@ -1,9 +1,12 @@
 """What a form asks for is checked before anything is played."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import web
+from agent.chess.evaluations import DEFAULT
 from agent.games import catalogue
 from web.diagrams import grid_of
 from web.play.boards import at_ply, table_of
@@ -11,6 +14,7 @@ from web.play.setup import LEVELS, Setup, SetupError, choices, games, read_setup
 from web.shell import LANGUAGES, words
 from web.site import Offers
 
+STATIC = Path(web.__file__).with_name("static")
 OFFERS = Offers(
     evaluations={"mine": "/home/me/mine.py:evaluate"},
     engines={"Fish": "uci stockfish", "Stones": "gtp gnugo --mode gtp"},
@@ -58,6 +62,21 @@ def test_what_the_owner_offers_is_chosen_by_its_name() -> None:
     assert told["evaluations"] == ["mine"]
     assert "/home/me" not in str(told)
     assert "stockfish" not in str(told)
+
+
+def test_each_game_has_evaluations_of_ours_the_usual_one_first() -> None:
+    own = choices(OFFERS)["own_evaluations"]
+    assert (own["chess"][0], own["othello"]) == (DEFAULT, ("handcrafted",))
+    script = (STATIC / "start.js").read_text("utf-8")
+    for name in own["chess"]:
+        setup = read_setup({"evaluation": name}, OFFERS)
+        assert setup.opponent_name == ("Kempelen" if name == DEFAULT else f"Kempelen ({name})")
+        assert f"{name}: say(" in script
+    assert read_setup({}, OFFERS).evaluation == DEFAULT
+    assert read_setup({"game": "othello"}, OFFERS).opponent_name == "Kempelen"
+    assert Setup(game="othello").opponent_name == Setup().opponent_name == "Kempelen"
+    with pytest.raises(SetupError, match="evaluation: one of"):
+        read_setup({"game": "othello", "evaluation": DEFAULT}, OFFERS)
 
 
 def test_what_is_not_said_is_as_usual() -> None:

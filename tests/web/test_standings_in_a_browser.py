@@ -163,7 +163,7 @@ def test_a_game_on_squares_in_spanish_and_in_the_dark(browser: Browser, served: 
     board = {
         "board": 1, "pair": "1.1-2.2", "game": 1, "white": "Ann", "black": "Bob", "fen": "",
         **OTHELLO, "white_clock": 5.0, "black_clock": 6.0, "last": "d3", "result": "",
-        "termination": "",
+        "termination": "", "turn": "black",
     }  # fmt: skip
     status = {"name": "Othello", "state": "running", "played": 2, "game": {"name": "othello"}}
     browser.open(f"{served.base}/watch/4")
@@ -178,6 +178,10 @@ def test_a_game_on_squares_in_spanish_and_in_the_dark(browser: Browser, served: 
         assert "...X...." in label
         assert len(browser.find_all(".board .stone.white")) == 1
         assert "Negras" in browser.run("return document.querySelector('.side').textContent")
+        # Whose turn it is is told: Black moves again.
+        turn = "return [...document.querySelectorAll('.side.turn')].map((each) => each.textContent)"
+        (told,) = browser.run(turn)
+        assert "Negras" in told
         check(browser, "es")
         game = browser.find("ul.games li")
         assert "triple repetición" in game.text or "tiempo agotado" in game.text

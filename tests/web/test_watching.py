@@ -109,8 +109,8 @@ def test_who_comes_late_is_told_all(served: Served) -> None:
 def test_a_board_that_goes_on_is_told(served: Served, ledger: str) -> None:
     board = {
         "board": 3, "pair": "1.1-2.1", "game": 1, "white": "A", "black": "B", "fen": "",
-        "moves": ["e2e4"], "position": "rnbqkbnr/8/8/8/8/8/8/8 b - - 0 1", "white_clock": 5.0,
-        "black_clock": 6.0, "last": "e4", "result": "", "termination": "",
+        "moves": ["e2e4"], "position": "rnbqkbnr/8/8/8/8/8/8/8 b - - 0 1", "turn": "black",
+        "white_clock": 5.0, "black_clock": 6.0, "last": "e4", "result": "", "termination": "",
     }  # fmt: skip
     place = live_file_of(ledger)
     status = {"name": "match", "state": "running", "played": 6}
@@ -127,6 +127,7 @@ def test_a_board_that_goes_on_is_told(served: Served, ledger: str) -> None:
             "type": "chess", "fen": board["position"], "last": ["e2", "e4"],
         }  # fmt: skip
         assert shown["moves"] == 1
+        assert shown["turn"] == "black"
         assert "position" not in shown
         place.unlink()
         while state["status"]["state"] != "complete":
@@ -153,6 +154,8 @@ def test_positions_of_other_games() -> None:
     assert shown[0]["rows"] == ["....."] * 5
     assert shown[1]["rows"][2] == "..X.."
     assert shown[1]["last"] == ["C3"]
+    wide = drawn_game(GameSettings("go", {"size": "5x3"}), ["E2"])
+    assert wide[1]["rows"] == [".....", "....X", "....."]
     assert drawn_game(GameSettings("nim"), [])[0]["type"] == "text"
     for game, moves, rows, last in (
         ("othello", ["d3"], {2: "...X....", 3: "...XX..."}, [[2, 3]]),
@@ -207,7 +210,12 @@ def test_a_stranger_names_no_file_and_no_huge_board(ledger: str) -> None:
     spectator.poll()
     key = next(iter(spectator.games))
     watched = WatchedTournament(spectator)
-    for game in ({"name": "evil.py:Game"}, {"name": "go", "options": {"size": 10**9}}):
+    for game in (
+        {"name": "evil.py:Game"},
+        {"name": "go", "options": {"size": 10**9}},
+        {"name": "othello", "options": {"size": "9x13"}},
+        {"name": "go", "options": {"komi": "7.5"}},
+    ):
         spectator.state.status["game"] = game
         spectator.trusted = False
         with pytest.raises(ValueError, match=r"catalogue|within bounds"):

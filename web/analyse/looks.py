@@ -153,13 +153,12 @@ class GoLooks:
         tell: takes the lines as `ChessLook` tells them, in any thread, from Black's side.
         """
         name = str(next(self._numbers))
-        size = score.record.size
 
         def heard(answer: dict[str, Any]) -> None:
             if "error" in answer:
                 tell({"kind": "refused", "text": str(answer["error"])[:300]})
             elif "rootInfo" in answer:
-                tell({**_lines_of(answer), "look": number, "size": size})
+                tell({**_lines_of(answer), "look": number})
 
         self._listeners[name] = heard
         query = {

@@ -14,11 +14,11 @@ import chess
 import chess.pgn
 
 from agent.border.plain_text import plain
-from agent.games.go import COLUMNS, Go
+from agent.games.go import Go
 from agent.games.stones import PASS
 from protocols.analysis.fields import Fields, QueryError
 from protocols.analysis.query import USUAL, Query, read_query, read_vertex
-from protocols.gtp.sgf import Point, Record, SgfError, parse_trees, write
+from protocols.gtp.sgf import Record, SgfError, parse_trees, read_point, write
 from tournament.assessments import AssessmentFile
 from tournament.chess_review import ChessScore, annotated_pgn, parse_pgn
 from tournament.go_review import USUAL_RULES, GoScore, annotated_sgf, game_property, parse_sgf
@@ -101,19 +101,12 @@ def _go(data: object) -> GoScore:
         raise StudyError(f"at most {MOST_MOVES} moves are analysed")
     game = query.game(0)
     moves = tuple((player, game.text(move)) for player, move in query.moves)
-    points = [(player, _point(game.text(vertex))) for player, vertex in query.stones]
+    points = [(player, read_point(game.text(vertex))) for player, vertex in query.stones]
     stones = tuple([point for owner, point in points if owner == player] for player in (0, 1))
-    played = [(player, _point(vertex)) for player, vertex in moves]
+    played = [(player, read_point(vertex)) for player, vertex in moves]
     komi = query.komi if "komi" in data else None
     record = Record(query.size, komi, stones, query.first, played)  # type: ignore[arg-type]
     return GoScore(None, 1, record, dict(data), moves)
-
-
-def _point(vertex: str) -> Point | None:
-    """Return the column and the row from below of a point, from 0; None of a pass."""
-    if vertex.lower() == "pass":
-        return None
-    return COLUMNS.index(vertex[0]), int(vertex[1:]) - 1
 
 
 def go_query(data: Mapping[str, Any]) -> Query:
@@ -255,7 +248,8 @@ def _names(data: Mapping[str, Any]) -> tuple[str, str]:
 def _tree(score: GoScore, names: tuple[str, str]) -> Any:
     """Return a game that is from no file as sgfmill's tree."""
     rules = score.query.get("rules")
-    text = write(score.record, rules if isinstance(rules, str) else USUAL_RULES)
+    called = rules if isinstance(rules, str) else USUAL_RULES
+    text = write(dataclasses.replace(score.record, rules=called))
     try:
         (tree,) = parse_trees(text.encode())
     except SgfError as error:

@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from protocols.gtp.go_board import GoBoard
 from tournament.game_settings import GameSettings
 from tournament.record_formats import to_text
 from tournament.records import GameRecord, MoveRecord, to_pgn
@@ -136,24 +137,19 @@ def as_file(game: KeptGame, board: PlayBoard) -> tuple[str, str, str]:
     if game.setup.game == CHESS:
         return "pgn", "application/vnd.chess-pgn", to_pgn(record, EVENT)
     if isinstance(board, GoTable):
-        return "sgf", "application/x-go-sgf", _with_names(board.board.sgf(), record)
+        return "sgf", "application/x-go-sgf", _to_sgf(board.board, record)
     settings = GameSettings(game.setup.game, dict(game.setup.options))
     return "txt", "text/plain", to_text(record, settings, EVENT)
 
 
-def _with_names(sgf: str, record: GameRecord) -> str:
-    """Put who played, when, and the result into the root of a game of Go."""
+def _to_sgf(board: GoBoard, record: GameRecord) -> str:
+    """Return a game of Go as SGF, with who played, when, and the result."""
     result = {"1-0": "W+", "0-1": "B+", "1/2-1/2": "0"}.get(record.result, "?")
     if result.endswith("+"):
         reason = {Termination.RESIGNATION: "R", Termination.TIME: "T"}.get(record.termination)
         result += reason or record.detail.partition("+")[2]
     fields = {"PB": record.black, "PW": record.white, "DT": record.started[:10], "RE": result}
-    text = "".join(f"{name}[{_escaped(value)}]" for name, value in fields.items())
-    return sgf.replace(";FF[4]", f";FF[4]{text}", 1) + "\n"
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace("]", "\\]")
+    return board.sgf(fields) + "\n"
 
 
 _START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from agent.chess.settings import SEARCHES
-from agent.evaluation import HANDCRAFTED
-from protocols.client.gtp import GtpEngine
+from protocols.client.gtp import GtpEngine, board_command
 from protocols.client.inside import AUTHORS, InsideEngine, no_log
 from protocols.client.process import EngineError
 from protocols.client.uci import Answer, InfoCallback, SearchRequest, UciEngine
@@ -19,7 +18,7 @@ from protocols.gtp.protocol import Gtp
 from protocols.pipes import Served
 from protocols.uci.protocol import Uci
 from web.play.boards import GoTable, PlayBoard
-from web.play.setup import CHESS, Setup
+from web.play.setup import CHESS, Setup, own_evaluations
 from web.site import Site
 
 NAME = "Kempelen"
@@ -53,10 +52,16 @@ async def opponent_of(setup: Setup, board: PlayBoard, site: Site) -> Adversary:
 async def adviser_of(setup: Setup, board: PlayBoard, site: Site) -> Adversary:
     """Start whoever gives hints: our own agent, as well as it plays. Raises EngineError."""
     plain = replace(
-        setup, opponent="", level=None, algorithm="", evaluation=HANDCRAFTED.name, base=None,
+        setup, opponent="", level=None, algorithm="", evaluation="", base=None,
         seconds=HINT_SECONDS,
     )  # fmt: skip
     return await opponent_of(plain, board, site)
+
+
+def _evaluation(setup: Setup, site: Site) -> str:
+    """Return the evaluation of our own agent, as the option of that name takes it."""
+    name = setup.evaluation or own_evaluations(setup.game)[0]
+    return site.offers.evaluations.get(name, name)
 
 
 async def _chess(setup: Setup, board: PlayBoard, site: Site) -> Adversary:
@@ -64,9 +69,7 @@ async def _chess(setup: Setup, board: PlayBoard, site: Site) -> Adversary:
         return Uci(NAME, AUTHORS, send, no_log, allowance=site.allowance)
 
     engine = UciEngine(NAME, converse=lambda: InsideEngine(NAME, make=make))
-    options: dict[str, str | int | float | bool] = {
-        "Evaluation": site.offers.evaluations.get(setup.evaluation, setup.evaluation)
-    }
+    options: dict[str, str | int | float | bool] = {"Evaluation": _evaluation(setup, site)}
     options["Search"] = setup.algorithm or SEARCHES[0]
     options["UCI_Chess960"] = setup.chess960
     if setup.level is not None:
@@ -79,7 +82,7 @@ async def _other(setup: Setup, board: PlayBoard, site: Site) -> Adversary:
         game=setup.game,
         options=setup.options,
         algorithm=setup.algorithm or None,
-        evaluation=site.offers.evaluations.get(setup.evaluation, setup.evaluation),
+        evaluation=_evaluation(setup, site),
         seconds=setup.seconds,
     )
 
@@ -127,7 +130,7 @@ def _beginning(board: PlayBoard) -> tuple[str, ...]:
     """Return the commands of GTP that begin a game."""
     if not isinstance(board, GoTable):
         return ("clear_board",)
-    commands = [f"boardsize {board.game.size}", "clear_board", f"komi {board.board.komi:g}"]
+    commands = [board_command(board.game), "clear_board", f"komi {board.board.komi:g}"]
     if board.setup.opponent == "":
         commands.append(f"kata-set-rules {board.setup.rules}")
     if board.handicap:

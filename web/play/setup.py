@@ -15,6 +15,7 @@ from typing import Any
 
 import chess
 
+from agent.chess.evaluations import DEFAULT
 from agent.chess.levels import LEAST_ELO, MOST_ELO
 from agent.chess.settings import SEARCHES
 from agent.evaluation import HANDCRAFTED, NETWORK
@@ -63,8 +64,9 @@ class Setup:
     game: as the catalogue finds it; options: of its class. side: the visitor's number as a player,
     0 for who moves first. opponent: "" for our own, or an engine's name. level: of chess, Elo, None
     for full strength. algorithm: "" for what suits the game best. evaluation: by the name it is
-    offered under. seconds: of each of the opponent's moves, where no clock runs. base, increment:
-    of the clock, in seconds; no base, no clock. fen, chess960: of chess. handicap, rules: of Go.
+    offered under, "" for the usual one. seconds: of each of the opponent's moves, where no clock
+    runs. base, increment: of the clock, in seconds; no base, no clock. fen, chess960: of chess.
+    handicap, rules: of Go.
     """
 
     game: str = CHESS
@@ -73,7 +75,7 @@ class Setup:
     opponent: str = ""
     level: int | None = None
     algorithm: str = ""
-    evaluation: str = HANDCRAFTED.name
+    evaluation: str = ""
     seconds: float = 1.0
     base: float | None = None
     increment: float = 0.0
@@ -91,9 +93,16 @@ class Setup:
             words.append(str(self.level))
         if self.algorithm:
             words.append(self.algorithm)
-        if self.evaluation != HANDCRAFTED.name:
+        if self.evaluation not in ("", own_evaluations(self.game)[0]):
             words.append(f"({self.evaluation})")
         return " ".join(words)
+
+
+def own_evaluations(game: str) -> tuple[str, ...]:
+    """Return our own evaluations of a game by their names, the usual one first."""
+    if game != CHESS:
+        return (HANDCRAFTED.name,)
+    return tuple(dict.fromkeys((DEFAULT, NETWORK, HANDCRAFTED.name)))
 
 
 def games(offers: Offers) -> list[str]:
@@ -114,13 +123,15 @@ def is_go(game: str) -> bool:
 
 def choices(offers: Offers) -> dict[str, Any]:
     """Return what a visitor may choose from, for the page's form."""
+    names_of_games = games(offers)
     names = [name for name in algorithms() if name not in ("and-or",)]
     return {
-        "games": {name: _options_of(name) for name in games(offers)},
+        "games": {name: _options_of(name) for name in names_of_games},
         "levels": LEVELS,
         "elo": [LEAST_ELO, MOST_ELO],
         "searches": list(SEARCHES),
         "algorithms": names,
+        "own_evaluations": {name: own_evaluations(name) for name in names_of_games},
         "evaluations": list(offers.evaluations),
         "engines": {name: text.split()[0] for name, text in offers.engines.items()},
         "rules": list(RULES),
@@ -149,7 +160,7 @@ def read_setup(form: Mapping[str, Any], offers: Offers) -> Setup:
     reader = _Form(form)
     game = reader.choice("game", games(offers), CHESS)
     side = reader.choice("side", ("first", "second", "random"), "first")
-    evaluations = (HANDCRAFTED.name, *((NETWORK,) if game == CHESS else ()), *offers.evaluations)
+    own = own_evaluations(game)
     searches = SEARCHES if game == CHESS else tuple(algorithms())
     base = reader.number("base", 1.0, LONGEST_CLOCK, None)
     seed = random.SystemRandom().randrange(1 << 31)
@@ -159,7 +170,7 @@ def read_setup(form: Mapping[str, Any], offers: Offers) -> Setup:
         side=seed % 2 if side == "random" else int(side == "second"),
         opponent=reader.choice("opponent", ("", *_engines_for(game, offers)), ""),
         algorithm=reader.choice("algorithm", ("", *searches), ""),
-        evaluation=reader.choice("evaluation", evaluations, HANDCRAFTED.name),
+        evaluation=reader.choice("evaluation", (*own, *offers.evaluations), own[0]),
         seconds=reader.number("seconds", 0.02, MOST_SECONDS, 1.0) or 1.0,
         base=base,
         increment=reader.number("increment", 0.0, 60.0, 0.0) or 0.0,

@@ -52,11 +52,11 @@ export function diagram(picked) {
       };
     } else if (kind === "go") {
       made = go(drawing, more);
-      const size = drawing.rows.length;
+      const [width, height] = edges(drawing);
       place = (x, y) => {
-        const column = Math.floor(x * (size + 1) - 0.5), row = Math.floor(y * (size + 1) - 0.5);
-        if (column < 0 || column >= size || row < 0 || row >= size) return "";
-        return COLUMNS[column] + (size - row);
+        const column = Math.floor(x * (width + 1) - 0.5), row = Math.floor(y * (height + 1) - 0.5);
+        if (column < 0 || column >= width || row < 0 || row >= height) return "";
+        return COLUMNS[column] + (height - row);
       };
     } else if (kind === "grid") {
       squareBoard(node, { last: [], ...drawing, legal: [] }, false, (key) => key);
@@ -139,31 +139,40 @@ function arrow([x1, y1], [x2, y2], rank) {
 
 const STARS = { 9: [2, 4, 6], 13: [3, 6, 9], 19: [3, 9, 15] };
 
+/** How many columns and rows a board of Go has. */
+function edges({ rows }) {
+  return [rows[0]?.length ?? 0, rows.length];
+}
+
 function go(drawing, { arrows = [], owners = [] }) {
-  const size = drawing.rows.length;
-  const drawn = shape("svg", { viewBox: `0 0 ${size + 1} ${size + 1}` });
-  drawn.append(shape("rect", { x: 0, y: 0, width: size + 1, height: size + 1, class: "wood" }));
-  for (let place = 1; place <= size; place += 1) {
+  const [width, height] = edges(drawing);
+  const drawn = shape("svg", { viewBox: `0 0 ${width + 1} ${height + 1}` });
+  drawn.append(shape("rect", { x: 0, y: 0, width: width + 1, height: height + 1, class: "wood" }));
+  for (let place = 1; place <= width; place += 1) {
     drawn.append(
-      shape("line", { x1: place, y1: 1, x2: place, y2: size, class: "ruling" }),
-      shape("line", { x1: 1, y1: place, x2: size, y2: place, class: "ruling" }),
-      shape("text", { x: place, y: size + 0.9, class: "name" }, COLUMNS[place - 1]),
-      shape("text", { x: 0.3, y: place + 0.12, class: "name" }, String(size - place + 1)),
+      shape("line", { x1: place, y1: 1, x2: place, y2: height, class: "ruling" }),
+      shape("text", { x: place, y: height + 0.9, class: "name" }, COLUMNS[place - 1]),
     );
   }
-  for (const row of STARS[size] ?? []) {
-    for (const column of STARS[size]) {
+  for (let place = 1; place <= height; place += 1) {
+    drawn.append(
+      shape("line", { x1: 1, y1: place, x2: width, y2: place, class: "ruling" }),
+      shape("text", { x: 0.3, y: place + 0.12, class: "name" }, String(height - place + 1)),
+    );
+  }
+  for (const row of STARS[height] ?? []) {
+    for (const column of STARS[width] ?? []) {
       drawn.append(shape("circle", { cx: column + 1, cy: row + 1, r: 0.1, class: "star" }));
     }
   }
-  const at = (point) => [COLUMNS.indexOf(point[0]) + 1, size - Number(point.slice(1)) + 1];
+  const at = (point) => [COLUMNS.indexOf(point[0]) + 1, height - Number(point.slice(1)) + 1];
   drawing.rows.forEach((row, y) => [...row].forEach((sign, x) => {
     if (sign === "X" || sign === "O") {
       drawn.append(shape("circle", {
         cx: x + 1, cy: y + 1, r: 0.47, class: sign === "X" ? "black" : "white",
       }));
     }
-    const owner = owners[y * size + x] ?? 0;
+    const owner = owners[y * width + x] ?? 0;
     if (Math.abs(owner) >= 1 / SHADES) {
       drawn.append(shape("rect", {
         x: x + 0.8, y: y + 0.8, width: 0.4, height: 0.4,

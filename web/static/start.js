@@ -95,9 +95,12 @@ export async function showStart(main, say) {
     const ways = chess ? choices.searches : choices.algorithms;
     add("algorithm", select([["", say("best")], ...ways.map((each) => [each, each])], ""),
       (control) => ({ algorithm: control.value }));
-    const own = [["handcrafted", say("own evaluation")], ...(chess ? [["network", say("network")]] : []),
+    const ours = choices.own_evaluations[which.value];
+    const named = chess ? { nnue: say("network"), handcrafted: say("hand-made evaluation") }
+      : { handcrafted: say("own evaluation") };
+    const all = [...ours.map((each) => [each, named[each]]),
       ...choices.evaluations.map((each) => [each, each])];
-    add("evaluation", select(own, "handcrafted"), (control) => ({ evaluation: control.value }));
+    add("evaluation", select(all, ours[0]), (control) => ({ evaluation: control.value }));
     if (chess) {
       add("chess960", element("input", { type: "checkbox" }), (control) =>
         ({ chess960: control.checked }));

@@ -78,10 +78,7 @@ class Board {
     this.board = board;
     this.since = performance.now();
     this.title.textContent = say("board", { number: this.name });
-    const chess = board.drawing?.type === "chess";
-    const turn = chess ? (board.drawing.fen.split(" ")[1] === "w" ? "white" : "black")
-      : (board.moves % 2 ? "white" : "black");
-    this.turn = board.result ? "" : turn;
+    this.turn = board.result ? "" : board.turn;
     for (const side of Object.values(this.sides)) {
       const name = board[side.colour] ?? "?";
       side.who.replaceChildren(element("span", { class: `disc ${side.colour}` }),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent.game import CHANCE, find_move
-from agent.limits import Info
+from agent.limits import Info, Limits
 from agent.player import Pace, describe
 from protocols.gtp.analysis import (
     EVERY_MOVE,
@@ -58,12 +58,21 @@ def _analyze(
     """Think aloud: until any input, or to play."""
     request = read_request(arguments)
     board = gtp.board
+
+    def find(text: str) -> Any:
+        return _move(gtp, text)
+
     player = board.turn if request.player is None else request.player
     with board.turned_to(player):
         if board.game.turn == CHANCE:
             raise GtpError("nothing to analyze: chance is to move")
         legal = list(board.game.moves())
-        among = request.among(player, legal, lambda text: _move(gtp, text))
+        among = request.among(player, legal, find)
+    limits: Limits[Any] = Limits(
+        search_moves=among,
+        restrictions=request.restrictions(find),
+        owners_after=request.moves_ownership,
+    )
     scene = Scene(request, among or legal, board.game.text, gtp.settings.longest_pv)
 
     def tell(lines: Sequence[Info[Any]]) -> None:
@@ -76,9 +85,9 @@ def _analyze(
     gtp.send(f"={gtp.call.id}")
     try:
         if play:
-            gtp.send(f"play {gtp.play_best(player, aloud, pace, among)}")
+            gtp.send(f"play {gtp.play_best(player, aloud, pace, limits)}")
         else:
-            gtp.think_aloud(player, aloud, pace, among)
+            gtp.think_aloud(player, aloud, pace, limits)
     except Exception as error:  # noqa: BLE001 - the answer has begun and must end
         gtp.report(describe(error))
     gtp.send("")

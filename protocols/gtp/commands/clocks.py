@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from protocols.gtp.clocks import UNLIMITED, TimeSystem, from_time_settings
+from protocols.gtp.clocks import KINDS, from_time_settings, read_kind
 from protocols.gtp.command import Command
-from protocols.gtp.values import SYNTAX_ERROR, Arguments, GtpError
+from protocols.gtp.values import Arguments
 
 if TYPE_CHECKING:
     from protocols.gtp.play import GtpPlay
@@ -20,28 +20,14 @@ def _time_settings(gtp: GtpPlay, arguments: Arguments) -> str:
 
 
 def _kgs_time_settings(gtp: GtpPlay, arguments: Arguments) -> str:
-    kind = arguments.word().lower()
-    if kind == "none":
-        system = UNLIMITED
-    elif kind == "absolute":
-        system = TimeSystem(arguments.seconds())
-    elif kind == "byoyomi":
-        main, period, periods = arguments.seconds(), arguments.seconds(), arguments.number()
-        system = TimeSystem(main, period if periods else 0.0, periods=periods if period else 0)
-    elif kind == "canadian":
-        main, period, stones = arguments.seconds(), arguments.seconds(), arguments.number()
-        system = TimeSystem(main, period if stones else 0.0, stones if period else 0)
-    elif kind == "fischer":
-        system = TimeSystem(arguments.seconds(), increment=arguments.seconds())
-    else:
-        raise GtpError(SYNTAX_ERROR)
+    system = read_kind(arguments)
     arguments.end()
     gtp.start_clocks(system)
     return ""
 
 
 def _kata_list_time_settings(gtp: GtpPlay, _: Arguments) -> str:
-    return "none absolute byoyomi canadian fischer"
+    return " ".join(KINDS)
 
 
 def _time_left(gtp: GtpPlay, arguments: Arguments) -> str:

@@ -56,7 +56,8 @@ def _board(gtp: GtpPlay, _: Arguments) -> str:
 
 
 def _board_size(gtp: GtpPlay, _: Arguments) -> str:
-    return str(gtp.board.size)
+    """Return one number, or two where the board is no square, which GoGui cannot show."""
+    return gtp.board.size
 
 
 def _legal_moves(gtp: GtpPlay, _: Arguments) -> str:
@@ -131,11 +132,11 @@ def _liberties(gtp: GtpPlay, arguments: Arguments) -> str:
     """Return a cboard of the chains by the number of their liberties."""
     arguments.end()
     stones = gtp.go_board.game.stones
-    at, size = stones.shape.vertex, gtp.board.size
+    of = stones.shape
     found = []
-    for row in reversed(range(size)):
-        for column in range(size):
-            vertex = at(column, row)
+    for row in reversed(range(of.height)):
+        for column in range(of.width):
+            vertex = of.vertex(column, row)
             number = stones.liberties[stones.head[vertex]].bit_count()
             taken = stones.board[vertex] != EMPTY
             found.append(LIBERTIES[min(number, len(LIBERTIES)) - 1] if taken else NO_COLOUR)
@@ -144,9 +145,9 @@ def _liberties(gtp: GtpPlay, arguments: Arguments) -> str:
 
 def _rows(gtp: GtpPlay, points: Iterable[str]) -> str:
     """Write what belongs to the points, rows from above."""
-    words, size = list(points), gtp.board.size
+    words, width = list(points), gtp.go_board.game.width
     return "\n" + "\n".join(
-        " ".join(words[first : first + size]) for first in range(0, len(words), size)
+        " ".join(words[first : first + width]) for first in range(0, len(words), width)
     )
 
 

@@ -15,9 +15,13 @@ if TYPE_CHECKING:
 
 
 def _boardsize(gtp: GtpPlay, arguments: Arguments) -> str:
-    size = arguments.number()
-    arguments.end()
-    gtp.board.resize(size)
+    """Take an edge, or the columns and the rows, which KataGo parts by a colon too."""
+    words = arguments.rest()
+    edges = Arguments(tuple(words[0].split(":") if len(words) == 1 else words))
+    width = edges.number()
+    height = edges.number() if edges else None
+    edges.end()
+    gtp.board.resize(width, height)
     gtp.new_game()
     return ""
 
@@ -149,6 +153,7 @@ def _showboard(gtp: GtpPlay, _: Arguments) -> str:
 
 COMMANDS = {
     "boardsize": Command(_boardsize),
+    "rectangular_boardsize": Command(_boardsize),
     "clear_board": Command(_clear_board),
     "komi": Command(_komi),
     "get_komi": Command(_get_komi, go=True),

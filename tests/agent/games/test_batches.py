@@ -111,7 +111,18 @@ def test_go_is_seen_by_the_mover() -> None:
 
 def stone_point(game: Go, move: int) -> int:
     column, row = game.stones.shape.place(move)
-    return row * game.size + column
+    return row * game.width + column
+
+
+def test_boards_of_go_that_are_no_squares_have_their_rows_in_batches() -> None:
+    game = Go("4x3", 0.5)
+    for move in ("d1", "a3", "b2"):
+        game.play(find_move(game, move))
+    batch = of_positions([game])
+    assert batch.stones[0].tolist() == [[0, 0, 0, -1], [0, -1, 0, 0], [1, 0, 0, 0]]
+    assert batch.last[0] == 1 * 4 + 1
+    legal = {12 if move == PASS else stone_point(game, move) for move in game.moves()}
+    assert set(batch.moves[0, : batch.counts[0]].tolist()) == legal
 
 
 class Shown(TicTacToe):

@@ -4,7 +4,7 @@ from random import Random
 import pytest
 
 from agent.game import find_move
-from agent.games.go import Go, evaluate
+from agent.games.go import Go, evaluate, read_size, write_size
 from agent.games.perft import count_positions, perft
 from agent.games.stones import BLACK, EMPTY, PASS, WHITE, Stones, members, shape
 from agent.search.mcts import UCT, UCTOptions
@@ -24,7 +24,7 @@ def played(moves, size=5, komi=0):
 
 def from_diagram(*rows, komi=0):
     """A position as it is printed, Black to move."""
-    game = Go(len(rows), komi)
+    game = Go(write_size(len(rows[0].split()), len(rows)), komi)
     for player, sign in enumerate("XO"):
         vertices = [
             game.stones.shape.vertex(column, len(rows) - 1 - line)
@@ -44,7 +44,8 @@ class Slow:
     """The rules again, as plainly as can be: positions are dictionaries of stones."""
 
     def __init__(self, size):
-        self.points = list(product(range(size), repeat=2))
+        width, height = read_size(size)
+        self.points = list(product(range(width), range(height)))
         self.stones = {}
         self.seen = [{}]
         self.turn = 0
@@ -110,7 +111,7 @@ class Slow:
         return score
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, "1x6", "6x1", "2x5", "5x2", "3x4", "6x4"])
 def test_games_go_as_by_the_plainest_rules(size):
     random = Random(size)
     for _ in range(6):
@@ -135,12 +136,15 @@ def test_games_go_as_by_the_plainest_rules(size):
             assert stones == slow.stones
 
 
-@pytest.mark.parametrize(("size", "count"), [(1, 1), (2, 57), (3, 12_675)])
-def test_number_of_legal_positions(size, count):
-    vertices = shape(size).vertices
+@pytest.mark.parametrize(
+    ("width", "height", "count"),
+    [(1, 1, 1), (2, 2, 57), (3, 3, 12_675), (1, 2, 5), (3, 1, 15), (2, 3, 489), (3, 2, 489)],
+)
+def test_number_of_legal_positions(width, height, count):
+    vertices = shape(width, height).vertices
     found = 0
     for colours in product((EMPTY, BLACK, WHITE), repeat=len(vertices)):
-        stones = Stones(size)
+        stones = Stones(width, height)
         for vertex, colour in zip(vertices, colours, strict=True):
             # Stones without liberties on the way do no harm: nothing is taken before the end.
             stones.board[vertex] = colour
@@ -171,7 +175,7 @@ def test_every_legal_position_of_the_smallest_board_is_reached():
                 below(after, 3 - colour)
         below(stones, 3 - colour)
 
-    below(Stones(2), BLACK)
+    below(Stones(2, 2), BLACK)
     assert len({sets for sets, _ in found}) == 57
 
 
@@ -189,12 +193,13 @@ def slow_perft(slow, depth):
 
 
 def test_perft(thorough):
-    for size, depth in ((2, 5), (3, 3)):
+    for size, depth in ((2, 5), (3, 3), ("2x3", 4), ("4x2", 3)):
         assert perft(Go(size), depth) == slow_perft(Slow(size), depth)
     assert [perft(Go(1), depth) for depth in (1, 2, 3)] == [1, 1, 0]
     # All vertices and pass, then one fewer after each stone.
     for size in (9, 19) if thorough else (9,):
         assert perft(Go(size), 2) == size**4 + size**2 + 1
+    assert perft(Go("9x13"), 2) == 117 * 116 + 2 * 117 + 1
     assert count_positions(Go(3), 1) == [1, 10]
 
 
@@ -304,10 +309,23 @@ def test_set_up_stones_must_have_liberties():
     assert game.key() == before
 
 
-@pytest.mark.parametrize("size", [0, 20, -3])
+@pytest.mark.parametrize(
+    "size",
+    [0, 20, -3, "9x20", "20x9", "0x9", "9x0", "9", "9x", "x9", "9x9x9", "-9x9", "big", True, 9.0],
+)
 def test_impossible_boards_are_refused(size):
-    with pytest.raises(ValueError, match=f"size {size}"):
+    with pytest.raises(ValueError, match=f"size {size!r} cannot be; use 1 to 19, or WIDTHxHEIGHT"):
         Go(size)
+
+
+def test_the_size_of_a_board_is_a_square_s_edge_or_both_edges():
+    game = Go("4x2")
+    assert (game.width, game.height, game.size) == (4, 2, "4x2")
+    assert str(game) == " 2 . . . .\n 1 . . . .\n   A B C D"
+    assert game.text(game.stones.shape.vertex(3, 1)) == "D2"
+    square = Go("9X9")
+    assert (square.width, square.height, square.size) == (9, 9, 9)
+    assert square.key() == Go(9).key()
 
 
 def test_vertices_skip_the_letter_i():

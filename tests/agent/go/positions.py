@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from agent.compiled.bits import U64
 from agent.compiled.native import Bits, int64
-from agent.games.go import Go
+from agent.games.go import Go, read_size, write_size
 from agent.games.stones import EMPTY, NOWHERE, PASS, Stones, members, shape
 from agent.go.board import (
     is_eye,
@@ -83,10 +83,10 @@ def random_move(game: Go, random: Random) -> int:
     return random.choice(moves)
 
 
-def random_game(size: int, random: Random, most: int | None = None) -> Go:
+def random_game(size: int | str, random: Random, most: int | None = None) -> Go:
     """Return a position of a game at random, not over."""
     game = Go(size, komi=0.5)
-    for _ in range(random.randrange(most or 2 * size * size)):
+    for _ in range(random.randrange(most or 2 * game.width * game.height)):
         game.play(random_move(game, random))
         if game.over():
             game.undo()
@@ -96,7 +96,7 @@ def random_game(size: int, random: Random, most: int | None = None) -> Go:
 
 def from_diagram(*rows: str, komi: float = 0.5, turn: int = 0) -> Go:
     """Return a position as it is printed, without spaces."""
-    game = Go(len(rows), komi)
+    game = Go(write_size(len(rows[0]), len(rows)), komi)
     for player, sign in enumerate("XO"):
         vertices = [
             game.stones.shape.vertex(column, len(rows) - 1 - line)
@@ -117,26 +117,29 @@ def at(game: Go, text: str) -> int:
 
 
 @cache
-def symmetry(size: int, number: int) -> dict[int, int]:
-    """Return where one of the 8 symmetries of the board takes each vertex."""
-    of = shape(size)
+def symmetry(size: int | str, number: int) -> dict[int, int]:
+    """Return where one of the 8 symmetries takes each vertex: from 4 on width and height change."""
+    width, height = read_size(size)
+    of = shape(width, height)
+    onto = shape(height, width) if number & 4 else of
     taken = {PASS: PASS}
     for vertex in of.vertices:
         x, y = of.place(vertex)
         if number & 1:
-            x = size - 1 - x
+            x = width - 1 - x
         if number & 2:
-            y = size - 1 - y
+            y = height - 1 - y
         if number & 4:
             x, y = y, x
-        taken[vertex] = of.vertex(x, y)
+        taken[vertex] = onto.vertex(x, y)
     return taken
 
 
 def turned(game: Go, number: int, swap: bool) -> Go:
     """Return a position, set up in one of the 8 symmetries, with or without colours swapped."""
     taken = symmetry(game.size, number)
-    other = Go(game.size, game.komi)
+    edges = (game.height, game.width) if number & 4 else (game.width, game.height)
+    other = Go(write_size(*edges), game.komi)
     for player in (0, 1):
         stones = members(game.stones.sets[player + 1])
         other.set_up(player ^ swap, [taken[vertex] for vertex in stones])

@@ -28,7 +28,7 @@ def _attack(worker: Worker, stone: int) -> int:
 SIDES = list(product(range(8), (False, True)))
 
 
-def ladder(size: int, *breakers: str, turn: int = 0) -> Go:
+def ladder(size: int | str, *breakers: str, turn: int = 0) -> Go:
     """A white stone at C3 with two liberties, that Black's ladder drives up and to the right."""
     game = Go(size, 0.5)
     game.set_up(1, [at(game, "C3")])
@@ -50,9 +50,9 @@ def attacked(game: Go, stone: int) -> int | None:
     return _attack(board.worker, stone) or None
 
 
-@pytest.mark.parametrize("size", [5, 9, 13, 19])
+@pytest.mark.parametrize("size", [5, 9, 13, 19, "5x6", "9x12", "7x19"])
 @pytest.mark.parametrize(("number", "swap"), SIDES)
-def test_a_ladder_works_across_the_board(size: int, number: int, swap: bool) -> None:
+def test_a_ladder_works_across_the_board(size: int | str, number: int, swap: bool) -> None:
     game = ladder(size)
     taken = symmetry(size, number)
     other = turned(game, number, swap)
@@ -74,9 +74,14 @@ def test_a_ladder_works_across_the_board(size: int, number: int, swap: bool) -> 
         other.play(move)
 
 
-@pytest.mark.parametrize(("size", "breaker"), [(9, "G7"), (9, "F6"), (19, "Q16"), (19, "K10")])
+@pytest.mark.parametrize(
+    ("size", "breaker"),
+    [(9, "G7"), (9, "F6"), (19, "Q16"), (19, "K10"), ("8x13", "F6"), ("19x9", "G7")],
+)
 @pytest.mark.parametrize(("number", "swap"), SIDES)
-def test_a_stone_on_the_way_breaks_it(size: int, breaker: str, number: int, swap: bool) -> None:
+def test_a_stone_on_the_way_breaks_it(
+    size: int | str, breaker: str, number: int, swap: bool
+) -> None:
     game = ladder(size, breaker)
     taken = symmetry(size, number)
     other = turned(game, number, swap)
@@ -112,12 +117,12 @@ def test_nothing_but_the_reading_is_changed() -> None:
     assert board.worker.root.tobytes() == before
 
 
-@pytest.mark.parametrize("size", [5, 9, 19])
-def test_reading_is_bounded_and_what_it_finds_is_legal(size: int) -> None:
+@pytest.mark.parametrize("size", [5, 9, 19, "4x9", "13x6"])
+def test_reading_is_bounded_and_what_it_finds_is_legal(size: int | str) -> None:
     """In random positions, where everything is in atari."""
     random, board = Random(size), StoneBoard()
     found = 0
-    for _ in range(20 if size < 19 else 3):
+    for _ in range(3 if size == 19 else 20):
         game = random_game(size, random)
         stones = game.stones
         board.load(game)

@@ -6,7 +6,7 @@ import numba
 import pytest
 
 from agent.compiled.native import int64
-from agent.games.go import Go
+from agent.games.go import Go, write_size
 from agent.games.stones import NOWHERE, PASS
 from agent.go.mcts import _exact_area
 from agent.go.playout import LARGEST_EYE, _vital_point, many_playouts
@@ -46,14 +46,15 @@ def played_out(board: StoneBoard, game: Go, heavy: int) -> list[int]:
 
 
 @pytest.mark.parametrize("heavy", [LIGHT, HEAVY])
-@pytest.mark.parametrize("size", [2, 3, 5, 9, 13, 19])
-def test_they_keep_the_rules_and_end(size: int, heavy: int) -> None:
+@pytest.mark.parametrize("size", [2, 3, 5, 9, 13, 19, "2x3", "9x4", "4x9", "19x7", "7x19"])
+def test_they_keep_the_rules_and_end(size: int | str, heavy: int) -> None:
     """Replayed on the plain board; only superko they do not know."""
     random, board = Random(size), StoneBoard()
     ended = filled = 0
-    number = 20 if size < 10 else 4
+    vertices = len(Go(size).stones.shape.vertices)
+    number = 20 if vertices < 100 else 4
     for _ in range(number):
-        game = random_game(size, random, size * size)
+        game = random_game(size, random, vertices)
         moves = played_out(board, game, heavy)
         stones, colour, passes = game.stones.copy(), game.turn + 1, game.passes
         for move in moves:
@@ -71,7 +72,7 @@ def test_they_keep_the_rules_and_end(size: int, heavy: int) -> None:
         end = board.worker.board
         assert end.colours[: len(stones.board)].tolist() == stones.board
         assert (end.passes, end.turn) == (passes, colour)
-        assert passes == 2 or len(moves) == 3 * size * size
+        assert passes == 2 or len(moves) == 3 * vertices
         ended += passes == 2
         if passes == 2:
             assert_nothing_is_left(stones.sets, game, moves)
@@ -171,11 +172,11 @@ def test_light_playouts_score_as_the_plain_board_where_only_eyes_are_left() -> N
     assert compared > 10
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 9, 19])
-def test_after_two_passes_the_area_is_that_of_the_plain_game(size: int) -> None:
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 9, 19, "1x7", "7x1", "3x5", "9x6", "18x19"])
+def test_after_two_passes_the_area_is_that_of_the_plain_game(size: int | str) -> None:
     """Of any position, and each vertex is owned by whose area it is."""
     random, board = Random(size), StoneBoard()
-    for _ in range(100 if size < 19 else 10):
+    for _ in range(10 if size in (19, "18x19") else 100):
         game = random_game(size, random)
         board.load(game)
         board.worker.owned[:] = 0
@@ -214,21 +215,24 @@ EYES = {
 
 @pytest.mark.parametrize("name", EYES)
 @pytest.mark.parametrize(("number", "swap"), [(n, s) for n in range(8) for s in (False, True)])
-def test_vital_points_of_small_eyes(name: str, number: int, swap: bool) -> None:
-    rows = [["X"] * 9 for _ in range(9)]
+@pytest.mark.parametrize(("width", "height"), [(9, 9), (7, 9), (12, 6)])
+def test_vital_points_of_small_eyes(
+    name: str, number: int, swap: bool, width: int, height: int
+) -> None:
+    rows = [["X"] * width for _ in range(height)]
     vital = NOWHERE
     inner: list[int] = []
-    game = Go(9)
+    game = Go(write_size(width, height))
     for y, row in enumerate(EYES[name]):
         for x, sign in enumerate(row):
             if sign == "X":
                 continue
             rows[y + 2][x + 2] = "."
-            vertex = game.stones.shape.vertex(x + 2, 8 - y - 2)
+            vertex = game.stones.shape.vertex(x + 2, height - 1 - y - 2)
             inner.append(vertex)
             if sign == "*":
                 vital = vertex
-    taken = {**symmetry(9, number), NOWHERE: NOWHERE}
+    taken = {**symmetry(game.size, number), NOWHERE: NOWHERE}
     game = turned(from_diagram(*map("".join, rows)), number, swap)
     board = StoneBoard()
     board.load(game)

@@ -3,10 +3,12 @@
 import resource
 import threading
 import time
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 
 from agent.compiled.node_pool import NodePool
@@ -15,12 +17,12 @@ from agent.compiled.tree import FULL, ONE, ROOT
 from agent.games.go import Go
 from agent.games.stones import PASS
 from agent.go.mcts import AMAF, POINT, POINTS
-from agent.go.rules import from_move
+from agent.go.rules import StoneBoard, from_move
 from agent.go.search import GoSearch
-from agent.limits import Info, Limits
-from tests.agent.go.positions import at, from_diagram, random_game
+from agent.limits import Info, Limits, Restriction
+from tests.agent.go.positions import at, from_diagram, in_the_game, random_game
 
-SIZES = [2, 3, 5, 9, 19]
+SIZES: list[int | str] = [2, 3, 5, 9, 19, "2x3", "5x4", "13x6"]
 
 
 def searching(threads: int = 1, megabytes: int = 16, seed: int | None = 1) -> GoSearch:
@@ -77,11 +79,13 @@ def check_tree(search: GoSearch, game: Go, node: int = ROOT) -> int:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_the_tree_is_one_of_legal_moves_and_its_visits_add_up(size: int, thorough: bool) -> None:
+def test_the_tree_is_one_of_legal_moves_and_its_visits_add_up(
+    size: int | str, thorough: bool
+) -> None:
     random, playouts, nodes = Random(size), 2000 if thorough else 700, 0
     for _ in range(3):
         search = searching()
-        game = random_game(size, random, size * size)
+        game = random_game(size, random, len(Go(size).stones.shape.vertices))
         info = last_info(search, game, Limits(nodes=playouts))
         assert info.nodes == pool_of(search).visits(ROOT) == playouts
         assert sum(visits_by_move(search).values()) == playouts
@@ -281,6 +285,18 @@ def test_nothing_is_kept_by_a_new_game_or_where_moves_were_chosen() -> None:
     assert pool_of(search).visits(ROOT) == 0
 
 
+def test_a_board_on_its_side_is_another() -> None:
+    """The empty boards have one key; a tree of one would have moves beside the other."""
+    search = searching()
+    last_info(search, Go("4x9"), Limits(nodes=300))
+    search._take_root(Go("9x4"), Limits())
+    assert pool_of(search).visits(ROOT) == 0
+    info = last_info(search, Go("9x4"), Limits(nodes=300))
+    assert info.pv[0] in Go("9x4").moves()
+    assert info.owners is not None
+    assert len(info.owners) == 36
+
+
 @pytest.mark.parametrize(("size", "playouts"), [(9, 20_000), (19, 5_000)])
 def test_a_full_pool_drops_what_was_visited_least_and_goes_on(
     size: int, playouts: int, thorough: bool
@@ -346,6 +362,73 @@ def test_only_the_moves_asked_for_are_searched_and_told() -> None:
     assert found[-3].pv[0] == at(game, "E5")
     info = last_info(search, game, Limits(nodes=50, search_moves=(PASS,)))
     assert info.pv[0] == PASS
+
+
+def moves_by_ply(search: GoSearch, node: int = ROOT, ply: int = 0) -> Iterator[tuple[int, int]]:
+    """Generate each move of the tree with the ply it is made at."""
+    for child in pool_of(search).children(node):
+        yield ply, from_move(pool_of(search).move(child))
+        yield from moves_by_ply(search, child, ply + 1)
+
+
+@pytest.mark.parametrize("mover", [0, 1])
+def test_restrictions_hold_as_deep_as_they_say(mover: int) -> None:
+    search, game = searching(), Go(5)
+    game.hand_to(mover)
+    centre = at(game, "C3")
+    few = frozenset(at(game, text) for text in ("B2", "C3", "D4"))
+    limits: Limits[int] = Limits(
+        nodes=3000,
+        restrictions=(
+            Restriction(mover, frozenset((centre,)), allowed=False, plies=3),
+            Restriction(1 - mover, few, allowed=True, plies=2),
+        ),
+    )
+    last_info(search, game, limits)
+    made = set(moves_by_ply(search))
+    assert {ply for ply, move in made if move == centre} & {0, 1, 2} == {1}
+    assert {move for ply, move in made if ply == 1} == few
+    assert (4, centre) in made
+    assert len({move for ply, move in made if ply == 3}) > len(few)
+    last_info(search, game, Limits(nodes=200))  # nothing is left of them
+    assert (0, centre) in set(moves_by_ply(search))
+
+
+def test_after_each_move_the_owners_are_those_of_its_playouts() -> None:
+    search, game = searching(), Go(5)
+    (info, *others) = infos(search, game, Limits(nodes=900, owners_after=True), lines=30)[-26:]
+    assert info.multipv == 1
+    assert info.owners is not None
+    lines = [info, *others]
+    tried = [line for line in lines if line.visits]
+    assert sum(line.visits for line in tried) == 900
+    total = np.zeros(25)
+    for line in lines:
+        assert (line.owners_after is None) == (line.visits == 0)
+        if line.owners_after is not None:
+            total += line.visits * np.asarray(line.owners_after)
+    assert np.allclose(total / 900, info.owners, atol=1e-3)
+    # A vertex becomes the mover's more often where he has played at it.
+    gains = []
+    for line in tried:
+        if line.pv[0] != PASS:
+            assert line.owners_after is not None
+            column, row = game.stones.shape.place(line.pv[0])
+            number = 5 * (4 - row) + column
+            gain = line.owners_after[number] - info.owners[number]
+            gains.append(line.visits / 900 * gain)
+    assert sum(gains) > 0.05
+    game.play(info.pv[0])
+    assert last_info(search, game, Limits(nodes=50)).owners_after is None
+
+
+def test_lines_tell_how_often_each_of_their_positions_was_visited() -> None:
+    search, game = searching(), Go(7)
+    for line in infos(search, game, Limits(nodes=2000), lines=5)[-5:]:
+        assert len(line.pv_visits) == len(line.pv) > 1
+        assert line.pv_visits[0] == line.visits
+        assert list(line.pv_visits) == sorted(line.pv_visits, reverse=True)
+        assert line.pv_visits[-1] > 0
 
 
 def test_lines_tell_of_the_moves_in_their_order() -> None:
@@ -481,3 +564,17 @@ def test_memory_does_not_grow_with_playouts(thorough: bool) -> None:
     for _ in range(4):
         infos(search, game, Limits(nodes=50_000 if thorough else 10_000), lines=3)
     assert resident_memory() - before < 20 << 20
+
+
+def test_a_position_from_before_any_capture_does_not_come_again_in_the_tree() -> None:
+    """White's B2, where all his stones were taken, would make the position after move 3 again."""
+    game = Go("2x3")
+    for text in ("A2", "B2", "A1", "B3"):
+        game.play(at(game, text))
+    assert not game.repeatable
+    search = searching()
+    last_info(search, game, Limits(nodes=3000))
+    check_tree(search, game)
+    board = StoneBoard()
+    board.load(game)
+    assert all(in_the_game(board, position) for position in game.positions if any(position))

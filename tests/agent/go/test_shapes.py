@@ -17,11 +17,11 @@ from tests.agent.go.positions import (
 )
 
 
-@pytest.mark.parametrize("size", [2, 3, 5, 9, 19])
-def test_eyes_are_those_of_the_plain_board(size: int) -> None:
+@pytest.mark.parametrize("size", [2, 3, 5, 9, 19, "2x3", "4x9", "9x4"])
+def test_eyes_are_those_of_the_plain_board(size: int | str) -> None:
     random, board = Random(size), StoneBoard()
     eyes = 0
-    for _ in range(40 if size < 19 else 5):
+    for _ in range(5 if size == 19 else 40):
         game = random_game(size, random)
         board.load(game)
         for colour in (1, 2):
@@ -33,11 +33,11 @@ def test_eyes_are_those_of_the_plain_board(size: int) -> None:
     assert eyes > 20
 
 
-@pytest.mark.parametrize("size", [5, 9, 19])
-def test_patterns_have_no_side_and_no_colour(size: int) -> None:
+@pytest.mark.parametrize("size", [5, 9, 19, "4x6", "9x5"])
+def test_patterns_have_no_side_and_no_colour(size: int | str) -> None:
     random, board = Random(size), StoneBoard()
     patterns = 0
-    for _ in range(10 if size < 19 else 2):
+    for _ in range(2 if size == 19 else 10):
         game = random_game(size, random)
         board.load(game)
         ours = {v for v in empties(game.stones) if survey(board, 1)[v, PATTERN]}

@@ -24,19 +24,28 @@ def read(usual=USUAL, **fields):
 )
 def test_vertices(text, place):
     game = Go(5)
-    assert read_vertex(text, 5) == game.stones.shape.vertex(*place)
+    assert read_vertex(text, (5, 5)) == game.stones.shape.vertex(*place)
 
 
 @pytest.mark.parametrize("text", ["A6", "F1", "A0", "I1", "A", "(5,0)", "(0,5)", "A٣", "", None, 3])
 def test_what_is_no_vertex(text):
-    assert read_vertex(text, 5) is None
+    assert read_vertex(text, (5, 5)) is None
 
 
 def test_a_vertex_of_the_largest_board_skips_i():
     game = Go(19)
-    assert read_vertex("T19", 19) == game.stones.shape.vertex(18, 18)
-    assert read_vertex("J10", 19) == read_vertex("(8,9)", 19)
-    assert read_vertex("PASS", 19) == PASS
+    assert read_vertex("T19", (19, 19)) == game.stones.shape.vertex(18, 18)
+    assert read_vertex("J10", (19, 19)) == read_vertex("(8,9)", (19, 19))
+    assert read_vertex("PASS", (19, 19)) == PASS
+
+
+def test_vertices_of_a_board_that_is_no_square():
+    game = Go("4x7")
+    assert read_vertex("D7", (4, 7)) == game.stones.shape.vertex(3, 6)
+    assert read_vertex("(3,0)", (4, 7)) == game.stones.shape.vertex(3, 6)
+    assert read_vertex("(0,6)", (4, 7)) == game.stones.shape.vertex(0, 0)
+    assert read_vertex("E1", (4, 7)) is read_vertex("A8", (4, 7)) is read_vertex("(4,0)", (4, 7))
+    assert read_vertex("E1", (4, 7)) is None
 
 
 @pytest.mark.parametrize(
@@ -117,8 +126,8 @@ def test_a_record_may_repeat_a_position_where_its_rules_allow_it():
     moves = [*KO, ["B", "pass"], ["W", "pass"], ["B", "C2"]]
     query = read(moves=moves, rules="japanese")
     game = query.game(10)
-    assert read_vertex("C2", 5) not in game.moves()
-    assert query.game(11).stones.board[read_vertex("C2", 5)] == 1
+    assert read_vertex("C2", (5, 5)) not in game.moves()
+    assert query.game(11).stones.board[read_vertex("C2", (5, 5))] == 1
 
 
 def test_positions_of_many_queries_share_their_moves():
@@ -214,4 +223,11 @@ def test_hashes_tell_positions_apart_but_not_their_mirror_images():
         assert image[0] != one[0]
         assert image[1] == one[1]
     assert hashes(("B", "B1"), ("W", "D1"))[1] != one[1]
+    tall = {"boardXSize": 4, "boardYSize": 7}
+    wide = {"boardXSize": 7, "boardYSize": 4}
+    here = hashes(("B", "A2"), ("W", "C1"), **tall)
+    assert here[1] == hashes(("B", "D2"), ("W", "B1"), **tall)[1]
+    assert here[1] == hashes(("B", "B1"), ("W", "A3"), **wide)[1]
+    assert here[0] != hashes(("B", "B1"), ("W", "A3"), **wide)[0]
+    assert here[1] != hashes(("B", "A2"), ("W", "C1"), **wide)[1]
     assert hashes(("B", "B1"), ("W", "C1"), ("B", "pass"))[1] != one[1]

@@ -134,10 +134,13 @@ def test_the_compiled_search_of_go_tells_all_that_is_asked(start):
     """White has the two columns on the left for good, Black all that is behind his wall."""
     talk = start(algorithm=None)
     stones = [[player, f"{column}{row}"] for player, column in ("WB", "BC") for row in range(1, 8)]
-    avoided = [{"player": "B", "moves": ["F4"], "untilDepth": 1}]
-    talk.ask(rules="chinese", komi=0, boardXSize=7, boardYSize=7, initialStones=stones,
-             initialPlayer="B", maxVisits=300, includeOwnership=True, includePolicy=True,
-             avoidMoves=avoided)  # fmt: skip
+    avoided = [{"player": "B", "moves": ["F4"], "untilDepth": 30}]
+    query = {
+        "rules": "chinese", "komi": 0, "boardXSize": 7, "boardYSize": 7, "initialStones": stones,
+        "initialPlayer": "B", "maxVisits": 300, "includeOwnership": True, "includePolicy": True,
+        "avoidMoves": avoided, "includePVVisits": True, "includeMovesOwnership": True,
+    }  # fmt: skip
+    talk.ask(**query)
     answer = json.loads(talk.sent.get(timeout=600))  # where it must be compiled first
     moves, root = answer["moveInfos"], answer["rootInfo"]
     assert root["visits"] == sum(move["visits"] for move in moves) == 300
@@ -148,6 +151,19 @@ def test_the_compiled_search_of_go_tells_all_that_is_asked(start):
         white, black = answer["ownership"][7 * row : 7 * row + 2], answer["ownership"][7 * row + 2]
         assert max(white) < -0.5
         assert black > 0.5
+        for move in moves:
+            assert max(move["ownership"][7 * row : 7 * row + 2]) < -0.3
+    for move in moves:
+        assert "F4" not in move["pv"][::2]
+        assert len(move["pv"]) == len(move["pvVisits"])
+        assert move["pvVisits"][0] == move["visits"]
+        assert move["pvVisits"] == move["pvEdgeVisits"]
+    talk.ask(**query, overrideSettings={"reportAnalysisWinratesAs": "WHITE"})
+    other = talk.answer()
+    assert other["ownership"] == [-share for share in answer["ownership"]]
+    assert [move["ownership"] for move in other["moveInfos"]] == [
+        [-share for share in move["ownership"]] for move in moves
+    ]
     policy = answer["policy"]
     assert sum(prior for prior in policy if prior > 0) == pytest.approx(1, abs=0.01)
     assert [index for index, prior in enumerate(policy) if prior == -1] == [

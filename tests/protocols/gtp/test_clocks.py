@@ -2,8 +2,9 @@ import pytest
 
 from agent.clock import LEAST, Budget, allot
 from agent.lag import Lag
-from agent.limits import Limits, SideClock
-from protocols.gtp.clocks import SideTime, TimeSystem, from_time_settings
+from agent.limits import Limits, Overtime, SideClock
+from protocols.gtp.clocks import UNLIMITED, SideTime, TimeSystem, from_time_settings, read_kind
+from protocols.gtp.values import Arguments
 
 OVERHEAD = 0.05
 
@@ -68,6 +69,67 @@ def test_the_front_end_knows_better():
     assert 2.5 < budget(clock, 40).soft < 3
     clock.set_left(100, 0)
     assert budget(clock, 10).soft > 5
+
+
+def test_an_increment_does_not_raise_the_main_time_above_its_limit():
+    clock = SideTime(TimeSystem(60, increment=10, most_main=65))
+    clock.spend(2)
+    assert clock.clock() == SideClock(65, 10)
+    clock.spend(20)
+    assert clock.clock() == SideClock(55, 10)
+    clock.set_left(30, 0)
+    assert clock.clock() == SideClock(30, 10)
+
+
+def test_a_time_that_its_limit_cut_off_teaches_nothing():
+    clock = SideTime(TimeSystem(60, increment=10, most_main=60), lag := Lag())
+    clock.set_left(59.75, 0)
+    clock.spend(2.0, 2.0)
+    clock.set_left(60.0, 0)
+    assert lag.reserve(SideClock(60.0)) == 0.0
+    clock.spend(10.0, 10.0)
+    clock.set_left(58.75, 0)
+    assert lag.reserve(SideClock(60.0)) > 0.5
+
+
+def test_the_first_time_that_is_told_starts_a_clock():
+    clock = SideTime(UNLIMITED)
+    clock.set_left(0, 0)
+    assert clock.system is UNLIMITED
+    clock.set_left(60, 0)
+    assert clock.clock() == SideClock(60)
+    assert budget(clock).hard < 12
+    clock.set_left(30, 10)
+    assert 2.5 < budget(clock).soft < 3
+    for _ in range(10):
+        clock.spend(2)
+    assert clock.clock() == SideClock(0.0, overtime=Overtime(30, 10))
+
+
+def test_overtime_that_was_not_agreed_on_is_believed():
+    clock = SideTime(TimeSystem(300))
+    clock.set_left(30, 10)
+    assert 2.5 < budget(clock).soft < 3
+    clock.set_left(100, 0)
+    assert clock.clock() == SideClock(100, overtime=Overtime(30, 10))
+
+
+@pytest.mark.parametrize(
+    ("words", "system"),
+    [
+        ("none", UNLIMITED),
+        ("absolute 300.5", TimeSystem(300.5)),
+        ("byoyomi 1 2.5 3", TimeSystem(1, 2.5, periods=3)),
+        ("byoyomi 1 0 3", TimeSystem(1)),
+        ("canadian 1 2 3", TimeSystem(1, 2, stones=3)),
+        ("canadian 1 2 0", TimeSystem(1)),
+        ("fischer 1 2", TimeSystem(1, increment=2)),
+        ("fischer-capped 1 2 3 4", TimeSystem(1, increment=2, most_main=3, most_a_move=4)),
+        ("Fischer-Capped 1 2 -1 -1", TimeSystem(1, increment=2)),
+    ],
+)
+def test_time_systems_by_their_names(words, system):
+    assert read_kind(Arguments(tuple(words.split()))) == system
 
 
 def seconds_for_move(*games):

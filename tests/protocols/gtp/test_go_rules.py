@@ -107,6 +107,29 @@ def test_a_handicap_is_worth_what_the_rules_say(name, score):
     assert board.game.komi == 7.5
 
 
+def test_a_position_is_judged_once():
+    asked = []
+
+    def judge(game):
+        asked.append(str(game))
+        return {(at(game, "C3"),): "dead"} if game.stones.sets[2] else {}
+
+    board = GoBoard(catalogue.find("go"), {"size": 3, "komi": 0}, judge)
+    board.play(0, "A1")
+    board.play(1, "C3")
+    assert board.result() == 9
+    assert board.chains("dead") == "C3"
+    assert board.chains("alive") == ""
+    assert len(asked) == 1
+    board.undo()
+    assert board.chains("dead") == ""
+    assert len(asked) == 2
+    board.set_komi(1.5)
+    assert board.result() == 9 - 1.5
+    assert board.result({(at(board.game, "A1"),): "dead"}) == -1.5
+    assert len(asked) == 2
+
+
 def test_the_judge_that_is_given_is_asked():
     def judge(game):
         return {(at(game, "A1"),): "dead"}

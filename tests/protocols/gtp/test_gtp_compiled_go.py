@@ -89,6 +89,39 @@ def test_the_board_may_change_its_size_at_any_time(ready, first):
     assert faults(talk) == []
 
 
+@pytest.mark.parametrize(("width", "height"), [(2, 19), (19, 2), (3, 8), (9, 5), (1, 6)])
+def test_it_plays_on_boards_that_are_no_squares(ready, width, height):
+    talk = ready(playouts=60)
+    assert talk.answer(f"rectangular_boardsize {width} {height}") == "=\n\n"
+    game = Go(f"{width}x{height}")
+    for number in range(6):
+        text = vertex(talk, "bw"[number % 2])
+        if game.over():
+            game.hand_to(game.turn)
+        game.play(next(move for move in game.moves() if game.text(move) == text))
+    assert isinstance(talk.searcher, GoSearch)
+    assert talk.answer("showboard") == f"=\n{game}\n\n"
+    assert faults(talk) == []
+
+
+def test_ownership_and_status_follow_the_rows_of_a_board_that_is_no_square(ready):
+    """Black lives in the upper three rows with three eyes, White below; the fourth is shared."""
+    talk = ready(playouts=200, komi=0.5)
+    assert talk.answer("rectangular_boardsize 3 7") == "=\n\n"
+    black = [f"b {point}" for point in ("A5", "B5", "C5", "A6", "C6", "B7")]
+    white = [f"w {point}" for point in ("A3", "B3", "C3", "A2", "C2", "B1")]
+    assert talk.answer(f"set_position {' '.join(black + white)}") == "=\n\n"
+    for colour in "bw":
+        head, *rows = talk.answer(f"kempelen-ownership {colour}").strip().split("\n")
+        shares = [[float(word) for word in row.split()] for row in rows]
+        assert (head, len(rows), {len(row) for row in shares}) == ("=", 7, {3})
+        assert min(map(min, shares[:3])) > 0.9
+        assert max(map(max, shares[4:])) < -0.9
+    chains = {"A5 B5 C5 A6 C6", "B7", "A2 C2 A3 B3 C3", "B1"}
+    assert set(talk.answer("final_status_list alive")[2:].strip().split("\n")) == chains
+    assert talk.answer("final_score").startswith("= W+0.5")
+
+
 def test_undo_colours_out_of_turn_komi_and_handicap_are_followed(ready):
     talk = ready()
     for line in ("play b D4", "play b C3", "play w E5", "undo", "komi -3.5"):
@@ -216,8 +249,8 @@ def test_where_territory_is_counted_a_move_keeps_within_its_period(ready, monkey
     assert found.clock.overtime.seconds + probed.movetime - OVERHEAD < 10
 
 
-def test_no_pass_where_the_end_would_be_told_otherwise(ready):
-    """White's top is dead, which a search sees; playouts, which tell the end, do not."""
+def test_no_pass_where_playouts_tell_the_end_otherwise(ready):
+    """White's top is dead, which searches see; playouts, which passing asks, do not."""
     talk = ready(size=9, komi=6.5, playouts=5000, resigns=False)
     set_up(
         talk,
@@ -226,5 +259,31 @@ def test_no_pass_where_the_end_would_be_told_otherwise(ready):
         *(". X O X O O X O .", "X O O X X X O O X", ". . O O O O . . ."),
     )
     assert talk.answer("kata-set-rules japanese") == "=\n\n"
-    assert talk.answer("final_score").startswith("= W+")
+    assert talk.answer("final_score").startswith("= B+")
     assert vertex(talk, "b") != "pass"
+
+
+def test_an_analysis_tells_of_visits_and_owners_move_by_move(ready):
+    talk = ready(size=5)
+    asked = "maxmoves 3 pvVisits true movesOwnership true ownership true avoid b C3 9 avoid w B2 2"
+    said = talk.answer(f"kata-genmove_analyze b {asked}").splitlines()[-3]
+    first, *infos = said.split("info move ")
+    assert first == ""
+    assert len(infos) == 3
+    for info in infos:
+        words = info.split()
+        pv, visits, edges, owners = (
+            words.index(word) for word in ("pv", "pvVisits", "pvEdgeVisits", "movesOwnership")
+        )
+        moves = words[pv + 1 : visits]
+        assert "C3" not in moves[::2]
+        assert moves[1:2] != ["B2"]
+        numbers = [int(word) for word in words[visits + 1 : edges]]
+        assert numbers[0] == int(words[words.index("visits") + 1])
+        assert len(numbers) == len(moves)
+        assert words[edges + 1 : owners] == words[visits + 1 : edges]
+        shares = [float(word) for word in words[owners + 1 :][:25]]
+        assert all(-1 <= share <= 1 for share in shares)
+    assert said.count(" ownership ") == 1
+    plain = talk.answer("kata-genmove_analyze w").splitlines()[-3]
+    assert not {"pvVisits", "movesOwnership"} & set(plain.split())

@@ -1,3 +1,4 @@
+import re
 import time
 
 import pytest
@@ -84,14 +85,32 @@ def test_many_lines_at_once_are_all_answered(start):
     assert talk.rest() == [f"={line} Kempelen" for line in range(number)]
 
 
-def test_a_move_comes_in_the_time_that_settings_give(start):
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("time_settings 30 0 0", "time_left b 3 0"),
+        ("time_left w 9999 0", "time_left b 3 0"),
+        ("time_settings 0 1 0", "time_left b 1 3"),
+        ("kata-time_settings fischer-capped 9999 99 -1 0.5",),
+        ("kata-time_settings fischer-capped 9999 99 -1 0.5", "kata-set-rules japanese"),
+        ("kata-time_settings fischer-capped 3 0 3 -1", "time_left b 2 0"),
+    ],
+)
+def test_a_move_comes_in_the_time_that_settings_give(start, lines):
     talk = start(seconds=1000.0, size=9)
-    talk.say("time_settings 30 0 0", "time_left b 3 0")
+    talk.say(*lines)
     assert talk.gtp.drain(10)
     began = time.monotonic()
     talk.say("genmove b")
     assert talk.gtp.drain(60)
     assert time.monotonic() - began < 30
+
+
+def test_no_time_of_no_clock_is_no_clock(start):
+    talk = start(size=9, playouts=200)
+    said = talk.answer("time_left b 0 0") + talk.answer("lz-genmove_analyze b")
+    last = [line for line in said.splitlines() if line.startswith("info ")][-1]
+    assert sum(map(int, re.findall(r"visits (\d+)", last))) > 20
 
 
 def test_a_failing_evaluation_costs_no_move(start, tmp_path):

@@ -8,11 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.games import catalogue
+from agent.games.go import write_size
 from agent.games.stones import PASS
 from protocols.gtp import sgf
 from protocols.gtp.go_board import GoBoard
+from protocols.gtp.rules import USUAL_RULES, GoRules, read_rules, rules_of_sgf
 from protocols.gtp.values import GtpError
 
+# All that can be in force.
+RULES = [
+    GoRules(territory, seki_taxed, bonus, friendly)
+    for territory, seki_taxed in ((False, False), (True, False), (True, True))
+    for bonus in ("0", "N-1", "N")
+    for friendly in (True, False)
+]
 GAME = b"(;FF[4]SZ[5]KM[5.5]AB[aa][bb]AW[cc]PL[W];W[dd];B[ee];W[];B[de])"
 
 
@@ -22,7 +31,10 @@ def board(size=5, komi=7.5):
 
 def random_game(random):
     """A game with stones that were set up or given as a handicap, moves out of turn, and undo."""
-    game = board(random.randint(2, 9), random.choice((0, 6.5, -3.25, 100)))
+    edges = random.randint(2, 9), random.randint(2, 9)
+    size = write_size(*edges) if random.random() < 0.5 else edges[0]
+    game = board(size, random.choice((0, 6.5, -3.25, 100)))
+    game.set_rules(random.choice(RULES))
     points = [game.game.text(move) for move in game.game.moves() if move != PASS]
     beginning = random.random()
     if beginning < 0.3 and len(points) > 8:
@@ -54,6 +66,8 @@ def test_what_is_written_is_read_again(seed, tmp_path):
     assert again.sgf() == game.sgf()
     assert str(again.game) == str(game.game)
     assert (turn, again.size, again.komi) == (game.turn, game.size, game.komi)
+    assert (again.rules, again._handicap) == (game.rules, game._handicap)
+    assert (again.game.komi, again.game.captures_all) == (game.game.komi, game.game.captures_all)
     assert again.game.prisoners == game.game.prisoners
     assert list(again.game.moves()) == list(game.game.moves())
     number = len(again._played)
@@ -114,6 +128,13 @@ def test_broken_files_are_named_and_nothing_is_lost(tmp_path_factory, data):
         ("(;SZ[3]AB[ab][ba]AW[aa])", "setup position not legal"),
         ("(;SZ[3];B[aa];W[aa])", "move 2 is illegal"),
         ("(;SZ[3];B[zz])", "."),
+        ("(;SZ[20:9];B[aa])", "a board of size 20x9"),
+        ("(;SZ[9:0];B[aa])", "."),
+        ("(;SZ[9:27];B[aa])", "."),
+        ("(;SZ[3:5];B[da])", "a point beyond the board of 3x5"),
+        ("(;SZ[5:3];B[ad])", "a point beyond the board of 5x3"),
+        ("(;SZ[5:3]AB[aa][bb][cd])", "a point beyond the board of 5x3"),
+        ("(;SZ[5:3];B[aa];W[ea];B[eb];W[cc];B[ea])", "move 5 is illegal"),
     ],
 )
 def test_what_is_wrong_with_a_file(text, message, tmp_path):
@@ -124,9 +145,135 @@ def test_what_is_wrong_with_a_file(text, message, tmp_path):
         game.load(str(file), None)
 
 
+def loaded(tmp_path, text, rules=USUAL_RULES):
+    """The board after an SGF was loaded where these rules are in force."""
+    file = tmp_path / "game.sgf"
+    file.write_text(text, "utf-8")
+    game = board()
+    game.set_rules(rules)
+    game.load(str(file), None)
+    return game
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+def test_rules_are_written_as_they_are_read(rules):
+    assert rules_of_sgf(rules.sgf) == rules
+
+
+def test_rules_that_have_a_name_are_written_by_it():
+    names = {"chinese": "Chinese", "japanese": "Japanese", "korean": "Japanese", "aga": "AGA",
+             "new-zealand": "NZ", "goe": "NZ", "tromp-taylor": "Tromp-Taylor"}  # fmt: skip
+    assert {name: read_rules(name).sgf for name in names} == names
+    assert GoRules(territory=True).sgf == "koPOSITIONALscoreTERRITORYtaxNONEsui0fpok1"
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        *((name, "chinese") for name in ("Chinese", "chinese rules", "CN", "Chinese-KGS")),
+        *((name, "japanese") for name in ("Japanese", " japanese ", "JP", "Japanese Rules")),
+        *((name, "korean") for name in ("Korean", "KR")),
+        *((name, "aga") for name in ("AGA", "AGA rules", "BGA", "French")),
+        *((name, "goe") for name in ("GOE", "Goe", "Ing", "Ing Goe", "Ing rules")),
+        *((name, "nz") for name in ("NZ", "New Zealand", "new_zealand")),
+        *((name, "tromp-taylor") for name in ("Tromp-Taylor", "Tromp Taylor rules", "TT")),
+        ("koSIMPLEscoreTERRITORYtaxSEKIsui0fpok1", "japanese"),
+        ("koSIMPLEscoreAREAtaxNONEsui0whbNfpok1", "chinese"),
+        ("koSITUATIONALscoreAREAtaxNONEsui0whbN-1fpok1", "aga"),
+        ("koPOSITIONALscoreAREAtaxNONEsui1", "tromp-taylor"),
+        ('{"scoring":"TERRITORY"}', "japanese"),
+    ],
+)
+def test_rules_are_known_by_what_files_call_them(said, name, tmp_path):
+    wrong = read_rules("aga" if name == "japanese" else "japanese")
+    assert loaded(tmp_path, f"(;SZ[9]RU[{said}])", wrong).rules == read_rules(name)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["", "Mine", "rules", "stone-scoring", "AGA-button", "koSIMPLEscoreAREAtaxALLsui0", "{", "{}}"],
+)
+def test_rules_that_are_not_known_or_not_played_are_left(said, tmp_path):
+    aga = read_rules("aga")
+    assert loaded(tmp_path, f"(;SZ[9]RU[{said}])", aga).rules == aga
+    assert loaded(tmp_path, "(;SZ[9])", aga).rules == aga
+
+
+@pytest.mark.parametrize(
+    ("properties", "stones"),
+    [
+        ("AB[aa][bb]", 2),
+        ("AB[aa][bb]HA[2]", 2),
+        ("AB[aa][bb]HA[0]", 0),
+        ("AB[aa][bb]AW[cc]", 0),
+        ("AB[aa][bb]AW[cc]HA[2]", 2),
+        ("HA[3];B[aa];B[bb];B[cc]", 3),
+        ("AB[aa][bb]HA[-1]", 2),
+        ("AB[aa][bb]HA[82]", 2),
+        ("AB[aa][bb]HA[two]", 2),
+    ],
+)
+def test_white_gets_what_the_rules_say_for_the_handicap_of_the_file(properties, stones, tmp_path):
+    game = loaded(tmp_path, f"(;SZ[9]KM[0.5]RU[Chinese]{properties})")
+    assert game.game.komi == 0.5 + stones
+    assert loaded(tmp_path, game.sgf()).game.komi == game.game.komi
+
+
+def test_a_handicap_is_written_and_stones_that_are_none_too():
+    game = board(9, 0.5)
+    game.fixed_handicap(2)
+    assert "]RU[NZ]HA[2]AB[cg][gc]PL[W]" in game.sgf()
+    game.clear()
+    game.set_up([(0, "A1"), (0, "A2")])
+    assert "HA[0]AB[ai][ah]PL[B]" in game.sgf()
+    game.clear()
+    game.set_up([(0, "A1"), (1, "A2")])
+    assert "HA" not in game.sgf()
+
+
 def test_a_record_is_written_as_sgf_counts():
-    record = sgf.Record(9, None, ([(0, 0)], [(8, 8)]), 1, [(1, (2, 6)), (0, None)])
-    assert sgf.write(record, "Chinese") == (
-        "(;FF[4]GM[1]CA[UTF-8]AP[Kempelen]SZ[9]RU[Chinese]AB[ai]AW[ia];W[cc];B[])"
+    record = sgf.Record((9, 9), None, ([(0, 0)], [(8, 8)]), 1, [(1, (2, 6)), (0, None)], "Chinese")
+    assert sgf.write(record, {"PB": "[a]"}) == (
+        "(;FF[4]GM[1]CA[UTF-8]AP[Kempelen]SZ[9]RU[Chinese]PB[[a\\]]AB[ai]AW[ia];W[cc];B[])"
     )
     assert isinstance(sgf.read(Path("tests/data/sgf/dead.sgf")), sgf.Record)
+
+
+@pytest.mark.parametrize(
+    ("written", "size", "points"),
+    [
+        ("9:13", (9, 13), [(0, 12), (8, 4), (2, 10)]),
+        ("13:9", (13, 9), [(0, 8), (8, 0), (2, 6)]),
+        (" 13 : 13 ", (13, 13), [(0, 12), (8, 4), (2, 10)]),
+    ],
+)
+def test_points_are_counted_from_the_upper_left_of_any_board(written, size, points, tmp_path):
+    moves = ";B[aa];W[ii];B[cc]"
+    file = tmp_path / "game.sgf"
+    file.write_text(f"(;GM[1]SZ[{written}]{moves})")
+    record = sgf.read(file)
+    assert record.size == size
+    assert [point for _, point in record.moves] == points
+    width, height = size
+    square = f"SZ[{width}]" if width == height else f"SZ[{width}:{height}]"
+    text = sgf.write(record)
+    assert square in text
+    assert text.endswith(f"{moves})")
+
+
+def test_a_tree_that_is_made_is_read_again_with_its_board():
+    for size in ((9, 9), (5, 13), (13, 5)):
+        tree = sgf.new_tree(size)
+        points = [(0, 0), (size[0] - 1, size[1] - 1), None, (0, size[1] - 1), (size[0] - 1, 0)]
+        for number, point in enumerate(points):
+            sgf.set_move(tree.extend_main_sequence(), number % 2, point)
+        (again,) = sgf.parse_trees(tree.serialise())
+        assert sgf.size_of(again) == size
+        record = sgf.record_of(again)
+        assert record.moves == [(number % 2, point) for number, point in enumerate(points)]
+
+
+def test_points_are_read_as_gtp_writes_them():
+    assert sgf.read_point("C4") == (2, 3)
+    assert sgf.read_point("t19") == (18, 18)
+    assert sgf.read_point("PASS") is None

@@ -131,6 +131,7 @@ def test_what_is_not_said_is_as_the_bot_has_it():
     for options, size, komi in [
         (None, 13, None), ({"size": 13.0}, 13, None), ({"size": 9}, 9, None),
         ({"komi": 0}, 13, 0.0), ({}, 13, None), ({"komi": 7.5, "size": 19}, 19, None),
+        ({"size": "9x13"}, "9x13", None), ({"size": "7X7"}, 7, None),
     ]:  # fmt: skip
         variant = positions.read(about_go("a1", options), time.monotonic() + 60)[1]
         assert (variant.options["size"], variant.options.get("komi")) == (size, komi)
@@ -157,7 +158,13 @@ def test_what_is_not_said_is_as_the_bot_has_it():
         (about_go(options={"size": 10**300}), "size 1000.* cannot be; use 1 to 19$"),
         (about_go(options={"size": -1}), "size -1 cannot be"),
         (about_go(options={"size": 9.5}), "size: a whole number is expected, not 9.5"),
-        (about_go(options={"size": "9\nquit"}), "size: a whole number is expected"),
+        (about_go(options={"size": "9\nquit"}), "^kind: a board of size .* cannot be; use 1 to 19"),
+        (about_go(options={"size": "9x13\n"}), "^kind: a board of size .* cannot be; use 1 to 19"),
+        (
+            about_go(options={"size": "9x20"}),
+            "^kind: a board of size '9x20' cannot be; use 1 to 19",
+        ),
+        (about_go(options={"size": [9, 13]}), "size: a whole number is expected"),
         (about_go(options={"size": True}), "size: a whole number is expected, not True"),
         (about_go(options={"komi": 1e300}), "komi: a number from -1000 to 1000 is expected"),
         (about_go(options={"komi": [7.5]}), "komi: a number from"),

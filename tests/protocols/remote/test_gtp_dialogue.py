@@ -63,6 +63,8 @@ def test_what_is_undone_is_not_said_again():
     assert again(talk_on) == ["set_free_handicap C3 G7", "undo"]
     assert again(talk(("play b E5", "="), ("loadsgf /x.sgf", "= black"))) == ["loadsgf /x.sgf"]
     assert again(talk(("play b E5", "="), ("boardsize 5", "="))) == ["boardsize 5"]
+    resized = talk(("boardsize 5", "="), ("play b E5", "="), ("rectangular_boardsize 9 13", "="))
+    assert again(resized) == ["rectangular_boardsize 9 13"]
 
 
 def test_a_genmove_is_asked_again_on_the_time_that_is_left():
@@ -92,6 +94,9 @@ def test_a_genmove_is_asked_again_on_the_time_that_is_left():
         ("kgs-time_settings absolute 10", 4.0, "6.00 0"),
         ("kgs-time_settings canadian 10 20 5", 12.0, "18.00 5"),
         ("kata-time_settings fischer 10 2", 4.0, "6.00 0"),
+        ("kata-time_settings fischer-capped 10 2 12 -1", 4.0, "6.00 0"),
+        ("time_left b 10 0", 4.0, "6.00 0"),
+        ("time_left b 20 5", 4.0, "16.00 5"),
     ],
 )
 def test_overtime_runs_too(setting, gone, left):
