@@ -15,7 +15,7 @@ from agent.limits import Mate, Score
 from agent.machine import usable_cores
 from kempelen.console import complain, progress
 from kempelen.match import ENGINE_HELP
-from kempelen.numbers import positive
+from kempelen.numbers import positive, seconds
 from kempelen.plain_table import PlainTable, Total, table_of_totals
 from kempelen.uci_engine import uci_engine
 from tournament import suite
@@ -39,7 +39,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--concurrency", type=positive, default=usable_cores(), help="engines at once (cores)"
     )
     parser.add_argument(
-        "--patience", type=float, default=PATIENCE, help="seconds until an engine counts as hung"
+        "--patience",
+        type=seconds,
+        metavar="SECONDS",
+        help="until an engine counts as hung, at its start too, unless start_limit says otherwise "
+        f"(default: {PATIENCE:g}, and start_limit)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -48,14 +52,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Solve; the exit status is 1 if an engine failed to answer, 2 if nothing could begin."""
     try:
         problems = [problem for path in arguments.files for problem in suite.read(path)]
-        engine = uci_engine(arguments.engine, "a test suite")
+        engine = uci_engine(arguments.engine, "a test suite", arguments.patience)
         if arguments.movetime is arguments.nodes is arguments.depth is None:
             raise SettingsError("no limit: add --movetime, --nodes or --depth")
         limits = TimeControl(
             movetime=arguments.movetime,
             nodes=arguments.nodes,
             depth=arguments.depth,
-            patience=arguments.patience,
+            patience=arguments.patience or PATIENCE,
         )
         with progress("solving", len(problems)) as show:
             attempts = asyncio.run(

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from agent.go.parts import GO
 from kempelen.console import complain, progress, warm_up
+from kempelen.numbers import seconds
 from kempelen.plain_table import PlainTable, Total, table_of_totals
 from protocols.client.process import EngineError, find_program
 from tournament import regression
@@ -21,7 +22,8 @@ from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.regression import Examined, Refused, RegressionOutcome
 from tournament.values import SettingsError
 
-# What an answer may take, in seconds, before the engine counts as hung.
+# What an answer may take, in seconds, before the engine counts as hung, and what the first ones
+# may, where nothing is said.
 PATIENCE = 600.0
 START_LIMIT = 120.0
 # So many of the commands that were refused are shown.
@@ -44,7 +46,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--engine", metavar="COMMAND", help="a program that speaks GTP (default: kempelen gtp)"
     )
     parser.add_argument(
-        "--patience", type=float, default=PATIENCE, help="seconds until an engine counts as hung"
+        "--patience",
+        type=seconds,
+        metavar="SECONDS",
+        help="until an engine counts as hung, at its start too "
+        f"(default: {START_LIMIT:g} for its start, then {PATIENCE:g})",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -53,10 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Test; the exit status is 1 if a test failed unexpectedly, 2 if nothing could begin."""
     try:
         files = [regression.read(path) for path in arguments.files]
-        engine = _engine(arguments.engine, arguments.passed_on)
+        engine = _engine(arguments.engine, arguments.passed_on, arguments.patience or START_LIMIT)
         with progress("testing", sum(len(file.tests) for file in files)) as show:
             examined, refused = asyncio.run(
-                regression.examine(files, engine, arguments.patience, show)
+                regression.examine(files, engine, arguments.patience or PATIENCE, show)
             )
     except SettingsError as error:
         complain(error, "kempelen regress")
@@ -72,25 +78,25 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if any(each.outcome is RegressionOutcome.FAILED for each in examined) else 0
 
 
-def _engine(command: str | None, options: list[str]) -> EngineSettings:
+def _engine(command: str | None, options: list[str], start_limit: float) -> EngineSettings:
     """Return the program to be tested; raises SettingsError if there is none of that name."""
+
+    def program(command: str, name: str, arguments: tuple[str, ...]) -> EngineSettings:
+        return EngineSettings(
+            command, name, arguments, protocol=EngineProtocol.GTP, start_limit=start_limit
+        )
+
     if command is None:
         if not {"--algorithm", "--game"}.intersection(options):
             warm_up(GO)
         own = ("-P", "-m", "kempelen.cli", "gtp", *options)
-        return _program(sys.executable, "Kempelen", own)
+        return program(sys.executable, "Kempelen", own)
     try:
         name, *words = shlex.split(command)
         find_program(name)
     except (EngineError, ValueError) as error:
         raise SettingsError(f"--engine: {error}") from None
-    return _program(name, Path(name).name, (*words, *options))
-
-
-def _program(command: str, name: str, arguments: tuple[str, ...]) -> EngineSettings:
-    return EngineSettings(
-        command, name, arguments, protocol=EngineProtocol.GTP, start_limit=START_LIMIT
-    )
+    return program(name, Path(name).name, (*words, *options))
 
 
 def _total(file: str, examined: list[Examined]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def run(arguments: Namespace) -> int:
     try:
         if arguments.check:
             raise GoGamesError("--check is of games of chess: reading a file of Go checks it")
-        if arguments.openings or arguments.evaluation != "handcrafted":
+        if arguments.openings or arguments.evaluation:
             raise GoGamesError("--openings and --evaluation are of games of chess")
         if arguments.show:
             manifest, games = read(path)
