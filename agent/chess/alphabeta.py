@@ -88,11 +88,15 @@ from agent.chess.parameters import (
 from agent.chess.position import make, make_null
 from agent.chess.quiescence import quiescence
 from agent.chess.records import (
+    BISHOP,
     EMPTY,
     KING,
+    KNIGHT,
     NO_MOVE,
     NOTHING_MOVED,
     PAWN,
+    QUEEN,
+    ROOK,
     Position,
     Worker,
     frame_at,
@@ -130,6 +134,17 @@ def _has_pieces(position: Position) -> bool:
     """Tell whether the side to move has more than king and pawns: zugzwang is then unlikely."""
     own = position.sides[position.turn]
     return own & ~(position.kinds[PAWN] | position.kinds[KING]) != 0
+
+
+@kernel
+def _may_pass(position: Position) -> bool:
+    """Tell whether a pass is likely to be worse than some move of the side to move.
+
+    A minor piece alone beside king and pawns soon runs out of good moves, as they do.
+    """
+    own, kinds = position.sides[position.turn], position.kinds
+    minors = own & (kinds[KNIGHT] | kinds[BISHOP])
+    return own & (kinds[ROOK] | kinds[QUEEN]) != 0 or minors & (minors - U64(1)) != 0
 
 
 @kernel
@@ -320,8 +335,10 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
         depth = _in_hindsight(worker, ply, depth)
 
     if selective and not in_pv and not in_check and excluded == NO_MOVE:
-        # 8. Reverse futility: so far above beta that no quick reply brings it below.
-        if _is_far_above(depth, beta, evaluation, improving):
+        # 8. Reverse futility: so far above beta that no quick reply brings it below. It is as blind
+        # to zugzwang as a null move, which is why a verification of that does without.
+        verifying = ply < worker.null_from
+        if not verifying and _is_far_above(depth, beta, evaluation, improving):
             return evaluation
 
         # 9. Razoring: so far below alpha that only captures might help.
@@ -338,8 +355,8 @@ def search(worker: Worker, ply: int, depth: int, alpha: int, beta: int, cut_node
             depth >= null_move_depth()
             and evaluation >= beta + null_entry_margin()
             and position.move != NO_MOVE
-            and ply >= worker.null_from
-            and _has_pieces(position)
+            and not verifying
+            and _may_pass(position)
         ):
             frame.moved = NOTHING_MOVED
             make_null(worker, ply)

@@ -98,7 +98,7 @@ def test_unpruned_search_equals_plain_alpha_beta(
     ],
 )
 def test_mates_are_exact(fen: str, moves: int) -> None:
-    search = KernelSearch(evaluation=HANDCRAFTED)  # selective: what it prunes hangs on that
+    search = KernelSearch()
     info = last_info(search, chess.Board(fen), Limits(depth=14))
     assert info.score == Mate(moves)
     board = chess.Board(fen)
