@@ -251,6 +251,24 @@ def test_what_is_exported_plays_as_it_was_judged(
     assert len(np.unique(scores)) > 50
 
 
+def test_tempo_is_left_out_of_every_score_of_the_file(
+    played: Path, positions: Packed, tmp_path: Path
+) -> None:
+    settings = settings_of(tmp_path, played, epochs=2, batch=128)
+    data = network_data.load(settings.data, settings.filter, settings.target)
+    trainer = NetworkTrainer(settings, data, 2)
+    *_, made = trainer.run()
+    eager = trainer.export(made, "test")
+    calm = NetworkTrainer(replace(settings, tempo=12), data, 2).export(made, "test")
+    boards = [board_of(each) for each in positions[::23]]
+    less = [
+        network_model.evaluate(eager, board) - network_model.evaluate(calm, board)
+        for board in boards
+    ]
+    assert {11, 12, 13} >= set(less)
+    assert calm.manifest["settings"]["tempo"] == 12
+
+
 @pytest.mark.parametrize("neurons", [32, 96])
 def test_training_goes_on_from_another_network(
     played: Path, positions: Packed, tmp_path: Path, neurons: int
@@ -449,6 +467,8 @@ def test_scores_of_another_engine_are_called_so(played: Path, tmp_path: Path) ->
         ({"decay": -1}, "decay: a number from 0 to 1"),
         ({"scale": 0}, "scale: a number from 1 to 32767 is expected, not 0"),
         ({"result_share": 1.1}, "result_share: a number from 0 to 1 is expected, not 1.1"),
+        ({"trace_decay": 2}, "trace_decay: a number from 0 to 1 is expected, not 2"),
+        ({"tempo": -101}, "tempo: a number from -100 to 100 is expected, not -101"),
         ({"seed": -1}, "seed: a number from 0"),
         ({"threads": 0}, "threads: a number from 1"),
         ({"filter": {"first_ply": -1}}, "filter.first_ply: a number from 0"),
