@@ -26,6 +26,9 @@ from agent.search.suiting import default_algorithm, make_search
 Report = Callable[[str], None]
 Compiled = Callable[[GameSource[Any], Evaluation, Means, Report], CompiledSource[Any]]
 
+# Seconds that a question about a position may wait for compiled code that is in the cache.
+_PATIENCE = 3.0
+
 # Which boards a compiled search can play on, and its source; by the class of the plain game, which
 # is its oracle: a class derived from that may have other rules.
 _COMPILED: dict[type[Any], tuple[Callable[[Any], bool], Compiled]] = {
@@ -78,7 +81,7 @@ def source_for(
 def judge_of(source: GameSource[Any] | CompiledSource[Any], game: Go) -> Judge:
     """Return who tells which stones of a game of Go are dead.
 
-    Compiled playouts and searches where they are loaded for the search, plain playouts otherwise.
+    Compiled playouts and searches where they need not be compiled first, plain playouts otherwise.
     """
     if _judges_compiled(source, game):
         from agent.go.life import statuses
@@ -97,7 +100,7 @@ def quick_judge_of(source: GameSource[Any] | CompiledSource[Any], game: Go) -> J
 
 
 def _judges_compiled(source: GameSource[Any] | CompiledSource[Any], game: Go) -> bool:
-    return isinstance(source, CompiledSource) and source.loaded and fits_go(game)
+    return isinstance(source, CompiledSource) and fits_go(game) and source.loads_within(_PATIENCE)
 
 
 def has_compiled(kind: Kind, game: Game[Any]) -> bool:

@@ -89,6 +89,13 @@ class Loading:
             patience = min(patience, clock.budget.hard / 2)
         wait_for_any(self.ready, stop, timeout=patience)
 
+    def wait_unless_cold(self, patience: float) -> None:
+        """Wait for it so many seconds, but not for a compiler."""
+        self.start()
+        wait_for_any(self._looked, timeout=patience)
+        if not self._cold:
+            wait_for_any(self.ready, timeout=patience)
+
     def fail(self, error: BaseException) -> None:
         """Give it up."""
         self.failed = True

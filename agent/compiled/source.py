@@ -120,6 +120,14 @@ class CompiledSource(Generic[Move]):
         """Whether the compiled search is in use."""
         return self._in_use() is not self._plain
 
+    def loads_within(self, patience: float) -> bool:
+        """Tell whether the compiled search is in use, at most so many seconds later.
+
+        One that must be compiled first is not waited for.
+        """
+        self._loading.wait_unless_cold(patience)
+        return self.loaded
+
     @property
     def most_lines(self) -> int | None:
         """How many lines its searches tell of; None for any number."""

@@ -1,0 +1,37 @@
+"""Questions that wait for compiled code: for what is in the cache, not for a compiler."""
+
+import threading
+import time
+
+import pytest
+
+from agent.compiled import warming
+from agent.compiled.source import CompiledSource
+from agent.evaluation import HANDCRAFTED
+from agent.games.connect_four import ConnectFour
+from agent.search.searcher import GameSearcher
+from agent.search.source import Evaluate, GameSource
+from agent.search.suiting import make_search
+
+
+@pytest.mark.parametrize(("warm", "waits"), [(True, True), (False, False)])
+def test_a_question_waits_for_what_need_not_be_compiled(
+    warm: bool, waits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    monkeypatch.setattr(warming, "is_warm", lambda part: warm)
+    monkeypatch.setattr(warming, "problem", lambda: "the cache is lost")  # so no child compiles
+    monkeypatch.setattr(warming, "load", lambda part: go_on.wait(60))
+
+    def source() -> GameSource[int]:
+        def make(evaluate: Evaluate) -> GameSearcher[int]:
+            return GameSearcher(make_search("minimax", ConnectFour(), evaluate))
+
+        return GameSource(make, lambda game: 0.0, None, lambda line: None)
+
+    compiled = CompiledSource("toy", HANDCRAFTED.name, source(), source, lambda line: None)
+    threading.Timer(0.3, go_on.set).start()
+    began = time.monotonic()
+    assert compiled.loads_within(60) == waits
+    assert time.monotonic() - began < 30
+    go_on.set()
