@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from kempelen.console import warm_up, with_progress
+from kempelen.console import complain, warm_up, with_progress
 from kempelen.numbers import positive
 
 if TYPE_CHECKING:
@@ -19,15 +19,20 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Search; the last line is `N nodes M nps`."""
+    """Search; the last line is `N nodes M nps`. The status is 2 without the default evaluation."""
     warm_up()
     from agent.chess import bench
+    from agent.evaluation import EvaluationError
 
     depth = arguments.depth or bench.DEPTH
     nodes, seconds = 0, 0.0
-    for info in with_progress(bench.run(depth), len(bench.POSITIONS), "searching"):
-        nodes += info.nodes
-        seconds += info.time
+    try:
+        for info in with_progress(bench.run(depth), len(bench.POSITIONS), "searching"):
+            nodes += info.nodes
+            seconds += info.time
+    except EvaluationError as error:
+        complain(error, "kempelen bench")
+        return 2
     speed = int(nodes / seconds)
     if arguments.json:
         print(json.dumps({"depth": depth, "nodes": nodes, "seconds": seconds, "nps": speed}))

@@ -137,13 +137,14 @@ def _configure_extend(extend: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Do it; the exit status is 1 where `check` finds fault, 2 where something cannot be done."""
+    from agent.evaluation import EvaluationError
     from openings.weights import BookError
     from protocols.uci.values import UciError
 
     act: Callable[[Namespace], int] = arguments.act
     try:
         return act(arguments)
-    except (BookError, UciError) as error:
+    except (BookError, EvaluationError, UciError) as error:
         complain(error, "kempelen book")
         return 2
 

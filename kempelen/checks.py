@@ -277,10 +277,11 @@ def look_at_search(diagnosis: Diagnosis) -> None:
         speed = float(_run_apart(_SEARCH, str(SEARCHING)).split()[-1])
     except RuntimeError as error:
         diagnosis.tell("search", f"failed: {error}")
+        remedy = "pip install --force-reinstall numba llvmlite numpy"
+        if "EvaluationError" in str(error):  # of the network that ships
+            remedy = "pip install --force-reinstall --no-deps kempelen"
         diagnosis.complain(
-            f"the search fails: {error}",
-            "install its packages anew: pip install --force-reinstall numba llvmlite numpy",
-            broken=True,
+            f"the search fails: {error}", f"install its packages anew: {remedy}", broken=True
         )
         return
     text = f"{speed:,.0f} nodes a second, one thread, {SEARCHING:g} s"

@@ -87,6 +87,9 @@ def configure(parser: ArgumentParser) -> None:
         default=CHECKED_GAMES,
         help=f"play so many again (default {CHECKED_GAMES})",
     )
+    check.add_argument(
+        "--evaluation", default="", help="the one that played: a function of yours is run"
+    )
     statistics = add("statistics", "tell what positions are like, in numbers and a picture", True)
     statistics.add_argument("--plot", type=Path, metavar="FILE.png", help="draw it")
     rescore = add("rescore", "give positions the scores of another engine")
@@ -157,12 +160,12 @@ def show(path: Path, as_json: bool) -> int:
     return 0
 
 
-def check(path: Path, games: int, as_json: bool) -> int:
+def check(path: Path, games: int, evaluation: str, as_json: bool) -> int:
     """Look at every position, and play some games again; the status is 1 if anything is wrong."""
     from training import checking
 
     warm_up(ALPHABETA, SELFPLAY)
-    found = checking.check(path, games)
+    found = checking.check(path, games, evaluation.strip())
     if as_json:
         print(json.dumps(asdict(found) | {"sound": found.sound}))
         return 0 if found.sound else 1
@@ -170,12 +173,15 @@ def check(path: Path, games: int, as_json: bool) -> int:
         f"{found.positions} positions, {found.duplicates} of them duplicates; "
         f"{found.damaged_bytes} bytes damaged\n"
         f"{found.illegal} of {found.legality_checked} positions illegal\n"
-        f"{found.games_differing} of {found.games_replayed} games replayed otherwise\n"
-        f"searches ten times as long differ from the labels by {found.median_difference:.0f} "
-        f"centipawns (median of {found.searched})"
+        f"{found.games_differing} of {found.games_replayed} games replayed otherwise"
     )
-    if not found.games_replayed:
-        complain("another version played or scored it: no game replayed")
+    if found.searched:
+        print(
+            f"searches ten times as long differ from the labels by {found.median_difference:.0f} "
+            f"centipawns (median of {found.searched})"
+        )
+    if found.not_replayed:
+        complain(f"no game replayed: {found.not_replayed}")
     return 0 if found.sound else 1
 
 
@@ -211,7 +217,7 @@ def _show(arguments: Namespace) -> int:
 
 
 def _check(arguments: Namespace) -> int:
-    return check(arguments.file, arguments.games, arguments.json)
+    return check(arguments.file, arguments.games, arguments.evaluation, arguments.json)
 
 
 def _merge(arguments: Namespace) -> int:

@@ -86,7 +86,7 @@ def run(arguments: Namespace) -> int:
         if arguments.show:
             return data.show(arguments.file, arguments.json)
         if arguments.check:
-            return data.check(arguments.file, arguments.check, arguments.json)
+            return data.check(arguments.file, arguments.check, arguments.evaluation, arguments.json)
         return _generate(arguments)
     except (EvaluationError, GamesError, PositionsError, SettingsError) as error:
         complain(error, "kempelen selfplay")

@@ -10,9 +10,10 @@ from agent.chess.evaluations import DEFAULT, load
 from agent.chess.packed import board_of
 from agent.chess.selfplay_rules import Rules
 from agent.compiled.sources import sources_digest
+from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, network_file
 from agent.limits import Cp, Limits
 from training.positions import Dataset, KnownPositions, Packed
-from training.selfplay import SelfPlayPlan, player_of
+from training.selfplay import SelfPlayPlan, digest_of, player_of
 
 LEGALITY_SAMPLE = 20_000  # positions
 SEARCH_SAMPLE = 200
@@ -28,9 +29,10 @@ class Findings:
     duplicates: int
     legality_checked: int
     illegal: int
-    games_replayed: int  # 0 if the kernel is not the one that played, or the scores are not its
+    games_replayed: int
     games_differing: int
-    searched: int
+    not_replayed: str  # why no game was, or empty
+    searched: int  # 0 without the evaluation that played
     median_difference: float  # in centipawns, of longer searches from the labels
 
     @property
@@ -40,11 +42,11 @@ class Findings:
         return not any(wrong)
 
 
-def check(path: Path, games: int) -> Findings:
+def check(path: Path, games: int, trusted: str = "") -> Findings:
     """Look at a whole file, and play some of its games again.
 
-    Raises PositionsError if it is no file of positions, and EvaluationError if the evaluation that
-    played is not there. Needs the kernel.
+    trusted: the evaluation that may be run though it is a user's code; what the file alone names
+    is not. Raises PositionsError if it is no file of positions. Needs the kernel.
     """
     generator = random.Random(0)
     with Dataset(path) as dataset:
@@ -55,9 +57,12 @@ def check(path: Path, games: int) -> Findings:
         looked_at = dataset[sorted(generator.sample(sample, min(len(sample), LEGALITY_SAMPLE)))]
         searched = dataset[sorted(generator.sample(sample, min(len(sample), SEARCH_SAMPLE)))]
         replayed = differing = 0
-        # What another engine has scored since cannot be had by playing again.
-        replayable = "scores" not in contents.manifest
-        if replayable and contents.manifest.get("kernel") == sources_digest():
+        evaluation, not_replayed = _evaluation(contents.manifest, trusted)
+        if "scores" in contents.manifest:
+            not_replayed = "another engine has scored it since"
+        elif contents.manifest.get("kernel") != sources_digest():
+            not_replayed = "another version played it"
+        if not not_replayed:
             numbers = dataset.game_numbers()
             player = player_of(_plan(contents.manifest))
             for number in generator.sample(numbers, min(games, len(numbers))):
@@ -72,11 +77,24 @@ def check(path: Path, games: int) -> Findings:
             illegal=sum(not board_of(packed).is_valid() for packed in looked_at),
             games_replayed=replayed,
             games_differing=differing,
-            searched=len(searched),
-            median_difference=_median_difference(
-                searched, nodes, contents.manifest.get("evaluation", DEFAULT)
-            ),
+            not_replayed=not_replayed,
+            searched=len(searched) if evaluation else 0,
+            median_difference=_median_difference(searched, nodes, evaluation) if evaluation else 0,
         )
+
+
+def _evaluation(manifest: dict[str, Any], trusted: str) -> tuple[Evaluation | None, str]:
+    """Return the evaluation that played, if it is there and may be run, or why not."""
+    name = manifest.get("evaluation", DEFAULT)
+    if name not in (HANDCRAFTED.name, trusted) and network_file(name) is None:
+        return None, f"{name} is code, which is run where you name it: --evaluation {name}"
+    try:
+        evaluation = load(name)
+    except EvaluationError as error:
+        return None, str(error)
+    if manifest.get("evaluation_digest", "") != digest_of(name):
+        return None, f"the file of its evaluation, {name}, is another now"
+    return evaluation, ""
 
 
 def _plan(manifest: dict[str, Any]) -> SelfPlayPlan:
@@ -97,14 +115,11 @@ def _contains(replayed: Packed, game: Packed) -> bool:
     return all(any(packed == other for other in rest) for packed in game)
 
 
-def _median_difference(positions: Packed, nodes: int, evaluation: str) -> float:
-    """Search the positions anew; return how far the scores typically are from the labels.
-
-    Raises EvaluationError if the evaluation is not there.
-    """
+def _median_difference(positions: Packed, nodes: int, evaluation: Evaluation) -> float:
+    """Search the positions anew; return how far the scores typically are from the labels."""
     from agent.chess.search import KernelSearch
 
-    search = KernelSearch(evaluation=load(evaluation))
+    search = KernelSearch(evaluation=evaluation)
     differences = []
     for packed in positions:
         search.arm()

@@ -123,9 +123,10 @@ class TrainingSettings:
         return self.checkpoint or f"{self.output}.checkpoint"
 
     def decisive(self) -> dict[str, Any]:
-        """Return the entries that the network follows from, beside the data, by their names."""
+        """Return the entries that what is learned follows from, beside the data, by their names."""
         entries = asdict(self)
-        for name in ("data", "output", "initial", "checkpoint", "threads"):
+        # The tempo is taken away when all is learned.
+        for name in ("data", "output", "initial", "checkpoint", "threads", "tempo"):
             del entries[name]
         if self.device is None:
             del entries["device"]  # whose sums have another order

@@ -44,7 +44,7 @@ class SelfPlayPlan:
             "engine": version,
             "kernel": sources_digest(),
             "evaluation": self.evaluation,
-            "evaluation_digest": _digest(self.evaluation),
+            "evaluation_digest": digest_of(self.evaluation),
             "seed": self.seed,
             "openings": list(self.openings),
             "rules": asdict(self.rules),
@@ -61,7 +61,7 @@ class SelfPlayProgress:
     damages: list[Damage]  # found in the file, whose games are lost
 
 
-def _digest(evaluation: str) -> str:
+def digest_of(evaluation: str) -> str:
     """Hash the file of an evaluation that is in a file."""
     place = Path(evaluation.rpartition(":")[0])
     if (network := network_file(evaluation)) is not None:
@@ -116,7 +116,7 @@ def _located(plan: SelfPlayPlan) -> tuple[SelfPlayPlan, str]:
         found = f"nnue:{Path(network).absolute()}"
     elif place.endswith(".py"):
         found = f"{Path(place.strip()).absolute()}:{name}"
-    return replace(plan, evaluation=found), _digest(found)
+    return replace(plan, evaluation=found), digest_of(found)
 
 
 def checked_player_of(task: tuple[SelfPlayPlan, str]) -> "SelfPlay":
@@ -128,7 +128,7 @@ def checked_player_of(task: tuple[SelfPlayPlan, str]) -> "SelfPlay":
     if not all(map(warming.is_warm, (ALPHABETA, SELFPLAY))):
         warming.warm_up(None, (ALPHABETA, SELFPLAY))
     player = player_of(plan)
-    if _digest(plan.evaluation) != digest:
+    if digest_of(plan.evaluation) != digest:
         raise EvaluationError(
             f"evaluation {plan.evaluation}: the file is not that with which the games are to be "
             "played: copy it to all machines, and leave it as it is meanwhile"

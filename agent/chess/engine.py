@@ -272,7 +272,8 @@ class Engine:
         try:
             self._share_memory()
         except MemoryError:
-            self._settings = before
+            # What else was settled meanwhile, as the usual evaluation, stays.
+            self._settings = replace(self._settings, megabytes=before.megabytes)
             if self._budget is not None:
                 self._budget.change(megabytes, taken)
                 self._taken = taken

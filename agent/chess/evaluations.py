@@ -9,7 +9,14 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from agent import evaluation
-from agent.evaluation import NETWORK, SHIPPED_NETWORK, Evaluation, EvaluationError, network_file
+from agent.evaluation import (
+    HANDCRAFTED,
+    NETWORK,
+    SHIPPED_NETWORK,
+    Evaluation,
+    EvaluationError,
+    network_file,
+)
 from agent.threads.apart import Apart, Watched
 
 DEFAULT = NETWORK
@@ -36,6 +43,7 @@ def load(spec: str) -> Evaluation:
 
     if not file:
         raise EvaluationError(f"evaluation {spec} names no file: nnue:FILE is meant")
+    shipped = file == str(SHIPPED_NETWORK)  # to which nobody writes
     try:
         try:
             state = os.stat(file)
@@ -44,11 +52,11 @@ def load(spec: str) -> Evaluation:
         key = os.path.realpath(file), state.st_mtime_ns, state.st_size
         network = _networks.get(key)
         if network is None:
-            shipped = file == str(SHIPPED_NETWORK)  # to which nobody writes
             network = _networks[key] = network_format.read(file, mapped=shipped)
         return Evaluation(spec, network=network)
     except network_format.NetworkError as error:
-        raise EvaluationError(f"evaluation {spec}: {error}") from None
+        remedy = f"; install Kempelen anew, or choose `{HANDCRAFTED.name}`" if shipped else ""
+        raise EvaluationError(f"evaluation {spec}: {error}{remedy}") from None
 
 
 def load_in_time(spec: str) -> Evaluation:

@@ -15,7 +15,7 @@ from agent.compiled.native import U64
 from agent.compiled.record import dtype_of, offset_of
 from agent.compiled.scores import MAX_EVALUATION
 from agent.compiled.user_evaluation import compile_evaluation, whole_score
-from agent.evaluation import Evaluation, EvaluationError, whole
+from agent.evaluation import Evaluation, EvaluationError, network_file, whole
 
 _POSITIONS = offset_of(Worker, "positions")
 _PositionStruct: Any = np.ctypeslib.as_ctypes_type(dtype_of(Position))  # type: ignore[arg-type]
@@ -98,6 +98,7 @@ def make_evaluator(
     elif network is not None:
         compiled = network_function(network.neurons)
     else:
+        assert network_file(evaluation.name) is None, "a network is loaded before it judges"
         from agent.chess.handcrafted import handcrafted_function  # only where it is asked for
 
         compiled = handcrafted_function

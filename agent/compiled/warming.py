@@ -80,14 +80,15 @@ def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
     end with an empty name.
     """
     with _turn(parts) as cold:
+        marks = [_mark(part) for part in cold]  # a variant may be another afterwards
         missing = [module for part in cold for module in PARTS[part]]
         modules = [module for part in parts for module in PARTS[part]]
         modules = [module for module in modules if module in missing or module not in ON_DEMAND]
         modules.sort(key=lambda module: module in APART)
         _import(modules, missing, report)
-        for part in cold:
+        for mark in marks:
             with contextlib.suppress(OSError):
-                cache.write(cache_folder(), _mark(part), b"")
+                cache.write(cache_folder(), mark, b"")
     if report:
         report("", len(modules), len(modules))
 

@@ -52,6 +52,32 @@ def test_a_file_is_sound_and_its_games_can_be_played_again(played: Path) -> None
     assert found.median_difference < 100
 
 
+def test_code_that_a_file_names_is_run_where_it_is_trusted(tmp_path: Path) -> None:
+    module = tmp_path / "mine.py"
+    ran = tmp_path / "ran"
+    code = f"open({str(ran)!r}, 'a').close()\ndef evaluate(board):\n    return 0\n"
+    module.write_text(code)
+    spec = f"{module}:evaluate"
+    path = tmp_path / "games"
+    *_, last = generate(path, SelfPlayPlan(Rules(nodes=2), evaluation=spec), "test", 40, 1)
+    assert last.positions >= 40
+    ran.unlink()
+    found = checking.check(path, games=1)
+    assert (found.games_replayed, found.searched) == (0, 0)
+    assert f"--evaluation {spec}" in found.not_replayed
+    assert found.sound
+    assert not ran.exists()
+    assert checking.check(path, games=1, trusted=spec).games_replayed == 1
+    assert ran.exists()
+    module.write_text(code.replace("0\n", "1\n"))
+    assert "is another now" in checking.check(path, games=1, trusted=spec).not_replayed
+    module.unlink()
+    assert str(module) in checking.check(path, games=1, trusted=spec).not_replayed
+    checked = in_process.run("data", "check", path)
+    assert (checked.returncode, checked.stdout.count("\n")) == (0, 3)
+    assert "no game replayed: " in checked.stderr
+
+
 def test_positions_are_quiet_and_labelled_for_the_side_to_move(played: Path) -> None:
     with Dataset(played) as dataset:
         everything = dataset[:]

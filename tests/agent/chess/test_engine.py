@@ -20,7 +20,7 @@ from agent.compiled import warming
 from agent.evaluation import HANDCRAFTED, EvaluationError
 from agent.limits import Limits, SideClock
 from agent.player import PlayerError
-from agent.threads.latch import Latch
+from agent.threads.latch import Latch, wait_for_any
 from agent.threads.task_thread import Job
 from tests.held_compiler import HeldCompiler
 
@@ -168,6 +168,14 @@ def test_without_a_sound_network_the_hand_made_evaluation_plays(
         engine.set_evaluation(DEFAULT)
     assert searcher(engine, BLITZ) is kernel
     assert kernel.evaluation is HANDCRAFTED
+
+
+def test_memory_that_is_refused_first_leaves_the_network(engine):
+    engine.start()
+    wait_for_any(engine.ready, timeout=60)
+    with pytest.raises(MemoryError):
+        engine.set_megabytes(65536)
+    assert engine.kernel(Latch()).evaluation.network is load(DEFAULT).network
 
 
 def test_what_the_user_chose_needs_no_network(engine, monkeypatch, tmp_path):
