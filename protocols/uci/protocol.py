@@ -367,8 +367,8 @@ OPTIONS: tuple[Option[Uci], ...] = (
         "string",
         _nothing,
         default="Kempelen, a game-playing agent server in Python, GPL-3.0-or-later. Its network's "
-        "positions and scores are from games of Kempelen against itself, which began with counting "
-        "material; the hand-made evaluation's weights were fitted to scores of Stockfish 15.1",
+        "positions are from games of Kempelen against itself, their scores from Stockfish 15.1, to "
+        "whose scores the hand-made evaluation's weights were fitted too",
     ),
 )
 
