@@ -5,6 +5,7 @@ A compiled search where there is one and no other is asked for, else an algorith
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from agent.compiled.source import USUAL_MEANS, CompiledSource, Means
@@ -16,7 +17,7 @@ from agent.games import life
 from agent.games.catalogue import Kind
 from agent.games.connect_four import ConnectFour
 from agent.games.go import Go
-from agent.games.life import Judge
+from agent.games.life import GoOn, Judge
 from agent.go.parts import fits as fits_go
 from agent.go.source import compiled_source as go
 from agent.search.searcher import GameSearcher
@@ -78,15 +79,16 @@ def source_for(
     return plain if compiled is None else compiled(plain, chosen, means, report)
 
 
-def judge_of(source: GameSource[Any] | CompiledSource[Any], game: Go) -> Judge:
+def judge_of(source: GameSource[Any] | CompiledSource[Any], game: Go, go_on: GoOn) -> Judge:
     """Return who tells which stones of a game of Go are dead.
 
     Compiled playouts and searches where they need not be compiled first, plain playouts otherwise.
+    go_on: asked by the searches, which take long.
     """
     if _judges_compiled(source, game):
         from agent.go.life import statuses
 
-        return statuses
+        return partial(statuses, go_on=go_on)
     return life.statuses
 
 

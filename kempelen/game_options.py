@@ -20,9 +20,15 @@ def read_option(text: str) -> tuple[str, Any]:
 
 
 def read_value(text: str) -> Any:
-    """Read a value as YAML, commas making a list."""
+    """Read a value as YAML, commas making a list; a number that YAML writes otherwise is text.
+
+    So 0x13 is no hexadecimal number, but a board that cannot be.
+    """
+    from tournament import words
+
     try:
-        return yaml_text.load(f"[{text}]" if "," in text and not text.startswith("[") else text)
+        written = f"[{text}]" if "," in text and not text.startswith("[") else text
+        return words.plain(words.load(written))
     except yaml_text.YamlError:
         return text
 

@@ -3,6 +3,8 @@
 from argparse import ArgumentTypeError
 from math import inf
 
+SMALLEST_BOARD = 2
+
 
 def positive(text: str) -> int:
     """Read a whole number above 0, for argparse."""
@@ -13,6 +15,22 @@ def positive(text: str) -> int:
     if number < 1:
         raise ArgumentTypeError(f"expected a whole number above 0, not {text!r}")
     return number
+
+
+def board_size(text: str) -> int | str:
+    """Read the size of a board of Go, such as 9 or 9x13, for argparse."""
+    from agent.games.go import LARGEST, read_size, write_size
+
+    try:
+        edges = read_size(int(text) if text.isascii() and text.isdecimal() else text)
+    except ValueError:
+        edges = (0, 0)
+    if min(edges) < SMALLEST_BOARD:
+        raise ArgumentTypeError(
+            f"expected a size from {SMALLEST_BOARD} to {LARGEST}, or WIDTHxHEIGHT such as 9x13, "
+            f"not {text!r}"
+        )
+    return write_size(*edges)
 
 
 def seconds(text: str) -> float:

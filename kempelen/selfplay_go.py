@@ -10,7 +10,7 @@ from agent.go.parts import GO
 from kempelen import __version__
 from kempelen.cluster_arguments import cluster_threads
 from kempelen.console import complain, progress, warm_up
-from kempelen.numbers import positive
+from kempelen.numbers import board_size, positive
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -28,8 +28,9 @@ def configure(parser: ArgumentParser) -> None:
         "--games", type=positive, default=GAMES, help=f"until there are so many (default {GAMES})"
     )
     game.add_argument(
-        "--size", type=_size, default=usual.size, help=f"of the board (default {usual.size})"
-    )
+        "--size", type=board_size, default=usual.size,
+        help=f"of the board, such as 13 or 9x13 (default {usual.size})",
+    )  # fmt: skip
     game.add_argument(
         "--playouts", type=positive, default=usual.playouts,
         help=f"of each move (default {usual.playouts})",
@@ -73,11 +74,3 @@ def _print(arguments: Namespace, found: dict[str, object]) -> None:
         print(json.dumps(found))
     else:
         print("\n".join(f"{name:18} {value}" for name, value in found.items()))
-
-
-def _size(text: str) -> int:
-    from argparse import ArgumentTypeError
-
-    if not (text.isdigit() and 2 <= int(text) <= 19):
-        raise ArgumentTypeError(f"expected a size from 2 to 19, not {text!r}")
-    return int(text)

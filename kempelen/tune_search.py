@@ -16,7 +16,7 @@ from kempelen.cluster_arguments import cluster_from, configure_cluster
 from kempelen.console import complain, progress, warm_up
 from kempelen.interruption import Interruption
 from kempelen.match import engine_entries, parse_entries
-from kempelen.numbers import positive
+from kempelen.numbers import board_size, positive
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import CHESS, GO, GameSettings
 from tournament.runner import RunStoppedError, boards_for
@@ -55,7 +55,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "play (default: a 20th of the range); for our own engine all there are if none is named",
     )
     parser.add_argument("--game", choices=(CHESS, GO), default=CHESS, help="default: chess")
-    parser.add_argument("--size", type=int, default=9, help="of the board of Go (default 9)")
+    parser.add_argument(
+        "--size", type=board_size, default=9,
+        help="of the board of Go, such as 13 or 9x13 (default 9)",
+    )  # fmt: skip
     parser.add_argument("--engine", metavar="SPEC", help="cmd=..., as for match (default: ours)")
     parser.add_argument("--pairs", type=int, default=5000, help="pairs of games (default 5000)")
     parser.add_argument(

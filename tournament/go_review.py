@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from agent.border.plain_text import plain, plain_name
-from agent.games.go import COLUMNS
+from agent.games.go import COLUMNS, LARGEST
 from protocols.analysis.protocol import AnalysisEngine, Settings
-from protocols.analysis.query import MOST_VISITS
+from protocols.analysis.query import MOST_VISITS, SMALLEST
 from protocols.gtp.sgf import (
     Record,
     SgfError,
@@ -105,10 +105,15 @@ def _scores(trees: Sequence[Any], where: str) -> list[GoScore]:
 
 def _score(tree: Any, number: int) -> GoScore:
     record = record_of(tree)
+    width, height = record.size
+    if not all(SMALLEST <= edge <= LARGEST for edge in record.size):
+        raise SgfError(
+            f"boards of {SMALLEST} to {LARGEST} columns and rows are analysed, not {width}x{height}"
+        )
     moves = tuple((player, _vertex(point)) for player, point in record.moves)
     query: dict[str, Any] = {
-        "boardXSize": record.size[0],
-        "boardYSize": record.size[1],
+        "boardXSize": width,
+        "boardYSize": height,
         "rules": _rules(record.rules),
         "initialStones": [
             [PLAYERS[player], _vertex(point)]

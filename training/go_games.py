@@ -42,7 +42,7 @@ class GoGamesError(Exception):
 class GoPlan:
     """What is played: together with a game's number it determines the game."""
 
-    size: int = 9
+    size: int | str = 9
     komi: float = 7.5
     playouts: int = 1000
     random_plies: int = 4
@@ -63,15 +63,13 @@ class GoGame:
     moves: tuple[int, ...]
 
 
-def opening(size: int, plies: int, seed: str) -> list[int]:
+def opening(size: int | str, plies: int, seed: str) -> list[int]:
     """Return random moves to begin with, off the two lines at the edge of larger boards."""
     game, chance = Go(size), Random(seed)
-    margin = 2 if size > 6 else 0
-    inner = {
-        game.stones.shape.vertex(x, y)
-        for x in range(margin, size - margin)
-        for y in range(margin, size - margin)
-    }
+    columns, rows = (
+        range(2, edge - 2) if edge > 6 else range(edge) for edge in (game.width, game.height)
+    )
+    inner = {game.stones.shape.vertex(x, y) for x in columns for y in rows}
     moves = []
     for _ in range(plies):
         move = chance.choice([move for move in game.sensible() if move in inner] or [PASS])
@@ -176,7 +174,7 @@ def _drop_half_a_line(path: Path) -> None:
         path.write_bytes(whole)
 
 
-def to_line(game: GoGame, size: int) -> str:
+def to_line(game: GoGame, size: int | str) -> str:
     """Write a game as a line."""
     shape = Go(size).stones.shape
 
@@ -184,12 +182,12 @@ def to_line(game: GoGame, size: int) -> str:
         if move == PASS:
             return _PASS
         column, row = shape.place(move)
-        return _LETTERS[column] + _LETTERS[size - 1 - row]
+        return _LETTERS[column] + _LETTERS[shape.height - 1 - row]
 
     return f"{game.number} {game.opening} {game.result:+d} {''.join(map(text, game.moves))}"
 
 
-def _from_line(line: str, size: int) -> GoGame:
+def _from_line(line: str, size: int | str) -> GoGame:
     """Read a game; ValueError for what is none."""
     number, first, result, text = line.split(" ")
     game = Go(size)
@@ -201,9 +199,9 @@ def _from_line(line: str, size: int) -> GoGame:
             move = PASS
         else:
             column, row = (_LETTERS.index(letter) for letter in letters)
-            if not (column < size and row < size):
+            if not (column < shape.width and row < shape.height):
                 raise ValueError(f"{letters} is not on the board")
-            move = shape.vertex(column, size - 1 - row)
+            move = shape.vertex(column, shape.height - 1 - row)
         if game.over() or not game.allows(game.turn, move):
             raise ValueError(f"move {place // 2 + 1} is not legal")
         game.play(move)
@@ -225,7 +223,7 @@ def read(path: Path) -> tuple[dict[str, Any], list[GoGame]]:
     try:
         manifest = json.loads(lines[0])
         size = manifest["size"]
-        if manifest["game"] != "go" or not isinstance(size, int):
+        if manifest["game"] != "go":
             raise ValueError("not of Go")
         Go(size, float(manifest["komi"]))
         str(manifest["licence"])

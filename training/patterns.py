@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agent.games.go import Go
+from agent.games.go import Go, read_size
 from agent.go.features import CODE, CODES, COLUMNS, NAMES, WEIGHTS
 from agent.go.pattern_weights import OTHERS, canonical_codes
 from training.go_games import GoGame
@@ -65,13 +65,14 @@ class PatternFit:
     history: list[tuple[Quality, Quality]]
 
 
-def described(games: Sequence[GoGame], size: int, komi: float) -> Iterator[Competitions]:
+def described(games: Sequence[GoGame], size: int | str, komi: float) -> Iterator[Competitions]:
     """Describe the positions of each game in which a move was chosen, that is, not by chance."""
     from agent.go.describing import describe
     from agent.go.rules import StoneBoard, to_move
 
     board = StoneBoard()
-    most = size * size + 1
+    width, height = read_size(size)
+    most = width * height + 1
     moves = np.zeros(most, np.int64)
     found = np.zeros((most, COLUMNS), np.int64)
     for game in games:

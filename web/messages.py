@@ -45,6 +45,9 @@ SPANISH = {
     # What is asked for in a form.
     "{}: one of {} is expected": "{}: se espera uno de {}",
     "{}: a number from {} to {} is expected": "{}: se espera un número de {} a {}",
+    "{}: a number from {} to {} is expected, or WIDTHxHEIGHT such as 9x13": (
+        "{}: se espera un número de {} a {}, o COLUMNASxFILAS, como 9x13"
+    ),
     "{}: true or false is expected": "{}: se espera true o false",
     "{}: a text of at most {} characters is expected": (
         "{}: se espera un texto de {} caracteres como mucho"
@@ -70,6 +73,9 @@ SPANISH = {
     "game {}: {}": "juego {}: {}",
     "a board of size {} cannot be; use an even size from 4": (
         "no hay tableros de tamaño {}; use un tamaño par desde 4"
+    ),
+    "a board of size {} has no room for {} stones": (
+        "en un tablero de tamaño {} no caben {} piedras"
     ),
     "{} games are kept already; no more are": "Ya se guardan {} partidas; no caben más.",
     "there is no such game": "No existe esa partida.",

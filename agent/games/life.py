@@ -18,6 +18,8 @@ Status = Literal["alive", "dead", "seki"]
 # Every chain, as its vertices, with its status; and who tells them of a position.
 Statuses = Mapping[tuple[int, ...], Status]
 Judge = Callable[[Go], Statuses]
+# Asked now and then by what takes long: may wait until it should go on, and tells whether it shall.
+GoOn = Callable[[], bool]
 
 
 def statuses(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> dict[tuple[int, ...], Status]:

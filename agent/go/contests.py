@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from agent.compiled.source import Means
 from agent.games.go import Go
+from agent.games.life import GoOn
 from agent.games.stones import BLACK, EMPTY, WHITE, members
 from agent.go.search import GoSearch
 from agent.limits import Limits
@@ -138,10 +139,11 @@ def _may_be_seki(game: Go, group: Sequence[Chain]) -> bool:
 
 
 class Arbiter:
-    """Decides contests of a position by searches."""
+    """Decides contests of a position by searches; what `go_on` ends is left to the playouts."""
 
-    def __init__(self, game: Go, seed: int) -> None:
+    def __init__(self, game: Go, seed: int, go_on: GoOn) -> None:
         self._game = game
+        self._go_on = go_on
         self._search = GoSearch(Means(threads=1, megabytes=_MEGABYTES, seed=seed))
         self._left = BUDGET
 
@@ -169,7 +171,7 @@ class Arbiter:
 
     def _black_wins(self, player: int, komi: float) -> bool | None:
         """Tell whether Black wins with a komi if a player begins; None if it is not known."""
-        if self._left <= 0:
+        if self._left <= 0 or not self._go_on():
             return None
         trial = deepcopy(self._game)
         trial.komi = komi
@@ -181,6 +183,8 @@ class Arbiter:
             value, nodes = info.expected or 0.0, info.nodes
             if nodes >= LEAST and abs(value) >= SURE:
                 break
+            if not self._go_on():
+                return None
         self._left -= nodes
         if abs(value) < HEARD:
             return None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from agent.games.go import Go
-from agent.games.life import Statuses, judged
+from agent.games.life import GoOn, Statuses, judged
 from agent.games.stones import BLACK, EMPTY, WHITE
 from agent.go.contests import Arbiter, Ends, contests
 from agent.go.playout import many_playouts
@@ -18,7 +18,9 @@ from agent.go.rules import StoneBoard
 PLAYOUTS = 2000
 
 
-def statuses(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> Statuses:
+def statuses(
+    game: Go, playouts: int = PLAYOUTS, seed: int = 1, go_on: GoOn = lambda: True
+) -> Statuses:
     """Return every chain of the position, as its vertices, with its status.
 
     Both players begin half of the playouts, which are those of the search. Who is to move begins
@@ -29,7 +31,7 @@ def statuses(game: Go, playouts: int = PLAYOUTS, seed: int = 1) -> Statuses:
     found = contests(game, ends)
     if found:
         board = game.stones.board
-        for contest, winner in Arbiter(game, seed).decide(found):
+        for contest, winner in Arbiter(game, seed, go_on).decide(found):
             for chain in contest.chains:
                 lives = winner in (EMPTY, board[chain[0]])
                 for vertex in chain:

@@ -51,6 +51,18 @@ class Expected(Protocol):
         """Return how long it may go on, waiting included."""
 
 
+class Untimed:
+    """The time of what no clock limits."""
+
+    def left(self) -> float:
+        """Return that it has no end."""
+        return inf
+
+    def remaining(self) -> float:
+        """Return that it has no end."""
+        return inf
+
+
 class Turn:
     """The place of one search among the others; made by `Turns.enter`.
 

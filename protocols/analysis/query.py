@@ -27,6 +27,7 @@ MOST_PRIORITY = 1 << 62
 PV_LENGTH = 15
 # More warnings of one query are of no use.
 MOST_WARNINGS = 32
+SMALLEST = 2  # edge of a board
 UNUSED = "Unexpected or unused field, do you have a typo?"
 IGNORED = "Not known to this engine, ignored"
 # What KataGo knows, and searches here do not.
@@ -220,9 +221,9 @@ def _placing(player: int, vertex: int) -> Placed:
 
 
 def _size(fields: Fields) -> Size:
-    message = f"Must provide an integer from 2 to {LARGEST}"
-    width = fields.integer("boardXSize", 2, LARGEST, message)
-    height = fields.integer("boardYSize", 2, LARGEST, message)
+    message = f"Must provide an integer from {SMALLEST} to {LARGEST}"
+    width = fields.integer("boardXSize", SMALLEST, LARGEST, message)
+    height = fields.integer("boardYSize", SMALLEST, LARGEST, message)
     return width, height
 
 

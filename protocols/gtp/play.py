@@ -28,6 +28,7 @@ from agent.search.searcher import GameSearcher
 from agent.search.source import GameSource
 from agent.sources import judge_of, quick_judge_of, source_for
 from agent.threads.task_thread import Job
+from agent.threads.turns import Untimed
 from openings.game_book import GameAdvisor, advisors
 from opponents.game_memory import GameMemory
 from protocols.allowance import ALONE, Allowance
@@ -116,6 +117,7 @@ class GtpPlay(ABC):
         )
         settings = replace(settings, means=granted)
         self.permissions = permissions
+        self._turns = allowance.turns
         self._budget = allowance.budget
         self._taken = 0  # of the budget
         self.name = name
@@ -445,7 +447,18 @@ class GtpPlay(ABC):
             self._player.source = self._heeding(self._source)
 
     def _judge(self, game: Go) -> Statuses:
-        return judge_of(self._source, game)(game)
+        """Tell which stones are dead, in turns with other sessions, at once where it is to end."""
+        assert self._job is not None
+        stop = self._job.stop
+        if self._turns is None:
+            return judge_of(self._source, game, lambda: not stop.is_set())(game)
+        turn = self._turns.enter(Untimed())
+        stop.then(turn.stop)
+        try:
+            turn.take()
+            return judge_of(self._source, game, turn.take)(game)
+        finally:
+            turn.leave()
 
     def _find_advisors(self) -> Sequence[Advisor[Game[Any], Any]]:
         """Return who gives moves from a book or solved values, if that is wanted."""

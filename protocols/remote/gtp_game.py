@@ -27,6 +27,8 @@ SETTINGS = {
     "kata-time_settings": "time",
 }
 OF_EACH = ("kata-set-rule", "kata-set-param")
+# Commands after which nothing is left of the game before.
+BEGINS = ("clear_board", "loadsgf", "set_position")
 # Commands that change the position.
 HISTORY = (
     "play",
@@ -67,8 +69,8 @@ class GtpGame:
                 self._history.clear()
             if SETTINGS[name] == "time":
                 self._start_clocks(call)
-        elif name in ("clear_board", "loadsgf"):
-            self._history = [line] if name == "loadsgf" else []
+        elif name in BEGINS:
+            self._history = [] if name == "clear_board" else [line]
         elif name in HISTORY:
             self._history.append(line)
         elif name == "place_free_handicap":

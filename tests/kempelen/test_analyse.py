@@ -161,6 +161,8 @@ def test_what_is_found_is_kept_when_it_is_interrupted(file, tmp_path, monkeypatc
         ("a.pgn", MATED, ("--engine", "cmd=no-such-engine"), "no-such-engine"),
         ("a.sgf", "(;SZ[", (), "cannot read"),
         ("a.sgf", "(;SZ[5])", (), "no game of Go with a move"),
+        ("a.sgf", "(;SZ[1:5];B[aa])", (), "game 1: boards of 2 to 19 columns and rows"),
+        ("a.sgf", "(;SZ[25];B[aa])", (), "game 1: boards of 2 to 19 columns and rows"),
         ("a.sgf", "(;SZ[5];B[aa])(;SZ[5];B[zz])", (), "game 2"),
         ("a.sgf", GO, ("--engine", "cmd=x"), "--engine is for chess"),
     ],

@@ -102,6 +102,7 @@ def test_another_game_with_a_users_evaluation(tmp_path):
         ),
         (["--algorithm", "luck"], "there is no algorithm 'luck'"),
         (["--boardsize", "20"], "a board of size 20 cannot be"),
+        (["--boardsize", "0x13"], "a board of size '0x13' cannot be"),
         (["--komi", "nan"], "game go: komi is a number, not nan"),
         (["--option", "komi=much"], "game go: komi is a number, not 'much'"),
         (["--game", "checkers", "--boardsize", "10"], "game checkers has no --size"),

@@ -4,7 +4,7 @@ from argparse import ArgumentTypeError
 
 import pytest
 
-from kempelen.numbers import positive, seconds, share, up_to
+from kempelen.numbers import board_size, positive, seconds, share, up_to
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,9 @@ from kempelen.numbers import positive, seconds, share, up_to
         (share, "1", 1.0),
         (share, "0.25", 0.25),
         (lambda text: up_to(20, text), "20", 20.0),
+        (board_size, "19", 19),
+        (board_size, "9x13", "9x13"),
+        (board_size, "9X9", 9),
     ],
 )
 def test_what_is_taken(read, text, value):
@@ -31,6 +34,11 @@ def test_what_is_taken(read, text, value):
         (seconds, ["0", "-0.1", "inf", "nan", "", "x"], "seconds above 0"),
         (share, ["-0.1", "1.01", "nan", "inf", "", "x"], "from 0 to 1"),
         (lambda text: up_to(20, text), ["20.5", "-1"], "from 0 to 20"),
+        (
+            board_size,
+            ["1", "20", "9x20", "0x13", "9x", "-9", "²", "9" * 5000, ""],
+            "a size from 2 to 19, or WIDTHxHEIGHT such as 9x13",
+        ),
     ],
 )
 def test_what_is_refused_is_named(read, texts, message):

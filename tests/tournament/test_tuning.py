@@ -231,5 +231,6 @@ def test_what_cannot_be_tuned_in_go_is_said(capsys):
     assert "the step a number" in capsys.readouterr().err
     assert cli.main([*line, "nakade", "--engine", "cmd=gnugo"]) == 2
     assert "--engine is of chess" in capsys.readouterr().err
-    assert cli.main([*line, "nakade", "--size", "40"]) == 2
-    assert "size 40" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        cli.main([*line, "nakade", "--size", "40"])
+    assert "WIDTHxHEIGHT such as 9x13, not '40'" in capsys.readouterr().err

@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agent.games.go import Go
+from agent.games.stones import PASS
 from agent.go.features import COLUMNS, NAMES, NO_FEATURE
 from agent.go.pattern_weights import load
 from tests import in_process
-from training.go_games import GoGamesError, GoPlan, generate, read
+from training.go_games import GoGamesError, GoPlan, generate, read, to_line
 from training.patterns import Competitions, fit
 
 PLAN = GoPlan(size=5, playouts=30, seed=4)
@@ -152,7 +154,28 @@ def test_the_command_plays_and_shows(tmp_path: Path) -> None:
     refused = in_process.run(*line, "--games", 3, "--seed", 9)
     assert refused.returncode == 2
     assert "another plan" in refused.stderr
+    wrong = in_process.run(*line, "--size", "0x13")
+    assert wrong.returncode == 2
+    assert "WIDTHxHEIGHT such as 9x13, not '0x13'" in wrong.stderr
     checked = in_process.run("selfplay", path, "--game", "go", "--check")
     opened = in_process.run(*line, "--openings", "x.epd")
     assert (opened.returncode, "are of games of chess" in opened.stderr) == (2, True)
     assert (checked.returncode, "--check is of games of chess" in checked.stderr) == (2, True)
+
+
+def test_games_on_a_board_that_is_no_square_are_learned_from(tmp_path: Path) -> None:
+    path, output = tmp_path / "games.txt", tmp_path / "weights.json"
+    line = ["selfplay", path, "--game", "go", "--size", "4x7", "--playouts", 20]
+    played = in_process.run(*line, "--processes", 1, "--games", 8)
+    assert played.returncode == 0, played.stderr
+    manifest, games = read(path)
+    assert manifest["size"] == "4x7"
+    shape = Go("4x7").stones.shape
+    rows = {shape.place(move)[1] for game in games for move in game.moves if move != PASS}
+    assert {0, 6} <= rows
+    first = path.read_text().splitlines()[1]
+    assert to_line(games[0], "4x7") == first
+    done = in_process.run("tune", "patterns", path, "-o", output, "--iterations", 1)
+    assert done.returncode == 0, done.stderr
+    path.write_text(path.read_text().replace('"4x7"', '"7x4"'))
+    assert "line 2: no game" in in_process.run("tune", "patterns", path, "-o", output).stderr

@@ -129,6 +129,35 @@ def test_a_game_of_go_by_clicks(browser: Browser, served: Served) -> None:
 
 
 @pytest.mark.thorough
+def test_go_on_a_board_that_is_no_square_by_clicks(browser: Browser, served: Served) -> None:
+    browser.open(f"{served.base}/play?game=go")
+    browser.wait("return document.querySelector('#field-option-height')")
+    fill = (
+        "const box = document.querySelector(arguments[0]); box.value = arguments[1];"
+        "box.dispatchEvent(new Event('input'))"
+    )
+    browser.run(fill, "#field-option-width", "9")
+    assert browser.run("return document.querySelector('#field-option-height').value") == "9"
+    browser.run(fill, "#field-option-height", "13")
+    browser.run(fill, "#field-seconds", "0.1")
+    browser.find("form.start button").click()
+    assert state(browser)["ply"] == "0"
+    for name in ("A13", "J1"):
+        browser.run("document.querySelector(`[aria-label=${arguments[0]}]`).scrollIntoView()", name)
+        ply = state(browser)["ply"]
+        browser.find(f"rect.press[aria-label={name}]").click()
+        browser.wait("return document.querySelector('main').dataset.ply !== arguments[0]", ply)
+    assert len(browser.find_all(".stone.black")) == 2
+    box = "const {width, height} = document.querySelector('svg.go .wood').getBoundingClientRect();"
+    ratio = browser.run(f"{box} return height / width")
+    assert ratio == pytest.approx(144 / 104, rel=0.01)
+    assert browser.run("return document.querySelectorAll('svg.go .star').length") == 9
+    browser.run("document.querySelector('[data-action=resign]')?.click()")
+    assert browser.barriers() == []
+    assert browser.complaints() == []
+
+
+@pytest.mark.thorough
 def test_a_game_of_othello_by_clicks(browser: Browser, served: Served) -> None:
     browser.open(f"{served.base}/play/{served.begin(game='othello', seconds=0.02)}")
     while not (now := state(browser)).get("result"):

@@ -40,6 +40,10 @@ OFFERS = Offers(
         ({"seconds": float("nan")}, "seconds: a number"),
         ({"seconds": 10**400}, "seconds: a number"),
         ({"game": "go", "options": {"size": 10**9}}, "size: a number from 2 to 19"),
+        ({"game": "go", "options": {"size": "1x9"}}, "size: a number from 2 to 19 is expected, or"),
+        ({"game": "go", "options": {"size": "9x20"}}, "size: a number from 2 to 19"),
+        ({"game": "go", "options": {"size": True}}, "size: a number from 2 to 19"),
+        ({"game": "othello", "options": {"size": "8x8"}}, "size: a number from 2 to 19"),
         ({"game": "go", "handicap": 40}, "handicap: a number from 0 to 9"),
         ({"game": "go", "rules": "own"}, "rules: one of"),
         ({"game": "othello", "options": {"size": 5}}, "game othello"),
@@ -83,7 +87,23 @@ def test_what_is_not_said_is_as_usual() -> None:
     setup = read_setup({"game": "go", "options": {"komi": None, "size": None}}, OFFERS)
     board = table_of(setup)
     assert board.view()["komi"] == table_of(Setup(game="go")).view()["komi"]
-    assert board.view()["size"] == setup.options["size"] > 2
+    assert len(board.view()["rows"]) == setup.options["size"] > 2
+
+
+def test_go_on_a_board_that_is_no_square() -> None:
+    setup = read_setup({"game": "go", "options": {"size": "4x6"}, "handicap": 2}, OFFERS)
+    board = table_of(setup)
+    assert {len(row) for row in board.view()["rows"]} == {4}
+    assert len(board.view()["rows"]) == 6
+    board.play("D6")
+    again = at_ply(setup, board.moves)
+    assert again.view()["rows"][0] == [".", ".", ".", "O"]
+    assert read_setup({"game": "go", "options": {"size": "9x9"}}, OFFERS).options["size"] == 9
+
+
+def test_more_handicap_than_a_board_holds_is_refused() -> None:
+    with pytest.raises(ValueError, match="a board of size 2x3 has no room for 9 stones"):
+        table_of(read_setup({"game": "go", "options": {"size": "2x3"}, "handicap": 9}, OFFERS))
 
 
 def test_levels_go_upwards() -> None:

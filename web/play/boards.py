@@ -245,7 +245,12 @@ class GoTable(GameTable):
         self.handicap: list[str] = []
         self._dead: tuple[int, list[str]] = (-1, [])
         if setup.handicap >= 2:
-            self.handicap = self.board.place_free_handicap(setup.handicap).split()
+            try:
+                self.handicap = self.board.place_free_handicap(setup.handicap).split()
+            except GtpError:
+                raise ValueError(
+                    f"a board of size {self.game.size} has no room for {setup.handicap} stones"
+                ) from None
 
     def dead(self) -> list[str]:
         """Return the dead stones of the position in which both have passed; takes long once."""
@@ -273,8 +278,7 @@ class GoTable(GameTable):
         over = game.outcome() is not None
         return {
             "kind": "go",
-            "size": game.size,
-            "rows": [row.split()[1:] for row in str(game).splitlines()[: game.size]],
+            "rows": [row.split()[1:] for row in str(game).splitlines()[: game.height]],
             "legal": self.legal(),
             "last": self.moves[-1] if self.moves else "",
             "dead": self.dead() if over else [],

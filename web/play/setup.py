@@ -21,7 +21,7 @@ from agent.chess.settings import SEARCHES
 from agent.evaluation import HANDCRAFTED, NETWORK
 from agent.games import catalogue
 from agent.games.catalogue import GameError, Kind
-from agent.games.go import Go
+from agent.games.go import Go, read_size, write_size
 from agent.search.catalogue import algorithms
 from web.site import Offers
 
@@ -150,6 +150,8 @@ def _options_of(game: str) -> dict[str, Any]:
             found[name] = {"usual": default}
         elif name in BOUNDS and isinstance(default, int):
             found[name] = {"usual": default, "bounds": BOUNDS[name]}
+            if name == "size" and is_go(game):
+                found[name]["two_sides"] = True  # WIDTHxHEIGHT too
         elif name == "komi":
             found[name] = {"usual": default, "bounds": [-100, 100]}
     return found
@@ -233,8 +235,11 @@ def _read_options(reader: _Form, game: str) -> dict[str, Any]:
         usual = known[name]["usual"]
         if isinstance(usual, bool):
             options[name] = inner.flag(name)
+            continue
+        low, high = known[name]["bounds"]
+        if "two_sides" in known[name]:
+            options[name] = inner.board_size(name, low, high, usual)
         else:
-            low, high = known[name]["bounds"]
             value = inner.number(name, low, high, usual)
             options[name] = int(value or 0) if isinstance(usual, int) else value
     return options
@@ -260,6 +265,18 @@ class _Form:
         if not good or not low <= value <= high:  # as no number is that is not finite
             raise SetupError(f"{name}: a number from {low:g} to {high:g} is expected")
         return float(value)
+
+    def board_size(self, name: str, low: int, high: int, usual: int) -> int | str:
+        value = self.form.get(name)
+        try:
+            edges = read_size(usual if value is None else value)
+        except ValueError:
+            edges = None
+        if edges is None or not all(low <= edge <= high for edge in edges):
+            raise SetupError(
+                f"{name}: a number from {low} to {high} is expected, or WIDTHxHEIGHT such as 9x13"
+            )
+        return write_size(*edges)
 
     def flag(self, name: str) -> bool:
         value = self.form.get(name, False)

@@ -11,9 +11,9 @@ const STARS = { 9: [2, 4, 6], 13: [3, 6, 9], 19: [3, 9, 15] };
 const STONES = { X: "black", O: "white" };
 const MEN = { b: "black", w: "white", B: "black king", W: "white king" };
 
-/** Name a cell as Go does. */
-export function vertex(row, column, size) {
-  return `${COLUMNS[column]}${size - row}`;
+/** Name a cell of a board of so many rows as Go does. */
+function vertex(row, column, rows) {
+  return `${COLUMNS[column]}${rows - row}`;
 }
 
 /** Make a board that calls play(cells) when a cell that is to be pressed was pressed. */
@@ -92,32 +92,36 @@ function replace(holder, svg) {
 
 /** Draw a position of Go. */
 export function goBoard(holder, view, own, say, play, hinted) {
-  const size = view.size;
-  const svg = drawing(size, size, say("board"), 7);
+  const [rows, columns] = [view.rows.length, view.rows[0].length];
+  const svg = drawing(rows, columns, say("board"), 7);
   svg.classList.add("go");
-  svg.append(shape("rect", { class: "wood", x: -7, y: -7, width: size * CELL + 14,
-    height: size * CELL + 14 }));
-  const [first, last] = [CELL / 2, size * CELL - CELL / 2];
+  svg.append(shape("rect", { class: "wood", x: -7, y: -7, width: columns * CELL + 14,
+    height: rows * CELL + 14 }));
+  const middle = (place) => place * CELL + CELL / 2;
+  const mark = (x, y, text) => {
+    const made = shape("text", { class: "mark", x, y, "aria-hidden": "true" });
+    made.append(text);
+    svg.append(made);
+  };
   let lines = "";
-  for (let i = 0; i < size; i++) {
-    const at = i * CELL + CELL / 2;
-    lines += `M${first} ${at}H${last}M${at} ${first}V${last}`;
-    for (const [x, y, text] of [[at, -2, COLUMNS[i]], [-3, at + 1.2, String(size - i)]]) {
-      const mark = shape("text", { class: "mark", x, y, "aria-hidden": "true" });
-      mark.append(text);
-      svg.append(mark);
-    }
+  for (let row = 0; row < rows; row++) {
+    lines += `M${middle(0)} ${middle(row)}H${middle(columns - 1)}`;
+    mark(-3, middle(row) + 1.2, String(rows - row));
+  }
+  for (let column = 0; column < columns; column++) {
+    lines += `M${middle(column)} ${middle(0)}V${middle(rows - 1)}`;
+    mark(middle(column), -2, COLUMNS[column]);
   }
   svg.append(shape("path", { class: "lines", d: lines }));
-  for (const row of STARS[size] ?? []) {
-    for (const column of STARS[size]) {
+  for (const row of STARS[rows] ?? []) {
+    for (const column of STARS[columns] ?? []) {
       svg.append(shape("circle", { class: "star", cx: column * CELL + 5, cy: row * CELL + 5, r: 1 }));
     }
   }
   const dead = new Set(view.dead);
   const legal = new Set(own ? view.legal : []);
   view.rows.forEach((cells, row) => cells.forEach((sign, column) => {
-    const name = vertex(row, column, size);
+    const name = vertex(row, column, rows);
     if (sign === "X" || sign === "O") {
       const kind = sign === "X" ? "black" : "white";
       const drawn = stone(row, column, dead.has(name) ? `${kind} dead` : kind);

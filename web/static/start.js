@@ -22,6 +22,16 @@ function number(value, low, high, step = 1) {
   return element("input", { type: "number", value, min: low, max: high, step });
 }
 
+/** Make fields for the edges of a board, which is a square until the second is changed. */
+function edges({ usual, bounds }) {
+  const [columns, rows] = [number(usual, ...bounds), number(usual, ...bounds)];
+  columns.addEventListener("input", () => {
+    if (!rows.dataset.own) rows.value = columns.value;
+  });
+  rows.addEventListener("input", () => { rows.dataset.own = true; });
+  return [columns, rows];
+}
+
 /** Show the form and the list. */
 export async function showStart(main, say) {
   const [choices, games] = await Promise.all([ask("/games/choices"), ask("/games")]);
@@ -67,9 +77,18 @@ export async function showStart(main, say) {
     add("side", select(sides, "first"), (control) => ({ side: control.value }));
     const options = {};
     for (const [key, option] of Object.entries(choices.games[which.value])) {
+      if (option.two_sides) {
+        const [columns, rows] = edges(option);
+        add("option width", columns, () => ({}));
+        add("option height", rows, () => {
+          options[key] = `${columns.value}x${rows.value}`;
+          return { options };
+        });
+        continue;
+      }
       const boolean = typeof option.usual === "boolean";
       const control = boolean ? element("input", { type: "checkbox" })
-        : number(go && key === "size" ? 9 : option.usual, option.bounds[0], option.bounds[1],
+        : number(option.usual, option.bounds[0], option.bounds[1],
           Number.isInteger(option.usual) ? 1 : 0.5);
       control.checked = option.usual === true;
       add(`option ${key}`, control, () => {

@@ -5,7 +5,7 @@ import pytest
 from agent.games.go import Go
 from agent.games.life import stones_with
 from agent.games.stones import members
-from agent.go.life import statuses
+from agent.go.life import quick_statuses, statuses
 from agent.limits import Limits
 from tests.agent.go.positions import from_diagram, symmetry, turned
 from tests.agent.go.test_search import HALVES, last_info, searching
@@ -110,6 +110,18 @@ def test_it_says_the_same_each_time_and_leaves_the_game_as_it_is() -> None:
     before = game.key(), game.komi, game.captures_all
     assert statuses(game) == statuses(game)
     assert (game.key(), game.komi, game.captures_all) == before
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_what_is_ended_is_left_to_the_playouts(steps: int) -> None:
+    game, asked = from_diagram(*OPEN_SIDE), []
+
+    def go_on() -> bool:
+        asked.append(game.turn)
+        return len(asked) <= steps
+
+    assert statuses(game, go_on=go_on) == quick_statuses(game) != statuses(game)
+    assert len(asked) > steps
 
 
 def test_an_empty_board_has_no_chains() -> None:

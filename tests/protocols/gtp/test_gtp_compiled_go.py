@@ -7,8 +7,10 @@ from agent.games.go import Go
 from agent.go.search import GoSearch
 from agent.search.searcher import GameSearcher
 from agent.search.source import GameSource
+from agent.threads.turns import Turns, Untimed
 from protocols.gtp.play import OVERHEAD
 from tests.agent.go.evaluations import POINT_EVALUATIONS
+from tests.agent.go.test_contests import OPEN_SIDE
 
 OWN = f"""{POINT_EVALUATIONS}
 def breaks(game):
@@ -261,6 +263,23 @@ def test_no_pass_where_playouts_tell_the_end_otherwise(ready):
     assert talk.answer("kata-set-rules japanese") == "=\n\n"
     assert talk.answer("final_score").startswith("= B+")
     assert vertex(talk, "b") != "pass"
+
+
+def test_what_is_dead_is_searched_in_turns_with_others_and_no_more_at_the_end(ready):
+    talk, turns = ready(size=9, komi=6.5), Turns(slots=1)
+    set_up(talk, *(" ".join(row) for row in OPEN_SIDE))
+    talk.gtp._turns = turns
+    other = turns.enter(Untimed())
+    other.take()
+    talk.say("final_score")
+    assert not talk.gtp.drain(0.5)
+    assert turns.standing() == (1, 1)
+    other.leave()
+    assert talk.gtp.drain(60.0)
+    assert turns.standing() == (0, 0)
+    assert talk.hear().startswith("= ")
+    talk.say("play b A1", "final_score")
+    assert talk.gtp.close(2.0)
 
 
 def test_an_analysis_tells_of_visits_and_owners_move_by_move(ready):

@@ -53,6 +53,13 @@ def test_settings_and_moves_are_said_again():
     assert say(made, "9 play w D4", "=9") == ["=9\n"]
 
 
+def test_a_position_that_was_set_is_set_again():
+    made = talk(
+        ("play b E5", "="), ("set_position b C3 w D4", "="), ("play b C4", "="),
+    )  # fmt: skip
+    assert again(made) == ["set_position b C3 w D4", "play b C4"]
+
+
 def test_what_is_undone_is_not_said_again():
     made = talk(
         ("play b E5", "="), ("play w C3", "="), ("undo", "="), ("play w C4", "="),
