@@ -69,6 +69,8 @@ class GtpGame:
                 self._history.clear()
             if SETTINGS[name] == "time":
                 self._start_clocks(call)
+            if SETTINGS[name] in ("komi", "rules", "rule") and self._from_sgf:
+                self._history.append(line)  # the record has its own, which this is to replace
         elif name in BEGINS:
             self._history = [] if name == "clear_board" else [line]
         elif name in HISTORY:
@@ -108,6 +110,10 @@ class GtpGame:
             return None
         clock = side.clock()
         return clock.time + (clock.overtime.seconds if clock.overtime else 0.0)
+
+    @property
+    def _from_sgf(self) -> bool:
+        return bool(self._history) and self._history[0].startswith("loadsgf ")
 
     def _note_move(self, call: Call, answer: str, seconds: float) -> None:
         colour = colour_of(call)

@@ -60,6 +60,17 @@ def test_a_position_that_was_set_is_set_again():
     assert again(made) == ["set_position b C3 w D4", "play b C4"]
 
 
+def test_what_replaces_a_records_komi_and_rules_is_said_after_it():
+    made = talk(
+        ("komi 0.5", "="), ("loadsgf /x.sgf", "= black"), ("komi 6.5", "="), ("undo", "="),
+        ("kata-set-rules japanese", "="), ("kata-set-param maxVisits 10", "="),
+    )  # fmt: skip
+    assert again(made) == [
+        "komi 6.5", "kata-set-rules japanese", "kata-set-param maxVisits 10",
+        "loadsgf /x.sgf", "komi 6.5", "undo", "kata-set-rules japanese",
+    ]  # fmt: skip
+
+
 def test_what_is_undone_is_not_said_again():
     made = talk(
         ("play b E5", "="), ("play w C3", "="), ("undo", "="), ("play w C4", "="),
