@@ -73,7 +73,7 @@ def main() -> None:
                 positions=given.batches * BATCH,
                 batch=BATCH,
             )
-            data = network_data.load(settings.data, settings.filter)
+            data = network_data.load(settings.data, settings.filter, settings.target)
             rows.append((neurons, round(speed(settings, data, given.seconds))))
     columns = ("neurons", "positions a second and core")
     show(f"training on one core; the aim is {AIM:,} at 256 neurons", columns, rows, given.json)

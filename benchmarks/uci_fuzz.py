@@ -19,7 +19,10 @@ SPOKEN = re.compile(
     r"(id (name|author) .+|option name .+ type .+|uciok|readyok|info .+|bestmove (\(none\)|"
     r"[a-h][1-8][a-h][1-8][qrbn]?)( ponder [a-h][1-8][a-h][1-8][qrbn]?)?|"
     r"\d+ nodes \d+ nps|[a-h][1-8][a-h][1-8][qrbn]?: \d+|Nodes searched: \d+|"
-    r"([.pnbrqkPNBRQK] ){7}[.pnbrqkPNBRQK]|(Fen|Key|Checkers|Moves): .*|)"
+    r"([.pnbrqkPNBRQK] ){7}[.pnbrqkPNBRQK]|(Fen|Key|Checkers|Moves): .*|"
+    # What `eval` draws of a network.
+    r"(\+-{7}){8}\+|(\|   [ pnbrqkPNBRQK]   ){8}\||(\| ( {5}|[+-]\d+\.\d\d) ){8}\||"
+    r"Network: \(.*|Outputs, the most pieces last:( \[?[+-]\d+\.\d\d\]?)+|)"
 )
 FENS = (
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",

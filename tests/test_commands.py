@@ -152,6 +152,9 @@ HERE: dict[str, dict[str, str]] = {
         "movetime=0.3": "movetime=0.05",
     },
     "python benchmarks/duel.py . HEAD": {"HEAD": "HEAD --games 2 --nodes 100 --processes 1"},
+    "python benchmarks/duel.py . . --evaluations nnue:A.nnue nnue:B.nnue": {
+        "nnue:A.nnue nnue:B.nnue": "nnue handcrafted --games 2 --nodes 100 --processes 1"
+    },
     "python benchmarks/web_visitors.py": {
         ".py": ".py --players 2 --watchers 2 --seconds 2 --every 0.5"
     },

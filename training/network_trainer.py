@@ -205,7 +205,7 @@ class NetworkTrainer:
             "licence": LICENCE,
             "source": source(self._data, self._settings.result_share, self._initial),
             "data": [_summary(file) for file in self._data.files],
-            "settings": self._settings.decisive(),
+            "settings": self._settings.decisive() | {"tempo": self._settings.tempo},
             "training positions": len(self._data.training),
             "validation positions": len(self._data.validation),
             "epoch": made.best_epoch,

@@ -108,6 +108,9 @@ SPANISH = {
     "a board of size {} cannot be; use 1 to {}, or WIDTHxHEIGHT such as 9x13": (
         "no puede haber un tablero de tamaño {}; use de 1 a {}, o ANCHOxALTO, como 9x13"
     ),
+    "expected a size from {} to {}, or WIDTHxHEIGHT such as 9x13, not {}": (
+        "se espera un tamaño de {} a {}, o ANCHOxALTO, como 9x13, y no {}"
+    ),
     "a board of size {} cannot be; use an even size from 4": (
         "no puede haber un tablero de tamaño {}; use un tamaño par desde 4"
     ),

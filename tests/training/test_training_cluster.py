@@ -95,7 +95,7 @@ def test_an_evaluation_of_a_file_is_found_and_compared(
     with threads_of(dask) as (threads, _):
         list(generate(tmp_path / "there", plan, "test", 200, elsewhere=threads))
         assert (tmp_path / "here").read_bytes() == (tmp_path / "there").read_bytes()
-        monkeypatch.setattr(selfplay, "_digest", lambda spec: "another")
+        monkeypatch.setattr(selfplay, "digest_of", lambda spec: "another")
         with pytest.raises(GamesError, match=r"^worker tcp://.*mine.py:evaluate: the file is not"):
             list(generate(tmp_path / "third", plan, "test", 200, elsewhere=threads))
 

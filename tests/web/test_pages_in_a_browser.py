@@ -143,6 +143,7 @@ def test_go_on_a_board_that_is_no_square_by_clicks(browser: Browser, served: Ser
     browser.find("form.start button").click()
     assert state(browser)["ply"] == "0"
     for name in ("A13", "J1"):
+        browser.wait("return document.querySelector(`[aria-label=${arguments[0]}]`)", name)
         browser.run("document.querySelector(`[aria-label=${arguments[0]}]`).scrollIntoView()", name)
         ply = state(browser)["ply"]
         browser.find(f"rect.press[aria-label={name}]").click()

@@ -15,11 +15,12 @@ import pytest
 
 from agent import evaluation
 from agent.chess.evaluations import load as load_evaluation
+from agent.chess.network_format import neurons_of
 from agent.chess.parts import ALPHABETA
 from agent.compiled import cache, kernel, warming
 from agent.compiled.parts import APART, ON_DEMAND, PARTS, VARIANTS
 from agent.connect_four.parts import CONNECT_FOUR
-from agent.evaluation import NETWORK
+from agent.evaluation import NETWORK, SHIPPED_NETWORK
 from agent.machine import usable_cores
 from benchmarks.random_network import random_network
 from tests.support import compiling_python as python
@@ -68,7 +69,7 @@ SMALL = Cold(
 LARGE = Cold(
     ALPHABETA,
     APART,
-    "agent.chess.handcrafted.handcrafted",
+    f"agent.chess.network.{neurons_of(SHIPPED_NETWORK)}",
     "import chess; from agent.chess import rules; perft = rules.perft(chess.Board(), 3)",
     8902,
 )
