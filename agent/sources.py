@@ -27,7 +27,7 @@ from agent.search.suiting import default_algorithm, make_search
 Report = Callable[[str], None]
 Compiled = Callable[[GameSource[Any], Evaluation, Means, Report], CompiledSource[Any]]
 
-# Seconds that a question about a position may wait for compiled code that is in the cache.
+# Seconds that what no clock limits may wait for compiled code that is in the cache.
 _PATIENCE = 3.0
 
 # Which boards a compiled search can play on, and its source; by the class of the plain game, which
@@ -79,12 +79,19 @@ def source_for(
     return plain if compiled is None else compiled(plain, chosen, means, report)
 
 
+def settle(source: GameSource[Any] | CompiledSource[Any]) -> None:
+    """Wait for the compiled search, a few seconds at most, unless it must be compiled first."""
+    if isinstance(source, CompiledSource):
+        source.loads_within(_PATIENCE)
+
+
 def judge_of(source: GameSource[Any] | CompiledSource[Any], game: Go, go_on: GoOn) -> Judge:
     """Return who tells which stones of a game of Go are dead.
 
     Compiled playouts and searches where they need not be compiled first, plain playouts otherwise.
     go_on: asked by the searches, which take long.
     """
+    settle(source)
     if _judges_compiled(source, game):
         from agent.go.life import statuses
 
@@ -102,7 +109,7 @@ def quick_judge_of(source: GameSource[Any] | CompiledSource[Any], game: Go) -> J
 
 
 def _judges_compiled(source: GameSource[Any] | CompiledSource[Any], game: Go) -> bool:
-    return isinstance(source, CompiledSource) and fits_go(game) and source.loads_within(_PATIENCE)
+    return isinstance(source, CompiledSource) and source.loaded and fits_go(game)
 
 
 def has_compiled(kind: Kind, game: Game[Any]) -> bool:

@@ -200,7 +200,10 @@ TOO_LONG = [
     "benchmarks/ledgers/go-13x13.jsonl",
     "python benchmarks/go_matches.py --games 60 --seconds 3 --threads 2 --ledger "
     "benchmarks/ledgers/go-9x9.jsonl",
-    "python benchmarks/go_matches.py --against plain --games 20 --seconds 0.3",
+    "python benchmarks/go_matches.py --against plain --games 100 --seconds 0.3 --ledger "
+    "benchmarks/ledgers/go-plain.jsonl",
+    "python benchmarks/go_matches.py --against self --games 500 --seconds 0.1 --ledger "
+    "benchmarks/ledgers/go-tenth.jsonl",
     "python benchmarks/go_matches.py --against self --games 20 --playouts 10000 "
     "--their-playouts 1000",
     "python benchmarks/go_scores.py --games 100 --sizes 9",

@@ -39,11 +39,11 @@ _MATE_STEP = 10
 # Skill and Elo on the scale of Stockfish's UCI_Elo, as `benchmarks/levels.py` measures them; the
 # last, play without a limit, depends on the time it is given.
 CALIBRATION = (
-    (0.0, 1285),
-    (4.0, 1590),
-    (8.0, 1870),
-    (12.0, 2025),
-    (FULL, 2535),
+    (0.0, 1240),
+    (4.0, 1720),
+    (8.0, 1865),
+    (12.0, 2090),
+    (FULL, 2750),
 )
 LEAST_ELO, MOST_ELO = 1350, CALIBRATION[-1][1]
 

@@ -26,7 +26,7 @@ from agent.search import configuration
 from agent.search.killer_memory import KillerMemory
 from agent.search.searcher import GameSearcher
 from agent.search.source import GameSource
-from agent.sources import judge_of, quick_judge_of, source_for
+from agent.sources import judge_of, quick_judge_of, settle, source_for
 from agent.threads.task_thread import Job
 from agent.threads.turns import Untimed
 from openings.game_book import GameAdvisor, advisors
@@ -217,6 +217,10 @@ class GtpPlay(ABC):
         self._player.new_game()
         self.start_clocks(self._system)
         self.turned_back()
+
+    def settle(self) -> None:
+        """Wait for what has only to be loaded, which no move could wait for where a clock runs."""
+        settle(self._source)
 
     def forget(self) -> None:
         """Let the next search begin with nothing; what was learned for good stays."""

@@ -30,6 +30,7 @@ def _clear_board(gtp: GtpPlay, arguments: Arguments) -> str:
     arguments.end()
     gtp.board.clear()
     gtp.new_game()
+    gtp.settle()
     return ""
 
 
