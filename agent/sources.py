@@ -82,7 +82,7 @@ def source_for(
 def settle(source: GameSource[Any] | CompiledSource[Any]) -> None:
     """Wait for the compiled search, a few seconds at most, unless it must be compiled first."""
     if isinstance(source, CompiledSource):
-        source.loads_within(_PATIENCE)
+        source.settle(_PATIENCE)
 
 
 def judge_of(source: GameSource[Any] | CompiledSource[Any], game: Go, go_on: GoOn) -> Judge:

@@ -120,13 +120,9 @@ class CompiledSource(Generic[Move]):
         """Whether the compiled search is in use."""
         return self._in_use() is not self._plain
 
-    def loads_within(self, patience: float) -> bool:
-        """Tell whether the compiled search is in use, at most so many seconds later.
-
-        One that must be compiled first is not waited for.
-        """
+    def settle(self, patience: float) -> None:
+        """Wait so many seconds for the compiled search, unless it must be compiled first."""
         self._loading.wait_unless_cold(patience)
-        return self.loaded
 
     @property
     def most_lines(self) -> int | None:

@@ -222,6 +222,16 @@ def test_the_last_game_is_kept_at_the_end(file) -> None:
     assert [game.opponent for game in HabitsFile(file).read()] == ["Bob"]
 
 
+def in_a_game_over_xboard(file) -> XboardConversation:
+    """A conversation in the middle of a game, of whose moves the file shall hear."""
+    talk = XboardConversation()
+    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={file}", "new")
+    talk.ask("name Ann Other", "sd 3")
+    for move in ("e2e4", "d2d4", "c2c4", "b2b4"):
+        talk.ask(f"usermove {move}")
+    return talk
+
+
 def test_xboards_words(file) -> None:
     talk = XboardConversation()
     talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={file}", "new")
@@ -236,11 +246,7 @@ def test_xboards_words(file) -> None:
 
 
 def test_xboards_result_after_analysis_is_that_of_the_game(file) -> None:
-    talk = XboardConversation()
-    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={file}", "new")
-    talk.ask("name Ann Other", "sd 3")
-    for move in ("e2e4", "d2d4", "c2c4", "b2b4"):
-        talk.ask(f"usermove {move}")
+    talk = in_a_game_over_xboard(file)
     talk.ask("analyze", "undo", "undo", "exit", "result 0-1 {White resigns}")
     (game,) = HabitsFile(file).read("Ann Other")
     assert (game.points, game.known, game.side) == (1.0, TOLD, 1)
@@ -249,11 +255,7 @@ def test_xboards_result_after_analysis_is_that_of_the_game(file) -> None:
 
 
 def test_xboard_says_that_no_move_decided(file) -> None:
-    talk = XboardConversation()
-    talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={file}", "new")
-    talk.ask("name Ann Other", "sd 3")
-    for move in ("e2e4", "d2d4", "c2c4", "b2b4"):
-        talk.ask(f"usermove {move}")
+    talk = in_a_game_over_xboard(file)
     talk.ask("result 1-0 {Black forfeits on time}")
     (game,) = HabitsFile(file).read("Ann Other")
     assert (game.points, game.known, game.forfeit) == (0.0, TOLD, True)
