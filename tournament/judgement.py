@@ -1,8 +1,8 @@
 """How good the moves of a game were: what each of them gave away, and what that is called.
 
-A move is judged by the expected score: wins, and draws half, of a hundred such games. What it
-gave away is what its player could expect before it, less what is left after it; so a pawn counts
-where the game is open, and nothing where it is decided.
+A move is judged by the expected score: wins, and half the draws, of such games. What it gave away
+is what its player could expect before it, less what is left after it; so a pawn counts where the
+game is open, and nothing where it is decided.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import exp
 
 from agent.border.plain_text import plain
 from agent.limits import Cp, Mate, Score
-from protocols.uci.text import wdl
 from tournament.time_control import TimeControl
 
 FIRST, SECOND = 0, 1
@@ -27,6 +27,12 @@ class Grade(StrEnum):
     MISTAKE = "mistake"
     BLUNDER = "blunder"
 
+
+# How a centipawn changes the logarithm of the odds when people play. Lichess fitted it to its
+# games (lichess.org/page/accuracy). Engines win with far less than people do: by the curve of
+# their games, which UCI_ShowWDL tells, a slip in the opening would be a blunder.
+ODDS_PER_CENTIPAWN = 0.00368208
+FARTHEST = 10_000  # centipawns: as good as a mate, and no power overflows
 
 # What a move gives away at least, of a game's one point, to be called so.
 THRESHOLDS = ((0.15, Grade.BLUNDER), (0.10, Grade.MISTAKE), (0.05, Grade.INACCURACY))
@@ -114,9 +120,11 @@ class GameReview:
 
 
 def expected_score(score: Score) -> float:
-    """Return wins and half the draws, of one game, that a score promises."""
-    wins, draws, _ = wdl(score)
-    return (wins + draws / 2) / 1000
+    """Return wins and half the draws, of one game between people, that a score promises."""
+    if isinstance(score, Mate):
+        return float(score.moves > 0)
+    centipawns = max(-FARTHEST, min(FARTHEST, score.value))
+    return 1 / (1 + exp(-ODDS_PER_CENTIPAWN * centipawns))
 
 
 def assessment_of(score: Score, line: Sequence[str], depth: int, nodes: int) -> Assessment:

@@ -14,11 +14,11 @@ LONGEST_MESSAGE = 1000
 
 # The chance to win is a logistic function of the score: one half at WIN_AT centipawns, and e to 1
 # in the odds for WIN_SCALE more. The chance to lose is that of the other side to win; the rest is
-# the chance of a draw. The values are those of games between equal engines at short time
-# controls, where two pawns ahead win every second game. `kempelen data statistics` fits them to
-# positions of self-play and prints them in its line `winning`.
-WIN_AT = 200.0
-WIN_SCALE = 80.0
+# the chance of a draw. The values are those of the engine's own games with the network that ships,
+# at 1,000 nodes a move: `kempelen data statistics` fits them to positions of self-play and prints
+# them in its line `winning`.
+WIN_AT = 118.0
+WIN_SCALE = 106.0
 
 
 def say(message: str) -> str:

@@ -22,7 +22,9 @@ def test_a_decided_game_and_an_even_one():
     assert (expected_score(Mate(3)), expected_score(Mate(0))) == (1.0, 0.0)
     even = expected_score(Cp(0)) - expected_score(Cp(-150))
     decided = expected_score(Cp(1000)) - expected_score(Cp(850))
-    assert even > 0.1 > 0.01 > decided
+    assert even > 0.1 > 0.02 > decided
+    assert expected_score(Cp(10**9)) > 0.999
+    assert expected_score(Cp(-(10**9))) < 0.001
 
 
 @pytest.mark.parametrize(
