@@ -42,12 +42,14 @@ class PositionEncoding:
     """How positions and moves of one game, with its options, are numbers.
 
     size: the numbers of what is seen. vocabulary: the texts of moves. measures: their names.
+    columns: of a grid; 0 where a file does not tell.
     """
 
     view: View
     size: int
     vocabulary: tuple[str, ...]
     measures: tuple[str, ...] = ()
+    columns: int = 0
     _numbers: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -72,13 +74,16 @@ class PositionEncoding:
     def take(self, game: Any) -> bytes:
         """Return what is kept of a position; ValueError if it is of another size."""
         turn = b"\1" if game.turn == 1 else b"\0"
+        alike = True
         if self.view == "grid":
-            seen = "".join(game.grid()).encode()
+            rows = game.grid()
+            seen = "".join(rows).encode()
+            alike = self.columns in (0, len(rows[0]))
         elif self.view == "features":
             seen = _halves(game, "features", game.features())
         else:
             seen = _hashed(str(game), game.turn)
-        if len(seen) != self._length - 1:
+        if len(seen) != self._length - 1 or not alike:
             raise ValueError(f"{type(game).__name__} has another size here than what was learned")
         if not self.measures:
             return seen + turn
@@ -119,6 +124,7 @@ class PositionEncoding:
             "size": self.size,
             "vocabulary": list(self.vocabulary),
             "measures": list(self.measures),
+            "columns": self.columns,
         }
 
 
@@ -128,7 +134,8 @@ def from_json(said: dict[str, Any]) -> PositionEncoding:
     if view not in ("features", "grid", "text") or not 0 < int(size) <= 1 << 20:
         raise ValueError(f"there is no view {view!r} of {size!r} numbers")
     measures = tuple(map(str, said.get("measures", ())))
-    return PositionEncoding(view, int(size), tuple(map(str, vocabulary)), measures)
+    columns = int(said.get("columns", 0))
+    return PositionEncoding(view, int(size), tuple(map(str, vocabulary)), measures, columns)
 
 
 def encoding_of(game: Written[Any], seed: int = 0, *, measured: bool = False) -> PositionEncoding:
@@ -137,13 +144,14 @@ def encoding_of(game: Written[Any], seed: int = 0, *, measured: bool = False) ->
     measured: its measures are among the numbers, where it has any.
     """
     view: View = "text"
-    size = BUCKETS
+    size, columns = BUCKETS, 0
     if isinstance(game, Featured):
         view, size = "features", int(np.asarray(game.features()).size)
     elif isinstance(game, Gridded):
-        view, size = "grid", sum(map(len, game.grid()))
+        rows = game.grid()
+        view, size, columns = "grid", sum(map(len, rows)), len(rows[0])
     measures = tuple(game.measures()) if measured and isinstance(game, Measurable) else ()
-    return PositionEncoding(view, size, _vocabulary(game, seed), measures)
+    return PositionEncoding(view, size, _vocabulary(game, seed), measures, columns)
 
 
 def _vocabulary(game: Written[Any], seed: int) -> tuple[str, ...]:

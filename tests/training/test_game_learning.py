@@ -11,7 +11,8 @@ import pytest
 from agent.evaluation import EvaluationError, load
 from agent.games import catalogue
 from agent.games.board_symmetry import symmetries_of
-from agent.games.encoding import PositionEncoding, encoding_of
+from agent.games.connect_four import ConnectFour
+from agent.games.encoding import PositionEncoding, encoding_of, from_json
 from agent.games.learned_network import read
 from agent.search.alpha_beta import AlphaBeta
 from agent.search.configuration import read as configured
@@ -171,6 +172,14 @@ def test_a_network_loses_no_game_of_tic_tac_toe(tmp_path):
 
         assert play(own, other, seed) >= 0
         assert play(other, own, seed) <= 0
+
+
+def test_what_was_learned_for_a_board_judges_no_other_of_as_many_squares():
+    lying, upright = ConnectFour(6, 4), ConnectFour(4, 6)
+    encoding = from_json(encoding_of(lying).as_json())
+    assert encoding.take(lying)
+    with pytest.raises(ValueError, match="ConnectFour has another size here than what was learned"):
+        encoding.take(upright)
 
 
 def test_files_that_cannot_be_used_are_refused_by_name(tmp_path):
