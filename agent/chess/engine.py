@@ -194,10 +194,7 @@ class Engine:
             try:
                 self._default = load(DEFAULT)
             except EvaluationError as error:
-                self._report(
-                    f"{error}; the hand-made evaluation plays: to install Kempelen anew brings "
-                    "the network back"
-                )
+                self._report(f"{error}, which plays meanwhile")
                 self._default = HANDCRAFTED
         return self._default
 

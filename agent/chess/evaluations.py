@@ -12,7 +12,6 @@ from agent import evaluation
 from agent.evaluation import (
     HANDCRAFTED,
     NETWORK,
-    SHIPPED_NETWORK,
     Evaluation,
     EvaluationError,
     network_file,
@@ -43,7 +42,7 @@ def load(spec: str) -> Evaluation:
 
     if not file:
         raise EvaluationError(f"evaluation {spec} names no file: nnue:FILE is meant")
-    shipped = file == str(SHIPPED_NETWORK)  # to which nobody writes
+    shipped = file == str(evaluation.SHIPPED_NETWORK)  # to which nobody writes
     try:
         try:
             state = os.stat(file)

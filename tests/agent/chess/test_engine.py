@@ -161,9 +161,7 @@ def test_without_a_sound_network_the_hand_made_evaluation_plays(
     assert kernel.evaluation is HANDCRAFTED
     (told,) = engine.reports
     assert told.startswith(f"evaluation nnue: {path}")
-    assert told.endswith(
-        "the hand-made evaluation plays: to install Kempelen anew brings the network back"
-    )
+    assert told.endswith("install Kempelen anew, or choose `handcrafted`, which plays meanwhile")
     with pytest.raises(EvaluationError, match=r"shipped\.nnue"):
         engine.set_evaluation(DEFAULT)
     assert searcher(engine, BLITZ) is kernel
