@@ -1,4 +1,6 @@
-"""Monte Carlo tree search against a random mover, one tenth of itself, and alpha-beta.
+"""Monte Carlo tree search against a random mover, a tenth of itself, and alpha-beta.
+
+The last match is with the network that ships against the hand-made evaluation.
 
 python benchmarks/mcts.py --games 100
 """
@@ -32,6 +34,10 @@ MATCHES = {
     "0.1 s a move : alpha-beta at 0.1 s": (
         engine(KEMPELEN, "mcts", MCTS, "movetime=0.1", LATE),
         engine(KEMPELEN, "alphabeta", "movetime=0.1", LATE),
+    ),
+    "0.1 s a move : with the hand-made evaluation": (
+        engine(KEMPELEN, "mcts", MCTS, "movetime=0.1", LATE),
+        engine(KEMPELEN, "handmade", MCTS, "option.Evaluation=handcrafted", "movetime=0.1", LATE),
     ),
 }
 

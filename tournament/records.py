@@ -87,10 +87,11 @@ def to_pgn(record: GameRecord, event: str) -> str:
     game.setup(board)
     _set_headers(game.headers, record, event)
     node: chess.pgn.GameNode = game
+    # One board for all: a node's own is made from the whole game up to it.
     for text in record.opening:
-        node = node.add_variation(node.board().parse_uci(text))
+        node = node.add_variation(board.push_uci(text))
     for move in record.moves:
-        node = node.add_variation(node.board().parse_uci(move.move))
+        node = node.add_variation(board.push_uci(move.move))
         node.comment = _comment(move)
     reason = plain(record.detail) or str(record.termination)
     node.comment = f"{node.comment}; {reason}" if node.comment else reason
