@@ -155,6 +155,9 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/duel.py . . --evaluations nnue:A.nnue nnue:B.nnue": {
         "nnue:A.nnue nnue:B.nnue": "nnue handcrafted --games 2 --nodes 100 --processes 1"
     },
+    "python benchmarks/tune_duel.py --state margins.json": {
+        "json": "json RazorBase --pairs 2 --check 1 --nodes 100 --processes 1"
+    },
     "python benchmarks/web_visitors.py": {
         ".py": ".py --players 2 --watchers 2 --seconds 2 --every 0.5"
     },

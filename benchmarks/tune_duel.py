@@ -1,0 +1,172 @@
+"""The constants of the search by SPSA, in duels of this engine with itself in the kernel.
+
+    python benchmarks/tune_duel.py RazorBase FutilityMargin=14 --pairs 8000 --state margins.json
+
+It finds what `kempelen tune search --nodes N` does, in a third of the time at 5,000 nodes and less
+at fewer. A pair of games with colours swapped begins from the same random opening. NAME=STEP says
+how far apart the sides play, a tenth of the number without it; all constants are tuned if none is
+named. At the end, or with --check-only, the numbers found play those there were.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from pathlib import Path
+
+import chess
+from duel import openings, play
+from duel_side import TABLE_NODES, answer
+from report import parser, show
+
+from agent.chess.evaluations import DEFAULT, load
+from agent.chess.evaluators import make_evaluator
+from agent.chess.parameters import _REDUCTIONS, _VALUES, PARAMETERS
+from agent.chess.rules import KernelBoard
+from agent.chess.selfplay import _Play
+from agent.compiled.record import allocate
+from agent.compiled.table_memory import TableMemory
+from agent.machine import usable_cores
+from tournament.spsa import Spsa, Trial, Tunable
+from tournament.statistics import strength
+
+Numbers = Mapping[str, int]
+
+TABLES = _VALUES, _REDUCTIONS  # what the kernel reads
+GAIN = 0.006  # three times that of tournament.spsa: some thousand pairs, not ten thousands
+SAVED = 20  # pairs between two writings of the state
+
+
+class Player:
+    """One side of a duel, as duel.Side: it searches with constants of its own."""
+
+    def __init__(self, nodes: int) -> None:
+        self._play, _ = allocate(_Play)
+        self._play["nodes"] = nodes
+        self._table = TableMemory(2 + nodes // TABLE_NODES)
+        self._evaluator = make_evaluator(load(DEFAULT), False, lambda: None)
+        self._game = KernelBoard()
+        self.take({})
+
+    def take(self, numbers: Numbers) -> None:
+        """Search with these from now on, and with the usual ones of those that are not named."""
+        for parameter in PARAMETERS.values():
+            parameter.set(numbers.get(parameter.name, parameter.default))
+        self._tables = [table.copy() for table in TABLES]
+
+    def begin(self, fen: str) -> None:
+        """Forget the last game and set up a position."""
+        self._table.clear()
+        self._game = KernelBoard()
+        self._game.load(chess.Board(fen))
+        worker = self._game.worker
+        worker["selective"] = 1
+        worker["table"] = self._table.address
+        worker["table_clusters"] = self._table.clusters
+        self._evaluator.lend(self._game)
+
+    def answer(self, move: int) -> tuple[int, int, int]:
+        """Make the other side's move and one's own; see duel.Side."""
+        for table, own in zip(TABLES, self._tables, strict=True):
+            table[:] = own
+        self._play["move"] = move
+        state = answer(self._game.worker, self._play)
+        return state, int(self._play["move"]), int(self._play["score"])
+
+
+_players: list[Player] = []  # of this process
+
+
+def play_pair(nodes: int, seed: str, plus: Numbers, minus: Numbers) -> int:
+    """Return wins less losses of the side with `plus` in a pair of games."""
+    if not _players:
+        _players.extend(Player(nodes) for _ in range(2))
+    first, second = _players
+    first.take({})  # whose opinion of openings is always the same
+    board = next(openings(first, seed))
+    first.take(plus)
+    second.take(minus)
+    return play(first, second, board) - play(second, first, board)
+
+
+def play_trials(
+    arguments: argparse.Namespace,
+    pool: ProcessPoolExecutor,
+    wanted: int,
+    ask: Callable[[], Trial],
+    tell: Callable[[Trial, int], None],
+    kind: str,
+) -> None:
+    """Play trials, so many at once as there are processes, until the number wanted is told."""
+    under_way: dict[Future[int], Trial] = {}
+    asked = told = 0
+    while told < wanted:
+        while asked < wanted and len(under_way) < arguments.processes:
+            trial, seed = ask(), f"{arguments.seed}/{kind}/{arguments.told + asked}"
+            job = pool.submit(play_pair, arguments.nodes, seed, trial.plus, trial.minus)
+            under_way[job] = trial
+            asked += 1
+        for job in wait(under_way, return_when=FIRST_COMPLETED).done:
+            tell(under_way.pop(job), job.result())
+            told += 1
+            if sys.stderr.isatty():
+                print(f"\r{kind}: {told} of {wanted} pairs", end="", file=sys.stderr)
+
+
+def tunable(text: str) -> Tunable:
+    """Read NAME or NAME=STEP."""
+    name, _, step = text.partition("=")
+    if name not in PARAMETERS:
+        raise SystemExit(f"tune_duel: {name} is no constant; there are {', '.join(PARAMETERS)}")
+    one = PARAMETERS[name]
+    usual = max(abs(one.default) / 10, 0.5)
+    return Tunable(name, one.default, one.least, one.most, float(step) if step else usual, GAIN)
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Tune, then play the numbers found against those there were."""
+    spsa = Spsa([tunable(text) for text in arguments.names or PARAMETERS], arguments.pairs)
+    if arguments.state.exists():
+        spsa.load(arguments.state)
+    arguments.told = spsa.told
+    counts = [0] * 5
+
+    def learn(trial: Trial, balance: int) -> None:
+        spsa.tell(trial, balance)
+        if spsa.told % SAVED == 0 or spsa.told == arguments.pairs:
+            spsa.save(arguments.state)
+
+    def count(trial: Trial, balance: int) -> None:
+        counts[balance + 2] += 1
+
+    before = {name: PARAMETERS[name].default for name in spsa.values()}
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(arguments.processes, mp_context=context) as pool:
+        if not arguments.check_only:
+            left = arguments.pairs - spsa.told
+            play_trials(arguments, pool, left, spsa.ask, learn, "tuning")
+        found = Trial(spsa.values(), before, {})
+        play_trials(arguments, pool, arguments.check, lambda: found, count, "check")
+    rows = [(name, str(before[name]), str(value)) for name, value in spsa.values().items()]
+    title = f"after {spsa.told} pairs at {arguments.nodes} nodes a move"
+    if arguments.check:
+        elo = strength(counts).elo
+        title += f"; {elo.value:+.0f} +- {elo.error:.0f} Elo in {2 * arguments.check} games"
+    show(title, ("constant", "before", "found"), rows, arguments.json)
+    return 0
+
+
+if __name__ == "__main__":
+    options = parser(__doc__)
+    options.add_argument("names", nargs="*", metavar="NAME[=STEP]")
+    options.add_argument("--state", type=Path, required=True, help="kept there, and gone on from")
+    options.add_argument("--pairs", type=int, default=8000)
+    options.add_argument("--check", type=int, default=400, help="pairs at the end")
+    options.add_argument("--check-only", action="store_true", help="tune no further")
+    options.add_argument("--nodes", type=int, default=5000, help="soft limit of each move")
+    options.add_argument("--processes", type=int, default=usable_cores())
+    options.add_argument("--seed", default="1")
+    sys.exit(main(options.parse_args()))
