@@ -21,6 +21,7 @@ from agent.compiled.table_memory import TableMemory
 from agent.evaluation import Evaluation
 from agent.experience.lesson import Lesson
 from agent.limits import Info, Limits, Progress
+from agent.lines import cut_short
 
 # Other threads help from this depth on: the levels before are over sooner than threads start, and
 # with them there is a move to play, however long the threads keep this one waiting.
@@ -103,10 +104,10 @@ class KernelSearch(CrewSearch):
             write_lessons(self._table, {key: self._lessons[key] for key in new})
             self._taught += len(new)
         self._root_moves = {number: game.move(number) for number in _root_moves(game)}
-        best: Info[chess.Move] | None = None
+        level: list[Info[chess.Move]] = []
         scores = [0] * lines
         for depth in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
-            level: list[Info[chess.Move]] = []
+            last, level = level, []
             worker.seldepth = 0
             if depth == _HELPED_DEPTH:
                 self._crew.employ(self._searching(limits))
@@ -124,19 +125,18 @@ class KernelSearch(CrewSearch):
                 effort = int(worker.root_nodes[number]) / (int(worker.nodes) - before)
                 level.append(self._line(depth, started, number + 1, effort))
             if self._crew.halted:
+                if not level and (not last or self._best_move() not in (None, last[0].pv[0])):
+                    level = [self._line(depth, started, complete=False)]
                 if level:
-                    yield level[0]
-                elif best is None or self._best_move() not in (None, best.pv[0]):
-                    yield self._line(depth, started, complete=False)
+                    yield from cut_short([*level, *last], lines)
                 return
             # A line searched later may turn out better than one searched before it.
             order = sorted(range(lines), key=lambda number: -scores[number])
             scores = [scores[number] for number in order]
             worker.root_moves[:lines] = worker.root_moves[order]
             level = [replace(level[old], multipv=new) for new, old in enumerate(order, 1)]
-            best = level[0]
             yield from level
-            if limits.mate_found(best.score):
+            if limits.mate_found(level[0].score):
                 return
 
     def _best_move(self) -> chess.Move | None:

@@ -137,7 +137,7 @@ class TreeSearch(CrewSearch):
                 open_root(worker, pool.tree)
             level = self._lines(depth, started, lines)
             if self._crew.halted:
-                yield replace(level[0], complete=False)
+                yield from (replace(line, complete=False) for line in level)
                 return
             yield from level
             if pool.state == SOLVED or limits.mate_found(level[0].score):

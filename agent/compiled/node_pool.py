@@ -1,6 +1,6 @@
 """The memory of a tree, for Python callers."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from agent.compiled.tree import (
     NodeTree,
     clear,
     keep,
+    most_visited,
     threshold,
 )
 from agent.machine import physical_memory
@@ -118,6 +119,12 @@ class NodePool:
             found.append(child)
             child = int(siblings[child])
         return found[::-1]
+
+    def line(self, node: int) -> Iterator[int]:
+        """Generate a node and the best ones below it, as far as they were visited."""
+        yield node
+        while (node := most_visited(self.tree, node)) != NO_NODE:
+            yield node
 
     def after(self, line: Iterable[Move], read: Callable[[int], Move]) -> int:
         """Return the node that moves lead to from the root, NO_NODE if the tree ends before.

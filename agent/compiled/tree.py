@@ -284,6 +284,22 @@ def threshold(tree: NodeTree, most: int) -> int:
     return 1 << bits
 
 
+@entry(int64(NodeTree, int64))
+def most_visited(tree: NodeTree, node: int) -> int:
+    """Return the child with the most visits, of equals the one with the greatest prior, if any.
+
+    NO_NODE if none was visited. Others may search meanwhile.
+    """
+    best, visits, prior = NO_NODE, 1, 0.0
+    child = first_child(tree, node)
+    while child != NO_NODE:
+        here, promise = visits_of(tree, child), prior_of(tree, child)
+        if here > visits or (here == visits and promise >= prior):
+            best, visits, prior = child, here, promise
+        child = next_child(tree, child)
+    return best
+
+
 @kernel
 def _copy(tree: NodeTree, target: int, node: int) -> None:
     """Move a node to its new place; `marks` has the new places of those that it refers to."""

@@ -20,6 +20,7 @@ from agent.connect_four.rules import DiscBoard
 from agent.evaluation import HANDCRAFTED, Evaluation
 from agent.games.connect_four import ConnectFour
 from agent.limits import Info, Limits, Mate, Progress, Score
+from agent.lines import cut_short
 from agent.search.search import as_outcome, in_cents
 
 
@@ -134,10 +135,9 @@ class ConnectFourSearch(CrewLed[DiscBoard]):
                 default = level[0].pv[0] if level else last[0].pv[0] if last else moves[0]
                 info = self._line(depth, default, before)
                 if self._crew.halted:
-                    if level:
-                        info = level[0]
-                    if not last or info.pv[0] != last[0].pv[0]:
-                        yield replace(info, complete=False)
+                    level = level or [replace(info, complete=False)]
+                    if not last or level[0].pv[0] != last[0].pv[0]:
+                        yield from cut_short([*level, *last], lines)
                     return
                 level.append(info)
                 scores.append(int(worker.best_score))

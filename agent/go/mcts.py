@@ -364,6 +364,15 @@ def _note_owners(worker: Worker, move: int) -> None:
 
 
 @entry(numba.void(Worker, NodeTree))
+def open_root(worker: Worker, tree: NodeTree) -> None:
+    """Make the moves children of the root, where it has none; nobody searches meanwhile."""
+    if first_child(tree, int64(ROOT)) == NO_NODE and worker.root.passes < 2:
+        copy_board(worker.board, worker.root)
+        worker.path[0] = worker.board.key
+        _expand(worker, tree, worker.board, int64(ROOT), 0)
+
+
+@entry(numba.void(Worker, NodeTree))
 def grow(worker: Worker, tree: NodeTree) -> None:
     """Make playouts until the tree's goal is reached, it is full, or a stop.
 

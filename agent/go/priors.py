@@ -2,7 +2,8 @@
 
 Reasons: near to the last move, by the stones between that are connected (the common fate graph of
 Graepel et al., 2001); captures and rescues, as ladders read them; 3x3 patterns; the edge of an
-empty part of the board; own stones put into atari. After Baudis, 'Information sharing in MCTS'
+empty part of the board; own stones put into atari; what is one side's already, as playouts from
+the root end. After Baudis, 'Information sharing in MCTS'
 (2011), and his michi.
 """
 
@@ -52,12 +53,15 @@ from agent.go.settings import (
     PASSING,
     PATTERN_3X3,
     SELF_ATARI_PRIOR,
+    TERRITORY,
 )
 
 NO_WEIGHT = -1.0  # of what is no move
 FARTHEST = 3
 _EMPTY_AROUND = 3
 _SMALL = 11  # so narrow a board, or narrower, has corners that are no better than the rest
+# A point is territory that is one side's in so much of all playouts, once there are so many.
+_SETTLED, _ENOUGH = 0.9, 100
 
 
 @kernel
@@ -222,6 +226,8 @@ def weigh(worker: Worker, board: Board, ply: int) -> None:
             farther = max(min(x, worker.width - 1 - x), min(y, worker.height - 1 - y))
             if line > 1 and farther <= 4 and min(worker.width, worker.height) > _SMALL:
                 _add(worker, vertex, CORNER, 1.0)
+        if worker.finished >= _ENOUGH and (abs(worker.owned[vertex]) >= _SETTLED * worker.finished):
+            _add(worker, vertex, TERRITORY, -1.0)
         stones = self_atari(board, vertex, colour)
         if stones > 0:
             _add(worker, vertex, SELF_ATARI_PRIOR, -1.0)

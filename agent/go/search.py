@@ -23,7 +23,7 @@ from agent.compiled.valued_evaluation import users_evaluator
 from agent.evaluation import Evaluation
 from agent.games.go import Go
 from agent.games.stones import PASS
-from agent.go.mcts import ANNEX_WORDS, POINT, POINTS
+from agent.go.mcts import ANNEX_WORDS, POINT, POINTS, open_root
 from agent.go.mcts import grow as make_playouts
 from agent.go.ownership import Ownership
 from agent.go.playout import many_playouts
@@ -35,8 +35,8 @@ from agent.search.search import in_cents
 
 # More than any search of a move can make.
 DEEPEST_LEVEL = 64
-# The most lines that are told while a search runs.
-MOST_LINES = 50
+# More lines than any position has.
+_ALL_LINES = CELLS
 # Parts of a level at which a clock may end it.
 PARTS = 8
 # A move is kept in mind from one search to the next for so many plies.
@@ -134,7 +134,7 @@ class GoSearch(CrewLed[StoneBoard]):
     def progress(self) -> Progress[int]:
         """Tell where the running search stands."""
         with self._tidying:
-            lines = self._lines(DEEPEST_LEVEL, MOST_LINES) if self._pool.playouts > 1 else []
+            lines = self._lines(DEEPEST_LEVEL, _ALL_LINES) if self._pool.playouts > 1 else []
         return Progress(
             nodes=self._pool.playouts,
             hashfull=self._pool.permille_used(),
@@ -164,9 +164,11 @@ class GoSearch(CrewLed[StoneBoard]):
                 grow(pool, self._crew, goal, self._play_out, self._tidying)
                 if self._over is None and pool.playouts >= _FEWEST:
                     self._over = self._is_over()
+                if not pool.children(ROOT):  # stopped before the first playout
+                    open_root(self._crew.first.worker, pool.tree)
                 level = self._lines(depth, lines)
                 if self._crew.halted:
-                    yield replace(level[0], complete=False)
+                    yield from (replace(line, complete=False) for line in level)
                     return
                 yield replace(level[0], effort=_effort(last, level[0]))
                 yield from level[1:]
@@ -246,8 +248,8 @@ class GoSearch(CrewLed[StoneBoard]):
     def _lines(self, depth: int, lines: int) -> list[Info[int]]:
         """Report the best moves of the root, as they stand."""
         pool = self._pool
-        ranking = self._ranking(ROOT)
-        if not ranking:  # stopped before the first playout
+        ranking = self._ranking()
+        if not ranking:  # the game is over, or there is no room
             moves = self._first_moves()
             return [Info(depth=depth, score=in_cents(0.0), pv=(moves[0],))]
         playouts = max(pool.playouts, 1)
@@ -269,7 +271,7 @@ class GoSearch(CrewLed[StoneBoard]):
             if visits and plays_out:
                 lead = int(pool.annex[node, POINTS]) / POINT / visits
                 lead = lead if black else -lead
-            line = list(self._variation(node))
+            line = list(pool.line(node))
             found.append(
                 Info(
                     depth=depth,
@@ -297,22 +299,14 @@ class GoSearch(CrewLed[StoneBoard]):
     def _first_moves(self) -> Sequence[int]:
         return self._among or self._game.sensible()
 
-    def _ranking(self, node: int) -> list[int]:
-        """Return a node's children, the one to play first."""
-        return sorted(self._pool.children(node), key=self._merit, reverse=True)
-
-    def _merit(self, node: int) -> tuple[int, float]:
-        """Return what a move is chosen by."""
-        return self._pool.visits(node), self._pool.prior(node)
-
-    def _variation(self, node: int) -> Iterator[int]:
-        """Generate a child of the root and the best nodes below it, as far as they were tried."""
-        yield node
-        while children := self._pool.children(node):
-            node = max(children, key=self._merit)
-            if not self._pool.visits(node):
-                return
-            yield node
+    def _ranking(self) -> list[int]:
+        """Return the children of the root, the one to play first."""
+        pool = self._pool
+        return sorted(
+            pool.children(ROOT),
+            key=lambda child: (pool.visits(child), pool.prior(child)),
+            reverse=True,
+        )
 
     def _is_over(self) -> bool:
         """Tell whether to pass since the game is over, and won even if the other begins.

@@ -43,6 +43,7 @@ SETTINGS: dict[str, Setting] = {
     "self_atari_prior": Setting(10.0, 0.0, 100.0),
     "ladder": Setting(30.0, 0.0, 100.0),
     "passing": Setting(10.0, 0.0, 100.0),
+    "territory": Setting(0.0, 0.0, 100.0),
     # Of the move that looks best by what was learned from games; others get less.
     "learned": Setting(40.0, 0.0, 500.0),
 }
@@ -82,4 +83,5 @@ CORNER = NUMBERS["corner"]
 SELF_ATARI_PRIOR = NUMBERS["self_atari_prior"]
 LADDER = NUMBERS["ladder"]
 PASSING = NUMBERS["passing"]
+TERRITORY = NUMBERS["territory"]
 LEARNED = NUMBERS["learned"]

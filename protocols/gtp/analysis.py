@@ -7,12 +7,13 @@ Sources: Leela Zero's and KataGo's 'GTP extensions'; 'GTP tournament game expans
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
 from agent.limits import Cp, Info, Progress, Restriction, Result
+from agent.lines import each_once
 from protocols.gtp.values import COLOURS, SYNTAX_ERROR, Arguments, GtpError
 
 # In seconds, where the front end gives no interval.
@@ -88,7 +89,7 @@ class Request:
 
 def read_request(arguments: Arguments) -> Request:
     """Read `[colour] [interval] [keyword value ...]`; intervals in hundredths of a second."""
-    request = Request(arguments.player_if_any())
+    request, most_moves = Request(arguments.player_if_any()), 0
     if arguments and arguments.peek()[0].isdigit():
         request.interval = _interval(arguments)
     while arguments:
@@ -101,15 +102,16 @@ def read_request(arguments: Arguments) -> Request:
         if keyword == "interval":
             request.interval = _interval(arguments)
         elif keyword == "minmoves":
-            request.least_moves = min(arguments.number(), MOST_MOVES)
+            request.least_moves = min(arguments.number(), EVERY_MOVE)
         elif keyword == "maxmoves":
-            request.most_moves = max(arguments.number(), 1)
+            most_moves = max(arguments.number(), 1)
         elif keyword in SWITCHES:
             value = _switch(keyword, arguments)
             if keyword in TOLD:
                 setattr(request, TOLD[keyword], value)
         else:
             _restrict(request, keyword, arguments)
+    request.most_moves = most_moves or max(request.most_moves, request.least_moves)
     return request
 
 
@@ -157,30 +159,39 @@ class Aloud:
         self.error = report
         # The lines of the last iteration.
         self.lines: list[Info[Any]] = []
+        self._standing: Sequence[Info[Any]] = ()  # as last told of while it ran
         self._send = send
         self._live = live
 
     def info(self, info: Info[Any]) -> None:
         """Take one line of play."""
         if info.multipv > 1:
+            del self.lines[info.multipv - 1 :]
             self.lines.append(info)
-        elif self.lines and (info.depth, info.pv) == (self.lines[0].depth, self.lines[0].pv):
-            self.lines[0] = info  # the line that is played is told once more, at the end
         else:
-            self.lines = [info]
+            # Nothing may follow it: the line that is played is told alone at the end, and so may be
+            # one of an iteration cut short.
+            self.lines = list(each_once([info, *self.lines]))
 
     def progress(self, progress: Progress[Any], seconds: float) -> None:
         """Send what is known now."""
+        self._standing = progress.lines
         if self._live:
             self._tell(progress.lines or self.lines)
 
     def result(self, result: Result[Any]) -> None:
-        """Send what is known at the end."""
+        """Send what is known at the end, the move that is played first."""
+        if _visits(self._standing) > _visits(self.lines):  # the last iteration told nothing
+            self.lines = sorted(self._standing, key=lambda line: line.pv[:1] != (result.move,))
         self._tell(self.lines)
 
     def _tell(self, lines: Sequence[Info[Any]]) -> None:
         if self._send is not None and any(line.visits for line in lines):
             self._send(lines)
+
+
+def _visits(lines: Sequence[Info[Any]]) -> int:
+    return sum(line.visits for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,13 +241,14 @@ class Scene:
 
 def lz_line(scene: Scene, lines: Sequence[Info[Any]]) -> str:
     """Return a line of lz-analyze; rates are whole numbers of 10,000."""
-    return " ".join(
+    told = [
         f"info move {scene.text(line.pv[0])} visits {line.visits}"
         f" winrate {round(10_000 * winrate(line))} prior {round(10_000 * scene.prior(line))}"
         f" lcb {round(10_000 * lower_bound(line))} order {order}"
-        f" pv {scene.pv(line)}"
+        f" pv {scene.pv(line)}{scene.more(line)}"
         for order, line in enumerate(scene.told(lines))
-    )
+    ]
+    return " ".join([*told, *_of_the_position(scene, lines)])
 
 
 def kata_line(scene: Scene, lines: Sequence[Info[Any]]) -> str:
@@ -248,15 +260,19 @@ def kata_line(scene: Scene, lines: Sequence[Info[Any]]) -> str:
         f" pv {scene.pv(line)}{scene.more(line)}"
         for order, line in enumerate(scene.told(lines))
     ]
+    return " ".join([*told, *_of_the_position(scene, lines)])
+
+
+def _of_the_position(scene: Scene, lines: Sequence[Info[Any]]) -> Iterator[str]:
+    """Generate what is asked for beside the moves, as kata-analyze has it."""
     if scene.request.root:
         root = RootView.of(lines)
-        told.append(
+        yield (
             f"rootInfo visits {root.visits} utility {2 * root.winrate - 1:.6f}"
             f" winrate {root.winrate:.6f}{_score(root.lead)}"
         )
     if scene.request.ownership and (owners := lines[0].owners) is not None:
-        told.append(f"ownership {_owners(owners)}")
-    return " ".join(told)
+        yield f"ownership {_owners(owners)}"
 
 
 def cgos_line(scene: Scene, lines: Sequence[Info[Any]]) -> str:
@@ -306,7 +322,7 @@ class RootView:
     @classmethod
     def of(cls, lines: Sequence[Info[Any]]) -> RootView:
         """Return what the lines say together; there is one at least that was visited."""
-        visits = sum(line.visits for line in lines)
+        visits = _visits(lines)
         leads = [(line.lead, line.visits) for line in lines if line.lead is not None]
         weight = sum(number for _, number in leads)
         return cls(

@@ -177,7 +177,7 @@ ANALYZE_COMMANDS = (
     "string/Side to Move/gogui-rules_side_to_move",
     "string/Rules/kata-get-rules",
     "none/Set Rules/kata-set-rules %s",
-    "move/Best Move/reg_genmove %c",
+    "varc/Best Move/reg_genmove %c",
     "hstring/Show Board/showboard",
 )
 

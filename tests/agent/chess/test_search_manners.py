@@ -133,6 +133,18 @@ def test_threads_share_the_work(searcher: Searcher) -> None:
     assert last_info(search, chess.Board(), Limits(depth=5)).depth == 5
 
 
+def test_wherever_a_search_ends_its_lines_begin_with_other_moves(searcher: Searcher) -> None:
+    search = searcher(megabytes=1)
+    for nodes in range(200, 6000, 200):
+        search.new_game()
+        told: dict[int, chess.Move] = {}  # as a front end shows them, by their numbers
+        for info in search.deepen(chess.Board(KIWIPETE), Limits(nodes=nodes), 4):
+            told[info.multipv] = info.pv[0]
+        assert sorted(told) == [1, 2, 3, 4][: len(told)]
+        assert len({*told.values()}) == len(told)
+    assert len(told) == 4
+
+
 def test_the_table_can_be_resized_and_cleared(searcher: Searcher) -> None:
     search = searcher(megabytes=1)
     first = last_info(search, chess.Board(KIWIPETE), Limits(depth=9))

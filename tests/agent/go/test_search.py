@@ -348,9 +348,31 @@ def test_stopped_before_it_begins_it_answers_all_the_same() -> None:
     (info,) = search.deepen(game, Limits(search_moves=(chosen,)))
     assert info.pv == (chosen,)
     assert not info.complete
-    (info,) = search.deepen(game, Limits())
-    assert info.pv[0] in game.moves()
+    first, *others = search.deepen(game, Limits(), 5)
+    assert not any(info.complete or info.visits for info in (first, *others))
+    # By what looks most promising, and no move of the first line does.
+    assert len({info.pv[0] for info in (first, *others)}) == 5
+    assert first.prior == max(info.prior or 0.0 for info in (first, *others))
+    assert not game.text(first.pv[0]).startswith("A")
     assert last_info(search, game, Limits(nodes=50)).nodes == 50
+
+
+def test_a_line_goes_on_with_the_most_visited_move_of_these_with_the_best_prior() -> None:
+    search = searching()
+    infos(search, Go(7), Limits(nodes=3000))
+    pool = search._pool
+
+    def best_below(node: int) -> int | None:
+        tried = [child for child in pool.children(node) if pool.visits(child)]
+        return max(tried, key=lambda child: (pool.visits(child), pool.prior(child)), default=None)
+
+    longest = 0
+    for first in pool.children(ROOT):
+        line = list(pool.line(first))
+        assert line[0] == first
+        assert [*line[1:], None] == [best_below(node) for node in line]
+        longest = max(longest, len(line))
+    assert longest > 3
 
 
 def test_only_the_moves_asked_for_are_searched_and_told() -> None:

@@ -62,6 +62,23 @@ def test_the_plain_algorithms_can_be_chosen(start, options):
     assert type(talk.gtp._source) is GameSource
 
 
+def test_each_line_of_an_analysis_has_all_moves_once(ready):
+    """However the search ends: by a clock here, amid an iteration."""
+    talk = ready(seconds=0.25)
+    for colour in "bw" * 4:
+        said = talk.answer(f"kata-genmove_analyze {colour} 5 rootInfo true maxmoves 99 minmoves 30")
+        lines = [line for line in said.splitlines() if line.startswith("info")]
+        total = 0
+        for line in lines:
+            told, root = line.split(" rootInfo ")
+            moves = [part.split() for part in told.split("info move ")[1:]]
+            assert len({move[0] for move in moves}) == len(moves) >= 30
+            visits = sum(int(move[2]) for move in moves)
+            assert int(root.split()[1]) == visits >= total
+            total = visits
+        assert said.split("play ")[1].strip() == lines[-1].split()[2]
+
+
 def test_it_plays_a_whole_game_by_the_rules(ready):
     talk = ready(size=5, playouts=100, resigns=False)
     game = Go(5)

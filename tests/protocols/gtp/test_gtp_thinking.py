@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from agent.games.stones import PASS
-from agent.limits import Cp, Info, Progress
-from protocols.gtp.analysis import Request, Scene, kata_line
+from agent.limits import Cp, Info, Progress, Result
+from protocols.gtp.analysis import Aloud, Request, Scene, kata_line
 from protocols.gtp.resignation import Resignation, ResignRate, upper_bound
 
 PATIENCE = 30.0
@@ -143,6 +143,73 @@ def test_the_pv_is_as_long_as_its_parameter(known):
     talk, _ = known
     talk.answer("kata-set-param analysisPVLen 2")
     assert "pv B2 A1 info" in talk.answer("lz-genmove_analyze b")
+
+
+def test_at_least_and_at_most_so_many_moves_are_told_of(known):
+    talk, oracle = known
+    talk.answer("boardsize 7")
+    oracle.infos = two_lines(talk)
+    for said, number in (("", 2), ("minmoves 40", 40), ("minmoves 99", 50), ("maxmoves 1", 1),
+                         ("minmoves 40 maxmoves 35", 35)):  # fmt: skip
+        (line,) = [
+            line
+            for line in talk.answer(f"kata-genmove_analyze b {said}").splitlines()
+            if line.startswith("info")
+        ]
+        moves = [part.split()[0] for part in line.split("info move ")[1:]]
+        assert len(set(moves)) == len(moves) == number
+        talk.answer("undo")
+
+
+def test_lz_analyze_tells_of_the_position_too_where_that_is_asked_for(known):
+    talk, _ = known
+    line = talk.answer("lz-genmove_analyze b rootInfo true ownership true maxmoves 1")
+    assert (
+        "pv B2 A1 pass rootInfo visits 400 utility 0.350000 winrate 0.675000 scoreMean 3.000"
+        " scoreLead 3.000 ownership 1.000000 0.500000" in line
+    )
+
+
+def level(*moves, depth=3, visits=100):
+    """The lines of an iteration, or of a part of one."""
+    return [
+        Info(depth, Cp(0), (move,), multipv=number, visits=visits // number)
+        for number, move in enumerate(moves, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "known"),
+    [
+        # An iteration is told of in parts.
+        ([*level(1, 2, 3), *level(1, 2, 3, visits=600)], [(1, 600), (2, 300), (3, 200)]),
+        ([*level(1, 2, 3), *level(3, 1, visits=600)], [(3, 600), (1, 300)]),
+        # Of one that was cut short there is only the best line; so it is told at the end.
+        ([*level(1, 2, 3), *level(2, depth=4, visits=90)], [(2, 90), (1, 100), (3, 33)]),
+        ([*level(1, 2, 3), *level(1)], [(1, 100), (2, 50), (3, 33)]),
+        ([*level(1, 2), *level(4, 5, depth=4), *level(5)], [(5, 100), (4, 100)]),
+    ],
+)
+def test_each_move_is_told_of_once(told, known):
+    shown = []
+    aloud = Aloud(print, shown.append, most_lines=3)
+    for info in told:
+        aloud.info(info)
+    aloud.result(Result(known[0][0]))
+    assert [(line.pv[0], line.visits) for line in shown[-1]] == known
+
+
+def test_what_was_known_before_the_end_is_not_forgotten():
+    shown = []
+    aloud = Aloud(print, shown.append, most_lines=3)
+    for info in level(1, 2):
+        aloud.info(info)
+    aloud.progress(Progress(lines=tuple(level(2, 1, visits=800))), 1.0)
+    aloud.result(Result(1))
+    assert [[(line.pv[0], line.visits) for line in lines] for lines in shown] == [
+        [(2, 800), (1, 400)],
+        [(1, 400), (2, 800)],
+    ]
 
 
 def test_ownership_is_black_s_on_gogui_s_board(known):

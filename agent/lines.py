@@ -1,0 +1,29 @@
+"""Lines of play as they are told: the best first, each first move once."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import TypeVar
+
+from agent.limits import Info
+
+Move = TypeVar("Move")
+
+
+def each_once(lines: Iterable[Info[Move]]) -> Iterator[Info[Move]]:
+    """Generate the lines, of those that begin with the same move the first."""
+    known: set[tuple[Move, ...]] = set()
+    for line in lines:
+        if line.pv[:1] not in known:
+            known.add(line.pv[:1])
+            yield line
+
+
+def cut_short(lines: Iterable[Info[Move]], most: int) -> Iterator[Info[Move]]:
+    """Generate so many of the lines of an iteration that was cut short, and of the one before.
+
+    They are numbered anew; the first stays complete, if it was.
+    """
+    for number, line in enumerate(islice(each_once(lines), most), 1):
+        complete = line.complete if number == 1 else False
+        yield replace(line, multipv=number, complete=complete)
