@@ -114,7 +114,7 @@ class Analyst:
         game = query.game(turn)
         choice = query.choice(game)
         if choice == ():
-            raise QueryError("No legal move is left to analyse", "allowMoves")
+            raise QueryError("No legal move is left to analyse", query.restricting)
         if not job.stop.is_set():
             self._source.prepare(game, query.visits, job.stop)
         if job.stop.is_set():
@@ -149,8 +149,7 @@ class Analyst:
         if query.moves_ownership and all(line.owners_after is None for line in lines):
             yield "includeMovesOwnership", LEFT_OUT
         if query.deep and self._source.is_plain:
-            field = "allowMoves" if query.deep[0].allowed else "avoidMoves"
-            yield field, "untilDepth beyond 1 is not known to this search, 1 is used"
+            yield query.restricting, "untilDepth beyond 1 is not known to this search, 1 is used"
 
 
 class AnalystPool:

@@ -77,6 +77,11 @@ class Query:
         """The restrictions that hold below the first move."""
         return tuple(each for each in self.restrictions if each.plies > 1)
 
+    @property
+    def restricting(self) -> str:
+        """The field that the restrictions come from."""
+        return "allowMoves" if self.restrictions[0].allowed else "avoidMoves"
+
     def game(self, turn: int) -> Go:
         """Return the game after so many moves, with its mover to move though it may be over.
 

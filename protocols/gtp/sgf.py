@@ -1,7 +1,7 @@
 """Go games from SGF files, through sgfmill, and as SGF.
 
-sgfmill knows square boards alone. A tree of another is one of the square that its board fills from
-the left and from above: SZ says what it is, and `size_of` reads that.
+sgfmill knows square boards alone, and none of one point. A tree of another is one of the square
+that its board fills from the left and from above: SZ says what it is, and `size_of` reads that.
 """
 
 from __future__ import annotations
@@ -9,19 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import isfinite, isnan
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from agent.border.files import read_bytes
+from agent.border.plain_text import plain
 from agent.games.go import COLUMNS, Size
 from protocols.gtp.values import MOST
 
 LARGEST_FILE = 4 << 20
-LEAST_SIZE = 2  # of the boards that sgfmill can hold
+GO = 1  # the number of the game
+PLACED = ("AB", "AW", "AE", "B", "W", "PL")  # the properties that make positions
+MOST_SHOWN = 40  # signs of what cannot be read
+LEAST_SIDE = 2  # of the boards that sgfmill can hold
 
 _WIDTH_HEIGHT = re.compile(rb"\s*([1-9][0-9]?)\s*:\s*([1-9][0-9]?)\s*")
+_ONE_POINT = re.compile(rb"\s*0*1\s*")
 
 Point = tuple[int, int]
 
@@ -95,10 +100,11 @@ def _tree(parsed: Any, encoding: str | None) -> Any:
 
     root = parsed.sequence[0]
     written = root.get("SZ", [b""])
-    if found := _WIDTH_HEIGHT.fullmatch(written[0]):
-        root["SZ"] = [max(found.groups(), key=int)]
+    other = _other_size(written[0])
+    if other is not None:
+        root["SZ"] = [b"%d" % _side(other)]
     tree = sgf.Sgf_game.from_coarse_game_tree(parsed, encoding)
-    if found:
+    if other is not None:
         root["SZ"] = written  # the tree has the same dictionary
     return tree
 
@@ -115,15 +121,26 @@ def size_of(tree: Any) -> Size:
     """Return the width and the height of the board of one of sgfmill's trees."""
     root = tree.get_root()
     written = root.get_raw("SZ") if root.has_property("SZ") else b""
-    if found := _WIDTH_HEIGHT.fullmatch(written):
-        return int(found[1]), int(found[2])
-    return tree.get_size(), tree.get_size()
+    return _other_size(written) or (tree.get_size(), tree.get_size())
+
+
+def _other_size(written: bytes) -> Size | None:
+    """Return the width and the height of a board that sgfmill does not know, None of another."""
+    if _ONE_POINT.fullmatch(written):
+        return 1, 1
+    found = _WIDTH_HEIGHT.fullmatch(written)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _side(size: Size) -> int:
+    """Return the edge of sgfmill's square for a board."""
+    return max(*size, LEAST_SIDE)
 
 
 def set_move(node: Any, player: int, point: Point | None) -> None:
     """Write a move into a node of one of sgfmill's trees."""
     size = size_of(node.owner)
-    place = None if point is None else (point[1] + max(size) - size[1], point[0])
+    place = None if point is None else (point[1] + _side(size) - size[1], point[0])
     node.set_move("bw"[player], place)
 
 
@@ -140,19 +157,19 @@ def record_of(game: Any) -> Record:
 
     try:
         size = width, height = size_of(game)
-        if max(size) < LEAST_SIZE:
-            raise SgfError(f"a board of size {max(size)}")
-        board, plays = sgf_moves.get_setup_and_moves(game)
         root = game.get_root()
-        komi = root.get("KM") if root.has_property("KM") else None
+        if (kind := _readable(root, "GM")) not in (None, GO):
+            raise SgfError(f"GM[{kind}] is another game than Go, which is GM[{GO}]")
+        board, plays = sgf_moves.get_setup_and_moves(game)
         first = _player(root.get("PL")) if root.has_property("PL") else None
     except (ValueError, KeyError, RecursionError, LookupError) as error:
-        raise SgfError(str(error) or "it is no SGF") from None
+        raise SgfError(str(error) or _unreadable(game) or "it is no SGF") from None
+    komi = _komi(root)
     if komi is not None and not (isfinite(komi) and abs(komi) <= MOST):
         raise SgfError(f"a komi of {komi:g}")
 
     def point(place: tuple[int, int]) -> Point:
-        row, column = place[0] - max(size) + height, place[1]
+        row, column = place[0] - _side(size) + height, place[1]
         if row < 0 or column >= width:
             raise SgfError(f"a point beyond the board of {width}x{height}")
         return column, row
@@ -169,6 +186,31 @@ def record_of(game: Any) -> Record:
     if handicap is not None and not 0 <= handicap <= size[0] * size[1]:
         handicap = None
     return Record(size, komi, stones, first, moves, rules or "", handicap)
+
+
+def _komi(root: Any) -> float | None:
+    """Return the komi, which some write with a comma; None if none can be read."""
+    if not root.has_property("KM"):
+        return None
+    try:
+        komi = float(root.get_raw("KM").replace(b",", b"."))
+    except ValueError:
+        return None
+    return None if isnan(komi) else komi + 0.0
+
+
+def _unreadable(game: Any) -> str:
+    """Return what of the main line's stones and moves cannot be read; "" if all can be."""
+    for number, node in enumerate(game.get_main_sequence()):
+        for name in PLACED:
+            if not node.has_property(name):
+                continue
+            try:
+                node.get(name)
+            except (ValueError, LookupError):
+                values = b"][".join(node.get_raw_list(name)).decode("utf-8", "replace")
+                return f"{name}[{plain(values)[:MOST_SHOWN]}] in node {number} cannot be read"
+    return ""
 
 
 def _readable(root: Any, name: str) -> Any:

@@ -31,7 +31,7 @@ def board(size=5, komi=7.5):
 
 def random_game(random):
     """A game with stones that were set up or given as a handicap, moves out of turn, and undo."""
-    edges = random.randint(2, 9), random.randint(2, 9)
+    edges = random.randint(1, 9), random.randint(1, 9)
     size = write_size(*edges) if random.random() < 0.5 else edges[0]
     game = board(size, random.choice((0, 6.5, -3.25, 100)))
     game.set_rules(random.choice(RULES))
@@ -120,11 +120,13 @@ def test_broken_files_are_named_and_nothing_is_lost(tmp_path_factory, data):
     [
         ("", "."),
         ("(;SZ[25];B[aa])", "a board of size 25"),
-        ("(;SZ[9]KM[nan])", "not a number"),
         ("(;SZ[9]KM[1e300])", "a komi of 1e\\+300"),
-        ("(;SZ[1];B[aa])", "a board of size 1"),
-        ("(;SZ[9]KM[much])", "."),
-        ("(;SZ[9]PL[green])", "."),
+        ("(;SZ[1];B[aa])", "move 1 is illegal"),
+        ("(;SZ[1];B[ba])", "a point beyond the board of 1x1"),
+        ("(;SZ[9]PL[green])", r"PL\[green\] in node 0 cannot be read"),
+        ("(;SZ[9];B[aa];W[zz])", r"W\[zz\] in node 2 cannot be read"),
+        ("(;SZ[9]AB[aa][zz])", r"AB\[aa\]\[zz\] in node 0 cannot be read"),
+        ("(;GM[2]SZ[8];B[dc];W[ec])", r"GM\[2\] is another game than Go"),
         ("(;SZ[3]AB[ab][ba]AW[aa])", "setup position not legal"),
         ("(;SZ[3];B[aa];W[aa])", "move 2 is illegal"),
         ("(;SZ[3];B[zz])", "."),
@@ -197,6 +199,13 @@ def test_rules_that_are_not_known_or_not_played_are_left(said, tmp_path):
     aga = read_rules("aga")
     assert loaded(tmp_path, f"(;SZ[9]RU[{said}])", aga).rules == aga
     assert loaded(tmp_path, "(;SZ[9])", aga).rules == aga
+
+
+@pytest.mark.parametrize(
+    ("said", "komi"), [("6,5", 6.5), ("-0", 0.0), ("", 7.5), ("nan", 7.5), ("much", 7.5)]
+)
+def test_a_komi_that_cannot_be_read_is_left(said, komi, tmp_path):
+    assert str(loaded(tmp_path, f"(;SZ[9]KM[{said}])").komi) == str(komi)
 
 
 @pytest.mark.parametrize(
