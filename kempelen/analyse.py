@@ -115,8 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         _write(arguments, work, reviews, pictures)
     except OSError as error:
-        place = error.filename2 or error.filename or "what was found"  # a full disk names no file
-        problem, status = f"cannot write {place}: {error.strerror}", 2
+        problem, status = f"cannot write {error.filename}: {error.strerror}", 2
     finally:
         work.known.close(done=not problem)
     if problem:

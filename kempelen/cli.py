@@ -100,10 +100,14 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read our output, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NO_READER
-    except OSError as error:  # a full disk, our output's perhaps
+    except OSError as error:
         from kempelen.console import complain
 
-        complain(error, f"kempelen {arguments.command}")
+        speaker = f"kempelen {arguments.command}"
+        if error.filename is not None:
+            complain(f"{error.filename}: {error.strerror}", speaker)
+            return 2
+        complain(error, speaker)  # a full disk, our output's perhaps
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
 

@@ -132,8 +132,6 @@ def run(arguments: Namespace) -> int:
         return _ACTIONS[arguments.action](arguments)
     except (EngineError, EvaluationError, GamesError, PositionsError, ValueError) as error:
         complain(error, COMMAND)
-    except OSError as error:  # a full disk
-        complain(f"{error.filename or arguments.output}: {error.strerror}", COMMAND)
     except KeyboardInterrupt:
         if arguments.action in RESUMABLE:
             complain("interrupted; the same line goes on from here", COMMAND)

@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     games.add_argument("--chess960", action="store_true", help="play Chess960")
     games.add_argument(
         "--openings", metavar="FILE",
-        help="EPD, PGN or YAML (default: built in); other games: text, a line of moves each",
+        help="EPD, FEN, PGN or YAML (default: built in); other games: text, a line of moves each",
     )  # fmt: skip
     games.add_argument("--order", choices=[str(o) for o in Order], default="random")
     games.add_argument(

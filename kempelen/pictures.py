@@ -6,6 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.border.files import naming
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -41,4 +43,5 @@ def save(figure: Figure, path: Path) -> None:
 
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "kempelen"}):
         metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-        figure.savefig(path, dpi=150, bbox_inches="tight", metadata=metadata)
+        with naming(path):
+            figure.savefig(path, dpi=150, bbox_inches="tight", metadata=metadata)

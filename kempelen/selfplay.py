@@ -51,7 +51,9 @@ def configure(parser: ArgumentParser) -> None:
     game.add_argument("--evaluation", default="", help="as in the UCI option (default: its)")
     game.add_argument("--game", choices=("chess", "go"), default="chess", help="default: chess")
     game.add_argument("--seed", type=int, default=1)
-    game.add_argument("--openings", metavar="FILE", help="EPD, PGN or YAML; default: the start")
+    game.add_argument(
+        "--openings", metavar="FILE", help="EPD, FEN, PGN or YAML; default: the start"
+    )
     game.add_argument(
         "--random-plies",
         type=_count,
@@ -90,9 +92,6 @@ def run(arguments: Namespace) -> int:
         return _generate(arguments)
     except (EvaluationError, GamesError, PositionsError, SettingsError) as error:
         complain(error, "kempelen selfplay")
-        return 2
-    except OSError as error:  # a full disk
-        complain(f"{arguments.file}: {error.strerror}", "kempelen selfplay")
         return 2
     except KeyboardInterrupt:
         complain("interrupted; the same line goes on from here", "kempelen selfplay")

@@ -63,7 +63,7 @@ def run(arguments: Namespace) -> int:
     except (ValueError, UciError) as error:
         complain(error, "kempelen tables")
         return 2
-    except (OSError, TableError) as error:
+    except TableError as error:
         complain(error, "kempelen tables")
         return 1
 

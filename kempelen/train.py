@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agent.border.unwritable import require_writable
 from agent.machine import usable_cores
 from kempelen import __version__
 from kempelen.console import complain, progress
@@ -40,16 +41,12 @@ def run(arguments: Namespace) -> int:
 
     try:
         settings = settings_from(arguments.file)
-        for path in (settings.output, settings.checkpoint_path, arguments.plot):
-            if path is not None and not Path(path).absolute().parent.is_dir():
-                raise TrainingError(f"{path}: its folder does not exist")
+        _check_paths(settings, arguments)
         if arguments.plot is not None:
             check_picture(arguments.plot, "train")
         return _train(settings, arguments)
     except (NetworkError, PictureError, PositionsError, SettingsError, TrainingError) as error:
         complain(error, COMMAND)
-    except OSError as error:  # a full disk
-        complain(f"{error.filename or arguments.file}: {error.strerror}", COMMAND)
     except KeyboardInterrupt:
         complain("interrupted; the same line goes on from the last epoch", COMMAND)
         raise
@@ -62,6 +59,16 @@ def settings_from(file: str) -> TrainingSettings:
     from training.network_settings import TrainingSettings
 
     return read_settings(file, "`data:` and `output:`", lambda data: decode(TrainingSettings, data))
+
+
+def _check_paths(settings: TrainingSettings, arguments: Namespace) -> None:
+    """Raise TrainingError where what is written would not come to a file of its own."""
+    from training.network_settings import TrainingError
+
+    written = [settings.output, settings.checkpoint_path, arguments.plot]
+    read = [arguments.file, *settings.data, settings.initial]
+    targets, sources = ([path for path in paths if path is not None] for paths in (written, read))
+    require_writable(targets, sources, TrainingError)
 
 
 def _train(settings: TrainingSettings, arguments: Namespace) -> int:

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.border.files import naming
+from agent.border.unwritable import require_writable
 from agent.chess.parts import ALPHABETA, TRACING
 from kempelen.console import progress, warm_up
 from kempelen.numbers import positive, share
@@ -82,13 +84,11 @@ def run(arguments: Namespace) -> int:
     except ImportError:
         print(f"kempelen tune: {MISSING}", file=sys.stderr)
         return 2
-    if not arguments.output.absolute().parent.is_dir():
-        print(f"kempelen tune: {arguments.output}: its folder does not exist", file=sys.stderr)
-        return 2
     try:
+        require_writable([arguments.output], arguments.files, PositionsError)
         with Dataset(*arguments.files) as dataset:
             return _tune(arguments, dataset)
-    except (PositionsError, OSError) as error:
+    except PositionsError as error:
         print(f"kempelen tune: {error}", file=sys.stderr)
         return 2
 
@@ -115,7 +115,8 @@ def _tune(arguments: Namespace, dataset: Dataset) -> int:
             texel.material_weights() if arguments.start == "material" else None,
         )
     if fit.better:
-        arguments.output.write_text(texel.source(fit.weights), encoding="utf-8")
+        with naming(arguments.output):
+            arguments.output.write_text(texel.source(fit.weights), encoding="utf-8")
     found = {
         "positions": fit.positions,
         "scale": round(fit.scale, 1),

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.border.unwritable import require_writable
 from agent.go.parts import DESCRIBING, GO
 from kempelen import __version__, pictures
 from kempelen.console import complain, progress, warm_up
@@ -66,16 +67,13 @@ def run(arguments: Namespace) -> int:
     from training.go_games import GoGamesError
 
     try:
-        for path in (arguments.output, arguments.plot):
-            if path is not None and not path.absolute().parent.is_dir():
-                raise GoGamesError(f"{path}: its folder does not exist")
+        targets = [path for path in (arguments.output, arguments.plot) if path is not None]
+        require_writable(targets, arguments.files, GoGamesError)
         if arguments.plot is not None:
             check_picture(arguments.plot)
         return _tune(arguments)
     except (GoGamesError, PictureError) as error:
         complain(error, "kempelen tune")
-    except OSError as error:
-        complain(f"{error.filename}: {error.strerror}", "kempelen tune")
     return 2
 
 

@@ -12,6 +12,7 @@ from agent.chess.selfplay_rules import Rules
 from agent.compiled.sources import sources_digest
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, network_file
 from agent.limits import Cp, Limits
+from training.derived_files import RENUMBERED
 from training.positions import Dataset, KnownPositions, Packed
 from training.selfplay import SelfPlayPlan, digest_of, player_of
 
@@ -60,6 +61,10 @@ def check(path: Path, games: int, trusted: str = "") -> Findings:
         evaluation, not_replayed = _evaluation(contents.manifest, trusted)
         if "scores" in contents.manifest:
             not_replayed = "another engine has scored it since"
+        elif any(name in contents.manifest for name in RENUMBERED):
+            not_replayed = (
+                "its games have other numbers in the files that it is made of: check those"
+            )
         elif contents.manifest.get("kernel") != sources_digest():
             not_replayed = "another version played it"
         if not not_replayed:

@@ -6,7 +6,6 @@ from their settings: after an interruption the same call goes on, to the same fi
 
 import contextlib
 import itertools
-import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -17,11 +16,16 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from agent.border.files import naming
+from agent.border.unwritable import require_writable
 from agent.chess.packed import BLACK_TO_MOVE, packed_dtype
 from training.positions import Dataset, Packed, PositionsError, Writer
 from training.selfplay import BLOCK_GAMES
 
 POOL_POSITIONS = 4_000_000  # that are in memory at a time, while they are shuffled
+
+# Entries of a manifest that tell what a file was made of, whose games are numbered anew.
+RENUMBERED = "merged", "shuffled", "split"
 
 Told = Callable[[int], None]
 
@@ -56,7 +60,7 @@ def merge(sources: Sequence[Path], target: Path, told: Told) -> Derived:
     """
     with opened(sources, target) as dataset:
         manifest = {"merged": _described(sources, dataset)}
-        with Writer(target, manifest, BLOCK_GAMES) as writer:
+        with begun(target, manifest) as writer:
             games = dataset.in_games(writer.next_game)
             _write(writer, (game for _, game in games), told)
             return derived(writer, len(dataset))
@@ -72,7 +76,7 @@ def shuffle(sources: Sequence[Path], target: Path, seed: int, told: Told) -> Der
     """
     with opened(sources, target) as dataset:
         manifest = {"shuffled": _described(sources, dataset), "seed": seed}
-        with Writer(target, manifest, BLOCK_GAMES, unique=len(sources) > 1) as writer:
+        with begun(target, manifest, unique=len(sources) > 1) as writer:
             if writer.next_game < dataset.games:
                 with _Pools(target.absolute().parent, dataset, seed) as pools:
                     games = itertools.islice(pools.games(), writer.next_game, None)
@@ -87,8 +91,7 @@ def split(
 
     They are spread evenly: with a share of 1/20 those that `Dataset` has for validation.
     """
-    if training.absolute() == validation.absolute():
-        raise PositionsError(f"{training}: the parts need two files")
+    require_writable([training, validation], [source], PositionsError)
     kept = _write_part(source, training, share, False, told)
     held_out = _write_part(source, validation, share, True, lambda done: told(kept.games + done))
     return kept, held_out
@@ -98,7 +101,7 @@ def _write_part(source: Path, target: Path, share: Fraction, held_out: bool, tol
     with opened([source], target) as dataset:
         part = "validation" if held_out else "training"
         manifest = {"split": _described([source], dataset), "part": part, "share": str(share)}
-        with Writer(target, manifest, BLOCK_GAMES, unique=False) as writer:
+        with begun(target, manifest, unique=False) as writer:
             games = (
                 game
                 for number, game in dataset.in_games()
@@ -149,7 +152,7 @@ def choose(source: Path, target: Path, wanted: WantedPositions, told: Told) -> D
         chosen = {name: value for name, value in asdict(wanted).items() if value is not None}
         filters = [*contents.manifest.get("filters", ()), {**chosen, "source": contents.digest}]
         manifest = contents.manifest | {"filters": filters}
-        with Writer(target, manifest, BLOCK_GAMES, unique=False) as writer:
+        with begun(target, manifest, unique=False) as writer:
             games = _all_numbers(dataset, writer.next_game)
             kept = (game[wanted.passes(game)] for game in games)
             _write(writer, kept, told)
@@ -173,12 +176,21 @@ def plies_of(positions: Packed) -> npt.NDArray[np.int64]:
 @contextlib.contextmanager
 def opened(sources: Sequence[Path], target: Path) -> Iterator[Dataset]:
     """Open files that are to be read, once it is known that the target is none of them."""
-    for source in sources:
-        with contextlib.suppress(OSError):  # what is not there is another file
-            if os.path.samefile(source, target):
-                raise PositionsError(f"{target} is read here: choose another file to write")
+    require_writable([target], sources, PositionsError)
     with Dataset(*sources) as dataset:
         yield dataset
+
+
+def begun(target: Path, manifest: dict[str, Any], *, unique: bool = True) -> Writer:
+    """Begin a file, or go on with it, as `Writer` does; refuse one that has lost games."""
+    writer = Writer(target, manifest, BLOCK_GAMES, unique=unique)
+    for damage in writer.damages:
+        writer.close()
+        raise PositionsError(
+            f"{target}: {damage.length} bytes at {damage.offset} are damaged, so that games would "
+            "be missing: remove it, to begin anew"
+        )
+    return writer
 
 
 def _described(sources: Sequence[Path], dataset: Dataset) -> list[dict[str, Any]]:
@@ -219,7 +231,7 @@ class _Pools:
         self._generator = np.random.default_rng(seed)
         self._lengths: list[list[int]] = []
         self._files: list[IO[bytes]] = []
-        with contextlib.ExitStack() as stack:
+        with naming(folder), contextlib.ExitStack() as stack:
             for _ in range(max(-(-len(dataset) // POOL_POSITIONS), 1)):
                 file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
                 self._files.append(stack.enter_context(file))
@@ -228,6 +240,8 @@ class _Pools:
             for place, (_, game) in zip(places, dataset.in_games(), strict=True):
                 self._files[place].write(game.tobytes())
                 self._lengths[place].append(len(game))
+            for pool in self._files:
+                pool.flush()
             self._stack = stack.pop_all()
 
     def __enter__(self) -> "_Pools":

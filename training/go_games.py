@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from agent.border.files import read_text
+from agent.border.files import naming, read_text
 from agent.compiled import warming
 from agent.games.go import Go
 from agent.games.stones import PASS
@@ -153,16 +153,17 @@ def generate(
         _drop_half_a_line(path)
     else:
         there = []
-        path.write_text(json.dumps(plan.manifest(version)) + "\n", encoding="utf-8")
+        with naming(path):
+            path.write_text(json.dumps(plan.manifest(version)) + "\n", encoding="utf-8")
     yield len(there)
     if len(there) >= games:
         return
     workers = elsewhere or Processes(processes)
     made = workers.games(GoPlayer, plan, range(len(there), games), ())
-    with contextlib.closing(made), path.open("a", encoding="utf-8") as file:
+    with contextlib.closing(made):
         for number, game in enumerate(made, len(there) + 1):
-            file.write(to_line(game, plan.size) + "\n")
-            file.flush()
+            with naming(path), path.open("a", encoding="utf-8") as file:
+                file.write(to_line(game, plan.size) + "\n")
             yield number
 
 
@@ -171,7 +172,8 @@ def _drop_half_a_line(path: Path) -> None:
     data = path.read_bytes()
     whole = data[: data.rfind(b"\n") + 1]
     if len(whole) < len(data):
-        path.write_bytes(whole)
+        with naming(path):
+            path.write_bytes(whole)
 
 
 def to_line(game: GoGame, size: int | str) -> str:

@@ -30,7 +30,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from agent.border.files import open_file, require_regular
+from agent.border.files import naming, open_file, require_regular
 from agent.border.locking import lock
 from agent.chess.packed import PACKED_BYTES, packed_dtype
 
@@ -116,7 +116,10 @@ class Contents:
 
 
 def scan(data: bytes | mmap.mmap) -> Contents:
-    """Find the sound blocks, checking every byte, and what lies between them."""
+    """Find the sound blocks, checking every byte, and what lies between them.
+
+    Raises ValueError if a manifest is sound, but none that we write.
+    """
     manifest: dict[str, Any] = {}
     blocks: list[Block] = []
     damages: list[Damage] = []
@@ -133,11 +136,21 @@ def scan(data: bytes | mmap.mmap) -> Contents:
             continue
         kind, block = found
         if kind == _MANIFEST:
-            manifest = json.loads(bytes(data[block.offset : block.end]))
+            manifest = _manifest(bytes(data[block.offset : block.end]))
         else:
             blocks.append(block)
         offset = block.end
     return Contents(manifest, blocks, damages)
+
+
+def _manifest(body: bytes) -> dict[str, Any]:
+    try:
+        manifest = json.loads(body)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(manifest, dict):
+        raise ValueError("it has no entries")
+    return manifest
 
 
 def _block_at(data: bytes | mmap.mmap, offset: int) -> tuple[bytes, Block] | None:
@@ -198,7 +211,10 @@ class Dataset:
         with contextlib.ExitStack() as stack:
             for path in paths:
                 data = stack.enter_context(_mapped(Path(path)))
-                contents = scan(data)
+                try:
+                    contents = scan(data)
+                except ValueError as error:
+                    raise PositionsError(f"{path}: its manifest cannot be used: {error}") from None
                 if not contents.manifest and not contents.blocks:
                     raise PositionsError(f"{path} is not a file of positions")
                 self.contents.append(contents)
@@ -445,9 +461,10 @@ class Writer:
             self._write_block()
 
     def _write_block(self) -> None:
-        self._file.write(encode_games(self.next_game, self._waiting))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with naming(self.path):
+            self._file.write(encode_games(self.next_game, self._waiting))
+            self._file.flush()
+            os.fsync(self._file.fileno())
         self.next_game += len(self._waiting)
         self.positions += sum(map(len, self._waiting))
         self._waiting = []
@@ -460,7 +477,8 @@ class Writer:
 
     def close(self) -> None:
         """Close the file; games of an unfinished block are forgotten, to be made again."""
-        self._stack.close()
+        with naming(self.path):  # what could not be written is tried again
+            self._stack.close()
 
 
 def _manifest_body(manifest: dict[str, Any]) -> bytes:

@@ -15,9 +15,8 @@ import numpy as np
 
 from agent.chess.packed_fen import fens_of
 from protocols.client.process import EngineError
-from training.derived_files import Derived, derived, opened
-from training.positions import Dataset, Packed, PositionsError, Writer
-from training.selfplay import BLOCK_GAMES
+from training.derived_files import Derived, begun, derived, opened
+from training.positions import Dataset, Packed, PositionsError
 from training.uci_teacher import SEARCH_LIMIT, UciTeacher
 from training.workers import Processes, Workers
 
@@ -99,7 +98,7 @@ def rescore(
     asked = {each: asdict(task)[each] for each in ("nodes", "one_in", "seed", "options")}
     scores = {"engine": name, **asked, "source": contents.digest}
     with (
-        Writer(target, contents.manifest | {"scores": scores}, BLOCK_GAMES, unique=False) as writer,
+        begun(target, contents.manifest | {"scores": scores}, unique=False) as writer,
         Dataset(task.source) as dataset,
     ):
         numbers = range(writer.next_game, contents.next_game)

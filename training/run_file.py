@@ -46,8 +46,11 @@ def read(
         raise failure(f"{path} is no checkpoint of ours: {remedy}")
     if not kept.is_intact:
         raise failure(f"{path} is damaged: remove it, to begin anew")
-    head = json.loads(kept.head)
-    before, now = head["made_with"], json.loads(json.dumps(made_with))
+    try:
+        head = json.loads(kept.head)
+        before, now = dict(head["made_with"]), json.loads(json.dumps(made_with))
+    except (ValueError, LookupError, TypeError, RecursionError):  # whole, but not as we write it
+        raise failure(f"{path} is no checkpoint of ours: {remedy}") from None
     changes = [
         f"{name} was {before.get(name)}, is {now.get(name)}"
         for name in dict.fromkeys([*before, *now])

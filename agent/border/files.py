@@ -84,6 +84,20 @@ def lines(file: BinaryIO) -> Iterator[bytes]:
         yield line
 
 
+@contextlib.contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Have the OSErrors of writing a file name it.
+
+    That of a full disk names none, and that of a file which is to take its place another.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file that other processes see whole or not at all; make its folder if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,17 +108,19 @@ def replace_atomically(path: Path, content: bytes, *, durable: bool = False) -> 
     """Write a file, which may be there, so that other processes see the old one or the new.
 
     durable: so that the file is the old one or the new even after the machine has lost its power.
+    Errors name the file.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with naming(path):
+        try:
+            with temporary.open("wb") as file:
+                file.write(content)
+                if durable:
+                    file.flush()
+                    os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def _descriptor(path: str | os.PathLike[str], flags: int, pipes: bool) -> int:

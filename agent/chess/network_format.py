@@ -204,7 +204,7 @@ def _network(path: str, content: memoryview) -> Network:
         raise NetworkError(f"{path} is damaged: its checksum does not fit; fetch or train it anew")
     try:
         manifest = json.loads(file.head)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise NetworkError(f"{path}: its manifest is not JSON") from None
     if not isinstance(manifest, dict):
         raise NetworkError(f"{path}: its manifest is not a JSON object")

@@ -74,7 +74,7 @@ def run(arguments: Namespace) -> int:
     say = words.language(arguments.lang)
     learner = GameLearner(settings)
     history: list[dict[str, float]] = []
-    with _naming(path), _progress(settings, say) as report:
+    with _progress(settings, say) as report:
         for history in learner.run(path.with_name(path.name + ".run"), report):
             if history:
                 learner.network(_manifest(settings, history)).write(path)
@@ -145,17 +145,6 @@ def _manifest(settings: LearningSettings, history: list[dict[str, float]]) -> di
             {name: value for name, value in step.items() if name != "seconds"} for step in history
         ],
     }
-
-
-@contextlib.contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Name the file in errors that name none, such as that of a full disk."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None and error.errno is not None:
-            error.filename = str(path)
-        raise
 
 
 @contextlib.contextmanager

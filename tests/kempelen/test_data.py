@@ -1,13 +1,21 @@
 """`kempelen data`: what it prints, what it draws, and what it refuses."""
 
+import errno
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 from matplotlib.image import imread
 
+from kempelen.cli import NO_READER
 from tests import in_process
 from tests.training.test_derived_files import GAMES, content, write
+
+FULL = os.strerror(errno.ENOSPC)
 
 
 @pytest.fixture
@@ -79,6 +87,42 @@ def test_damage_is_named_and_the_rest_is_used(source: Path, tmp_path: Path) -> N
     assert "are damaged; their games are lost, the others are used" in done.stderr
 
 
+@pytest.mark.parametrize("action", ["merge", "shuffle"])
+def test_a_full_disk_is_told_with_the_file(
+    action: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, FULL)
+
+    made = tmp_path / "made"
+    with monkeypatch.context() as changed:
+        changed.setattr(os, "fsync", full)
+        done = in_process.run("data", action, source, "-o", made)
+    assert done.returncode == 2
+    assert done.stderr == f"kempelen data: {made}: {FULL}\n"
+    assert in_process.run("data", action, source, "-o", made).returncode == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
+def test_an_output_that_nobody_gets_is_not_blamed_on_a_file(source: Path, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    with open("/dev/full", "w") as full:
+        assert into(full, "show", source) == (1, f"kempelen data: [Errno {errno.ENOSPC}] {FULL}\n")
+        status, said = into(full, "merge", source, "-o", made)
+    assert (status, str(made) in said, positions_of(made)) == (1, False, positions_of(source))
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as closed:
+        assert into(closed, "statistics", source, "--json") == (NO_READER, "")
+
+
+def into(output: TextIO, *words: object) -> tuple[int, str]:
+    """Run a process whose standard output goes there; return its status and what it complains."""
+    command = [sys.executable, "-m", "kempelen.cli", "data", *map(str, words)]
+    run = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, timeout=120)
+    return run.returncode, run.stderr
+
+
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_statistics_are_printed_and_drawn(source: Path, tmp_path: Path, suffix: str) -> None:
     picture = tmp_path / f"drawn.{suffix}"
@@ -114,11 +158,15 @@ def test_statistics_as_json(source: Path) -> None:
         (["statistics", "{}/source", "--plot", "{}/drawn.txt"], "its name must end in .svg"),
         (["statistics", "{}/source", "--plot", "{}/none/x.png"], "there is no folder"),
         (["merge", "{}/source", "-o", "{}/source"], "is read here"),
-        (["merge", "{}/source", "-o", "{}/none/merged"], "No such file or directory"),
+        (["merge", "{}/source", "-o", "{}/none/merged"], "its folder does not exist"),
         (["merge", "{}/source", "-o", "{}/letter"], "is not a file of positions"),
-        (["split", "{}/source", "-o", "{}/a", "{}/a"], "the parts need two files"),
+        (
+            ["split", "{}/source", "-o", "{}/a", "{}/a"],
+            "a is to be written twice",
+        ),
+        (["split", "{}/source", "-o", "{}/a", "{}/source"], "is read here"),
         (["filter", "{}/source", "-o", "{}/a"], "nothing says which positions are wanted"),
-        (["shuffle", "{}/source", "-o", "{}/none/a"], "No such file or directory"),
+        (["shuffle", "{}/source", "-o", "{}/none/a"], "its folder does not exist"),
         (["check", "{}/none"], "No such file or directory"),
     ],
 )
@@ -131,6 +179,7 @@ def test_what_cannot_be_done_is_said(words: list[str], reason: str, tmp_path: Pa
     assert done.stderr.startswith("kempelen data: ")
     assert reason in done.stderr
     assert not done.stdout
+    assert {each.name for each in tmp_path.glob("*[!k]")} == {"source", "empty", "letter"}
 
 
 @pytest.mark.parametrize("share", ["0", "1", "x", "1/0", "nan", "-0.5"])

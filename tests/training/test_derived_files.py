@@ -1,5 +1,6 @@
 """Files made of other files of positions: what is in them, in which order, and again the same."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -171,34 +172,74 @@ def test_filters_of_filters_are_all_named(source: Path, tmp_path: Path) -> None:
     assert second["first_ply"] == 20
 
 
-@pytest.mark.parametrize("what", ["merge", "shuffle", "split", "choose"])
-def test_an_interruption_leaves_no_trace(source: Path, tmp_path: Path, what: str) -> None:
-    def make(target: Path) -> None:
-        if what == "merge":
-            merge([source], target, ignore)
-        elif what == "shuffle":
-            shuffle([source], target, 3, ignore)
-        elif what == "split":
-            split(source, target, tmp_path / f"{target.name}-rest", Fraction(1, 5), ignore)
-        else:
-            choose(source, target, WantedPositions(most_score=700), ignore)
+ACTIONS: dict[str, Callable[[Path, Path], object]] = {
+    "merge": lambda source, target: merge([source], target, ignore),
+    "shuffle": lambda source, target: shuffle([source], target, 3, ignore),
+    "split": lambda source, target: split(
+        source, target, target.with_name(f"{target.name}-rest"), Fraction(1, 5), ignore
+    ),
+    "choose": lambda source, target: choose(
+        source, target, WantedPositions(most_score=700), ignore
+    ),
+}
 
-    make(tmp_path / "whole")
+
+@pytest.mark.parametrize("make", ACTIONS.values(), ids=ACTIONS)
+def test_an_interruption_leaves_no_trace(
+    source: Path, tmp_path: Path, make: Callable[[Path, Path], object]
+) -> None:
+    make(source, tmp_path / "whole")
     whole = (tmp_path / "whole").read_bytes()
     for cut in (20, len(whole) // 2):
         (tmp_path / "cut").write_bytes(whole[:-cut])
-        make(tmp_path / "cut")
+        make(source, tmp_path / "cut")
         assert (tmp_path / "cut").read_bytes() == whole
-    make(tmp_path / "whole")
+    make(source, tmp_path / "whole")
     assert (tmp_path / "whole").read_bytes() == whole
 
 
+@pytest.mark.parametrize("make", ACTIONS.values(), ids=ACTIONS)
+def test_what_lost_games_is_not_gone_on_with(
+    source: Path, tmp_path: Path, make: Callable[[Path, Path], object]
+) -> None:
+    target = tmp_path / "made"
+    make(source, target)
+    damage_first_block(target)
+    before = target.read_bytes()
+    for _ in range(2):  # the file is not held any more
+        with pytest.raises(PositionsError, match=r"made: \d+ bytes at .* remove it"):
+            make(source, target)
+    assert target.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "manifest", [b'{"a":' * 5000 + b"1" + b"}" * 5000, b"[1]", b"{"], ids=["deep", "list", "cut"]
+)
+@pytest.mark.usefixtures("usual_recursion")
+def test_a_manifest_that_is_none_is_refused_by_name(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, manifest: bytes
+) -> None:
+    path = tmp_path / "strange"
+    with monkeypatch.context() as changed:
+        changed.setattr("training.positions._manifest_body", lambda entries: manifest)
+        write(path)
+    before = path.read_bytes()
+    with pytest.raises(PositionsError, match="strange: its manifest cannot be used: "):
+        Dataset(path)
+    with pytest.raises(PositionsError, match="strange: its manifest cannot be used: "):
+        merge([source], path, ignore)
+    assert path.read_bytes() == before
+
+
+def damage_first_block(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    with Dataset(path) as dataset:
+        data[dataset.contents[0].blocks[0].offset + 5] ^= 255
+    path.write_bytes(data)
+
+
 def test_games_that_are_lost_stay_lost(source: Path, tmp_path: Path) -> None:
-    data = bytearray(source.read_bytes())
-    with Dataset(source) as dataset:
-        first = dataset.contents[0].blocks[0]
-    data[first.offset + 5] ^= 255
-    source.write_bytes(data)
+    damage_first_block(source)
     choose(source, tmp_path / "chosen", WantedPositions(most_score=32000), ignore)
     with Dataset(tmp_path / "chosen") as dataset:
         assert not len(dataset.game(3))
@@ -211,8 +252,10 @@ def test_what_is_read_is_not_written(source: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(source)
     with pytest.raises(PositionsError, match="is read here"):
         merge([source], tmp_path / "link", ignore)
-    with pytest.raises(PositionsError, match="two files"):
-        split(source, tmp_path / "a", tmp_path / "a", Fraction(1, 2), ignore)
+    for first, second, reason in (("a", "a", "two files"), ("a", "link", "is read here")):
+        with pytest.raises(PositionsError, match=reason):
+            split(source, tmp_path / first, tmp_path / second, Fraction(1, 2), ignore)
+    assert not (tmp_path / "a").exists()
     assert source.read_bytes() == before
 
 

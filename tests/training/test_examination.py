@@ -94,7 +94,7 @@ def test_the_network_that_ships_passes() -> None:
     report = examine(ChessExaminee(load_attended("nnue", load_of_chess)))
     assert (report.failed, report.uneven, report.compiled) == (0, 0, True)
     assert min(report.calls_a_second, report.nodes_a_second) > 0
-    with pytest.raises(EvaluationError, match="only chess"):
+    with pytest.raises(EvaluationError, match="the compiled chess search alone"):
         load_attended("nnue")
 
 

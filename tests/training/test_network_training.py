@@ -1,5 +1,6 @@
 """Training a network: gradients, what it learns, and the same file whatever interrupts it."""
 
+import errno
 import json
 import os
 import random
@@ -17,6 +18,8 @@ import numpy as np
 import pytest
 import yaml
 
+from agent.border.container import ContainerFormat
+from agent.border.files import naming
 from agent.border.locking import lock
 from agent.chess import network_format, network_model
 from agent.chess.network_format import SCORE_ONE, Network
@@ -28,10 +31,10 @@ from agent.chess.packed import (
     packed_dtype,
 )
 from agent.chess.selfplay_rules import Rules
-from kempelen.cli import main
+from kempelen.cli import NO_READER, main
 from kempelen.train import settings_from
 from tests import in_process
-from training import network_data
+from training import network_data, run_file
 from training.checkpoint import Checkpoint
 from training.descent import LARGEST
 from training.gradients import (
@@ -525,6 +528,14 @@ def test_paths_that_cannot_be_used(
     none = {"first_ply": 1000}
     assert "no position to learn from" in complaint(filter=none)
     assert "its folder does not exist" in complaint("--plot", str(tmp_path / "none" / "x.svg"))
+    before = played.read_bytes()
+    assert f"{played} is read here" in complaint(output=str(played))
+    assert "train.yaml is read here" in complaint(checkpoint=str(tmp_path / "train.yaml"))
+    assert f"{tmp_path} is a folder" in complaint(output=str(tmp_path))
+    same = str(tmp_path / "x.svg")
+    assert "x.svg is to be written twice" in complaint(output=same, checkpoint=same)
+    assert "x.svg is to be written twice" in complaint("--plot", same, output=same)
+    assert played.read_bytes() == before
 
 
 def test_data_without_games_to_learn_from_or_to_judge_by(positions: Packed, tmp_path: Path) -> None:
@@ -603,6 +614,15 @@ def test_a_checkpoint_that_cannot_be_used(
     assert kept.read_bytes() == content
 
 
+@pytest.mark.parametrize("head", ['{"a":' * 5000 + "1" + "}" * 5000, "[]", "{}", "{"])
+@pytest.mark.usefixtures("usual_recursion")
+def test_a_checkpoint_whose_head_is_none_is_refused_by_name(head: str, tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    path.write_bytes(ContainerFormat(b"magic").pack(head, b""))
+    with pytest.raises(TrainingError, match="kept is no checkpoint of ours"):
+        run_file.read(path, b"magic", {}, TrainingError, "name another")
+
+
 def test_a_run_with_other_settings_or_data_is_refused_by_name(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -638,6 +658,46 @@ def test_a_checkpoint_has_one_process(
         assert main(["train", str(file)]) == 2
     assert "is in use: another process trains with it" in capsys.readouterr().err
     assert not (tmp_path / "made.nnue").exists()
+
+
+def test_a_full_disk_is_told_with_the_file(
+    played: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*arguments: Any, **options: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def replace(path: Path, content: bytes, *, durable: bool = False) -> None:
+        with naming(path):
+            full()
+
+    file = config(tmp_path, data=[str(played)], epochs=1, positions=256)
+    for place, fails, name in (
+        ("training.run_file.replace_atomically", replace, "made.nnue.checkpoint"),
+        ("agent.chess.network_format.replace_atomically", replace, "made.nnue"),
+        ("matplotlib.figure.Figure.savefig", full, "losses.svg"),
+    ):
+        with monkeypatch.context() as changed:
+            changed.setattr(place, fails)
+            assert main(["train", str(file), "--plot", str(tmp_path / "losses.svg")]) == 2
+        reason = f"{tmp_path / name}: {os.strerror(errno.ENOSPC)}"
+        assert capsys.readouterr().err.splitlines()[-1] == f"kempelen train: {reason}"
+
+
+def test_a_run_that_nobody_reads_goes_on_from_its_last_epoch(
+    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = config(tmp_path, data=[str(played)], positions=256)
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as closed:
+        command = [sys.executable, "-m", "kempelen.cli", "train", str(file)]
+        run = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert (run.returncode, run.stderr) == (NO_READER, "")
+    assert main(["train", str(file)]) == 0
+    assert "going on after epoch 1\n" in capsys.readouterr().err
 
 
 def test_an_interruption_is_told(

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from agent.chess.selfplay_rules import Rules
 from agent.evaluation import SHIPPED_NETWORK
 from tests import in_process
 from training import checking
+from training.derived_files import merge, shuffle, split
 from training.positions import ALL, TRAINING, VALIDATION, Dataset, PositionsError
 from training.selfplay import SelfPlayPlan, SelfPlayProgress, _located, generate, player_of
 from training.workers import GamesError
@@ -50,6 +52,19 @@ def test_a_file_is_sound_and_its_games_can_be_played_again(played: Path) -> None
     assert found.legality_checked == found.positions
     assert found.games_replayed == 8
     assert found.median_difference < 100
+
+
+def test_games_that_are_numbered_anew_are_not_called_those_of_another_version(
+    played: Path, tmp_path: Path
+) -> None:
+    parts = tmp_path / "training", tmp_path / "validation"
+    merge([played], tmp_path / "merged", lambda done: None)
+    shuffle([played], tmp_path / "shuffled", 1, lambda done: None)
+    split(played, *parts, Fraction(1, 20), lambda done: None)
+    for path in (tmp_path / "merged", tmp_path / "shuffled", *parts):
+        found = checking.check(path, games=1)
+        assert found.sound
+        assert found.not_replayed.endswith("in the files that it is made of: check those")
 
 
 def test_code_that_a_file_names_is_run_where_it_is_trusted(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.border.files import replace_atomically
+from agent.border.files import naming, replace_atomically
 
 
 @pytest.fixture
@@ -43,3 +43,25 @@ def test_a_file_that_cannot_be_brought_to_the_disk_leaves_the_old_one(
         replace_atomically(path, b"new", durable=True)
     assert path.read_bytes() == b"old"
     assert [*path.parent.iterdir()] == [path]
+
+
+def test_the_file_is_named_where_the_disk_is_full_or_another_was_to_take_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(IsADirectoryError) as raised:
+        replace_atomically(tmp_path, b"new")
+    assert str(raised.value) == f"[Errno {errno.EISDIR}] Is a directory: '{tmp_path}'"
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    path = tmp_path / "file"
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)) as found:
+        replace_atomically(path, b"new", durable=True)
+    assert found.value.filename == str(path)
+
+
+def test_errors_that_are_not_the_systems_say_what_they_say() -> None:
+    with pytest.raises(OSError, match=r"^choose another folder$"), naming("file"):
+        raise OSError("choose another folder")

@@ -165,6 +165,14 @@ def test_numbers_that_would_overflow_are_refused(name, value, message):
         Network.of(**given)
 
 
+def test_a_manifest_that_is_nested_too_deeply_is_refused_by_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(network_format.json, "dumps", lambda value, **more: "[" * 100_000)
+    Network.of(**parts()).write(tmp_path / "deep.nnue")
+    monkeypatch.undo()
+    with pytest.raises(NetworkError, match=r"deep\.nnue: its manifest is not JSON"):
+        read(tmp_path / "deep.nnue")
+
+
 def test_shapes_that_no_kernel_evaluates_are_refused():
     with pytest.raises(NetworkError, match="33 neurons"):
         Network.of(**parts(33))

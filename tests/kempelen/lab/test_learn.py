@@ -66,6 +66,6 @@ def test_a_full_disk_is_told_with_the_file(lab, tmp_path, monkeypatch):
         changed.setattr("agent.border.files.os.fsync", full)
         status, _, err = lab("learn", *SMALL, "--neurons", "8", "-o", file)
     assert status == 2
-    assert err == f"kempelen lab: {file}: {os.strerror(errno.ENOSPC)}\n"
+    assert err == f"kempelen lab: {file}.run: {os.strerror(errno.ENOSPC)}\n"
     assert [each.name for each in tmp_path.iterdir()] == ["t.learned.run.lock"]
     assert lab("learn", *SMALL, "--neurons", "8", "-o", file)[0] == 0

@@ -1,0 +1,32 @@
+"""What is asked of files before long work that is to write them."""
+
+import os
+from collections.abc import Callable, Sequence
+
+Name = str | os.PathLike[str]
+
+
+def require_writable(
+    targets: Sequence[Name], sources: Sequence[Name], failure: Callable[[str], Exception]
+) -> None:
+    """Raise `failure` of a message that names the first target which must not be written.
+
+    Each needs a folder that is there, and is none itself, no source and no other target.
+    """
+    for number, target in enumerate(targets):
+        if not os.path.isdir(os.path.dirname(os.path.abspath(target))):
+            raise failure(f"{target}: its folder does not exist")
+        if os.path.isdir(target):
+            raise failure(f"{target} is a folder: name a file in it")
+        if any(_are_same(target, source) for source in sources):
+            raise failure(f"{target} is read here: choose another file to write")
+        if any(_are_same(target, other) for other in targets[:number]):
+            raise failure(f"{target} is to be written twice: choose two files")
+
+
+def _are_same(one: Name, other: Name) -> bool:
+    """Tell whether two names are of one file, which need not be there."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
