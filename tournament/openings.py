@@ -150,15 +150,25 @@ def _from_yaml(path: Path, chess960: bool) -> list[Opening]:
 
 
 def _from_epd(text: str, name: str, chess960: bool) -> Iterator[Opening]:
+    """Read positions, a line each: EPD, or FEN, which has two numbers in place of operations."""
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
         try:
-            board, operations = chess.Board.from_epd(line, chess960=chess960)
+            if _is_fen(line):
+                board, title = chess.Board(line.strip(), chess960=chess960), ""
+            else:
+                board, operations = chess.Board.from_epd(line, chess960=chess960)
+                title = str(operations.get("id", ""))
         except (ValueError, IndexError) as error:
             raise SettingsError(f"{name}, line {number}: {error}") from None
         _check(board, f"{name}, line {number}")
-        yield Opening(board.fen(), (), plain(str(operations.get("id", ""))))
+        yield Opening(board.fen(), (), plain(title))
+
+
+def _is_fen(line: str) -> bool:
+    fields = line.split()
+    return len(fields) == 6 and all(field.isdecimal() for field in fields[4:])
 
 
 def _from_pgn(text: str, name: str, chess960: bool) -> Iterator[Opening]:

@@ -75,7 +75,8 @@ class Adjudication:
 class OpeningSettings:
     """Where games begin.
 
-    Chess: from a file, EPD, PGN or YAML, or from the built-in set; plies: at most of its moves.
+    Chess: from a file, EPD, FEN, PGN or YAML, or from the built-in set; plies: at most of its
+    moves.
     Other games: from the lines of moves of a text file, or with so many plies made at random.
     """
 
