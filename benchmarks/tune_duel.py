@@ -32,6 +32,8 @@ from agent.compiled.table_memory import TableMemory
 from agent.machine import usable_cores
 from tournament.spsa import Spsa, Trial, Tunable
 from tournament.statistics import strength
+from tournament.values import SettingsError
+from training.selfplay import digest_of
 
 Numbers = Mapping[str, int]
 
@@ -128,9 +130,17 @@ def tunable(text: str) -> Tunable:
 
 def main(arguments: argparse.Namespace) -> int:
     """Tune, then play the numbers found against those there were."""
-    spsa = Spsa([tunable(text) for text in arguments.names or PARAMETERS], arguments.pairs)
+    made_with: dict[str, str | int | None] = {}  # a check may be made otherwise
+    if not arguments.check_only:
+        made_with = {"--nodes": arguments.nodes, "--seed": arguments.seed}
+        made_with["evaluation"] = digest_of(DEFAULT)
+    tunables = [tunable(text) for text in arguments.names or PARAMETERS]
+    spsa = Spsa(tunables, arguments.pairs, made_with=made_with)
     if arguments.state.exists():
-        spsa.load(arguments.state)
+        try:
+            spsa.load(arguments.state)
+        except SettingsError as error:
+            raise SystemExit(f"tune_duel: {error}") from None
     arguments.told = spsa.told
     counts = [0] * 5
 

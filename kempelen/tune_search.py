@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.chess.evaluations import DEFAULT
 from agent.go.settings import SETTINGS
 from kempelen.cluster_arguments import cluster_from, configure_cluster
 from kempelen.console import complain, progress, warm_up
@@ -19,6 +20,7 @@ from kempelen.match import engine_entries, parse_entries
 from kempelen.numbers import board_size, positive
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import CHESS, GO, GameSettings
+from tournament.openings import with_digest
 from tournament.runner import RunStoppedError, boards_for
 from tournament.settings import Adjudication, DrawRule, OpeningSettings, ResignRule, Settings
 from tournament.spsa import Spsa
@@ -34,6 +36,7 @@ from tournament.tuning import (
     units_of,
 )
 from tournament.values import SettingsError, decode, encode
+from training.selfplay import digest_of
 
 if TYPE_CHECKING:
     from protocols.cluster.tasks import ClusterAddress, TaskCluster
@@ -74,7 +77,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="games at once (default 1, or all threads of a cluster)",
     )
     configure_cluster(parser, "play")
-    parser.add_argument("--openings", metavar="FILE", help="EPD, PGN or YAML (default: built in)")
+    parser.add_argument(
+        "--openings", metavar="FILE", help="EPD, FEN, PGN or YAML (default: built in)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of openings and perturbations")
     parser.add_argument("--state", metavar="FILE", help="keep what is learned, and go on from it")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -141,7 +146,7 @@ async def _run(
             warm_up(GO)  # else the first games would be those of the plain search
     else:
         tuned = tunables(await declared(engine), wanted)
-    spsa = Spsa(tuned, arguments.pairs, arguments.seed)
+    spsa = Spsa(tuned, arguments.pairs, arguments.seed, _made_with(arguments, settings))
     state = Path(arguments.state) if arguments.state else None
     if state is not None and state.exists():
         spsa.load(state)
@@ -196,8 +201,7 @@ def _go_engine(arguments: argparse.Namespace) -> EngineSettings:
     """Return our own Go engine, on one thread, with the numbers of playouts that are wanted."""
     words = ["-P", "-m", "kempelen.cli", "gtp", "--boardsize", str(arguments.size), "--no-book"]
     if arguments.tc is None:
-        nodes = NODES[GO] if arguments.nodes is None else arguments.nodes
-        words += ["--nodes", str(nodes), "--time", str(PATIENCE)]
+        words += ["--nodes", str(_nodes(arguments)), "--time", str(PATIENCE)]
     return EngineSettings(
         command=sys.executable,
         arguments=tuple(words),
@@ -215,13 +219,34 @@ def _all_there_are(game: str) -> list[str]:
     return list(PARAMETERS)
 
 
+def _nodes(arguments: argparse.Namespace) -> int:
+    return int(NODES[arguments.game] if arguments.nodes is None else arguments.nodes)
+
+
+def _made_with(arguments: argparse.Namespace, settings: Settings) -> dict[str, str | int | None]:
+    """Return what the trials' results follow from, by the names of the options."""
+    made_with = {
+        "--game": arguments.game,
+        "--engine": arguments.engine,
+        "--tc": arguments.tc,
+        "--nodes": None if arguments.tc else _nodes(arguments),
+        "--openings": with_digest(settings).openings.digest,
+        "--seed": arguments.seed,
+    }
+    if arguments.game == GO:
+        return made_with | {"--size": str(arguments.size)}
+    if arguments.engine is None:
+        return made_with | {"evaluation": digest_of(DEFAULT)}
+    return made_with
+
+
 def _settings(arguments: argparse.Namespace, engine: EngineSettings) -> Settings:
     if arguments.tc is not None:
         time = TimeControl.from_text(arguments.tc)
     elif arguments.game == GO:  # GTP knows no nodes: the program is told by its arguments
         time = TimeControl(movetime=PATIENCE)
     else:
-        time = TimeControl(nodes=NODES[CHESS] if arguments.nodes is None else arguments.nodes)
+        time = TimeControl(nodes=_nodes(arguments))
     settings = Settings(
         engines=against_itself(engine),
         time=time,

@@ -43,7 +43,8 @@ HERE: dict[str, dict[str, str]] = {
     "kempelen perft": {"perft": "perft 2"},
     "kempelen --version": {},
     ".venv/bin/python -m pytest tests/agent/games/test_all_games.py --game chomp.py:Chomp": {
-        "chomp.py:": "tests/data/games/chomp.py:",
+        "tests/agent": f"{ROOT}/tests/agent",
+        "chomp.py:": f"{ROOT}/tests/data/games/chomp.py:",
     },
     "kempelen match --help": {},
     "kempelen lab --help": {},
@@ -151,9 +152,12 @@ HERE: dict[str, dict[str, str]] = {
         "games 10": "games 2 --maxmoves 4",
         "movetime=0.3": "movetime=0.05",
     },
-    "python benchmarks/duel.py . HEAD": {"HEAD": "HEAD --games 2 --nodes 100 --processes 1"},
+    "python benchmarks/duel.py . HEAD": {
+        ". HEAD": f"{ROOT} HEAD --games 2 --nodes 100 --processes 1"
+    },
     "python benchmarks/duel.py . . --evaluations nnue:A.nnue nnue:B.nnue": {
-        "nnue:A.nnue nnue:B.nnue": "nnue handcrafted --games 2 --nodes 100 --processes 1"
+        ". . ": f"{ROOT} {ROOT} ",
+        "nnue:A.nnue nnue:B.nnue": "nnue handcrafted --games 2 --nodes 100 --processes 1",
     },
     "python benchmarks/tune_duel.py --state margins.json": {
         "json": "json RazorBase --pairs 2 --check 1 --nodes 100 --processes 1"
@@ -503,8 +507,9 @@ def test_command(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) 
         line = line.replace(part, other)
     words = shlex.split(line)
     if words[0] in ("python", ".venv/bin/python"):
+        words[1] = words[1].replace("benchmarks/", f"{ROOT}/benchmarks/")
         run = subprocess.run(
-            [sys.executable, *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=300
+            [sys.executable, *words[1:]], capture_output=True, text=True, timeout=300
         )
         assert run.returncode == 0, run.stderr
         return

@@ -49,9 +49,17 @@ class Trial:
 class Spsa:
     """The state of one tuning: `ask` for a trial, play it, `tell` its result."""
 
-    def __init__(self, tunables: Sequence[Tunable], trials: int, seed: int = 0) -> None:
+    def __init__(
+        self,
+        tunables: Sequence[Tunable],
+        trials: int,
+        seed: int = 0,
+        made_with: Mapping[str, str | int | None] | None = None,
+    ) -> None:
+        """Begin a tuning. made_with: by names, how trials are played; a file keeps it."""
         self.tunables = tuple(tunables)
         self.trials = trials
+        self.made_with = dict(made_with or {})
         self.asked = self.told = 0
         self.theta = {tunable.name: float(tunable.start) for tunable in tunables}
         self._random = random.Random(seed)
@@ -99,6 +107,7 @@ class Spsa:
             "told": self.told,
             "theta": self.theta,
             "tunables": [asdict(tunable) for tunable in self.tunables],
+            "made_with": self.made_with,
         }
         try:
             replace_atomically(path, f"{json.dumps(state, indent=2)}\n".encode())
@@ -113,6 +122,12 @@ class Spsa:
             same = state["trials"] == self.trials and state["tunables"] == [
                 asdict(tunable) for tunable in self.tunables
             ]
+            kept = state.get("made_with", {})  # which states of earlier versions do not have
+            changes = [
+                f"{name} was {kept[name]}, is {value}"
+                for name, value in self.made_with.items()
+                if name in kept and kept[name] != value
+            ]
             theta, told = {name: float(state["theta"][name]) for name in self.theta}, state["told"]
             if not isinstance(told, int) or told < 0 or not all(map(math.isfinite, theta.values())):
                 raise ValueError("its numbers are none")
@@ -122,5 +137,8 @@ class Spsa:
             raise SettingsError(
                 f"{path} holds a tuning of other numbers or trials; name another --state"
             )
+        if changes:
+            reasons = "; ".join(changes)
+            raise SettingsError(f"{path} was begun otherwise ({reasons}); name another --state")
         self.theta, self.told, self.asked = theta, told, told
         self._random.seed(f"{told}")

@@ -86,6 +86,52 @@ def test_a_state_is_taken_up_and_refused_for_another_tuning(tmp_path):
         again.load(path)
 
 
+def test_a_state_is_refused_for_trials_that_are_played_otherwise(tmp_path):
+    def spsa(**made_with):
+        return Spsa([Tunable("a", 5, 0, 10, 1)], 10, made_with=made_with)
+
+    path = tmp_path / "state.json"
+    spsa(nodes=100, tc=None).save(path)
+    before = path.read_bytes()
+    spsa(nodes=100, tc=None).load(path)
+    with pytest.raises(SettingsError, match=r"\(nodes was 100, is 200; tc was None, is 1\+1\)"):
+        spsa(nodes=200, tc="1+1").load(path)
+    assert path.read_bytes() == before
+    state = json.loads(before)
+    del state["made_with"]
+    path.write_text(json.dumps(state))  # as earlier versions wrote it
+    spsa(nodes=200, tc="1+1").load(path)
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        (["--nodes", "2"], "--nodes was 1, is 2"),
+        (["--tc", "1+1"], "--tc was None, is 1+1; --nodes was 1, is None"),
+        (["--seed", "2"], "--seed was 0, is 2"),
+        (["--openings", "{}/o.epd"], "--openings was "),
+        (["--engine", "{} --quiet"], "--engine was "),
+    ],
+)
+def test_a_second_run_with_other_settings_is_refused(tmp_path, capsys, monkeypatch, more, reason):
+    async def play_game(*arguments):
+        return SimpleNamespace(white_score=0.5, detail="")
+
+    monkeypatch.setattr(tuning, "play_game", play_game)
+    (tmp_path / "o.epd").write_text("4k3/8/8/8/8/8/4P3/4K3 w - -\n")
+    state = tmp_path / "state.json"
+    line = ["tune", "search", "Hash", "--engine", stand_in(), "--pairs", "1", "--nodes", "1"]
+    line += ["--check", "0", "--state", str(state)]
+    assert cli.main(line) == 0
+    before = state.read_bytes()
+    assert cli.main(line) == 0
+    capsys.readouterr()
+    places = {"--engine": stand_in(), "--openings": tmp_path}
+    assert cli.main([*line, *(word.replace("{}", str(places.get(more[0]))) for word in more)]) == 2
+    assert f"{state} was begun otherwise ({reason}" in capsys.readouterr().err
+    assert state.read_bytes() == before
+
+
 def test_options_that_are_no_numbers_are_refused():
     engine = EngineSettings(command=program("stockfish"), name="stockfish")
     options = asyncio.run(declared(engine))
