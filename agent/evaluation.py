@@ -35,7 +35,8 @@ A function decorated with `@batched` judges many positions at once, as networks 
     def evaluate(batch):
         return values              # or (values, priors)
 
-`batch` has up to `size` positions, as NumPy arrays: in chess a `ChessBatch`, in Go a `GoBatch`
+A function whose one argument is called `batch` is one too, of 64 positions. `batch` has up to
+`size` positions, as NumPy arrays: in chess a `ChessBatch`, in Go a `GoBatch`
 (agent.games.chess_batch, agent.games.go_batch), in every other game a `GameBatch`
 (agent.games.batches). `values` is an array of one number for each of them, for whoever is to move
 there: centipawns in chess, any scale elsewhere. `priors`, of the shape (len(batch), batch.width),
@@ -68,6 +69,7 @@ PlainFunction = Callable[[Any], Any]
 
 # More would wait longer for each other than any network gains by them.
 LARGEST_BATCH = 4096
+USUAL_BATCH = 64
 
 # What a compiled evaluator may use, and where it lives.
 _LENT = {
@@ -139,11 +141,12 @@ class BatchedEvaluator:
         return self.function(batch)
 
 
-def batched(size: int = 64) -> Callable[[PlainFunction], BatchedEvaluator]:
+def batched(size: int = USUAL_BATCH) -> Callable[[PlainFunction], BatchedEvaluator]:
     """Mark `function(batch)` to be asked about up to `size` positions at once."""
     if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST_BATCH:
         raise ValueError(
-            f"a batch has 1 to {LARGEST_BATCH} positions, not {size!r}: write @batched(size=64)"
+            f"a batch has 1 to {LARGEST_BATCH} positions, not {size!r}: "
+            f"write @batched(size={USUAL_BATCH})"
         )
     return lambda function: BatchedEvaluator(function, size)
 
@@ -163,7 +166,9 @@ def load(spec: str) -> Evaluation:
     if _is_built_in(spec):
         return HANDCRAFTED
     if network_file(spec) is not None:
-        raise EvaluationError(f"evaluation {spec}: only chess is evaluated by networks")
+        raise EvaluationError(
+            f"evaluation {spec}: networks evaluate the compiled chess search alone"
+        )
     if (file := learned_file(spec)) is not None:
         # It brings in NumPy, and belongs to the games.
         return Evaluation(spec, python=importlib.import_module("agent.games.learned").load(file))
@@ -183,7 +188,7 @@ def load(spec: str) -> Evaluation:
         known = ", ".join(_functions(module)) or "none"
         raise EvaluationError(f"{place} has no function {name!r}; it has: {known}")
     _require_call(spec, function, "position")
-    return Evaluation(spec, python=function)
+    return Evaluation(spec, python=function, batch=USUAL_BATCH if _takes_batch(function) else 0)
 
 
 def check(spec: str) -> None:
@@ -227,6 +232,16 @@ def _require_call(spec: str, function: Callable[..., Any], *arguments: str) -> N
             f"evaluation {spec} takes other arguments: it is called with ({called}), and takes "
             f"{own}: {error}"
         ) from None
+
+
+def _takes_batch(function: Callable[..., Any]) -> bool:
+    """Tell whether a function says by its argument's name that it judges many positions."""
+    from inspect import signature
+
+    try:
+        return list(signature(function).parameters) == ["batch"]
+    except (TypeError, ValueError):
+        return False
 
 
 def _is_built_in(spec: str) -> bool:

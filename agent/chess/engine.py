@@ -235,14 +235,20 @@ class Engine:
         return self._plain()
 
     def kernel(self, stop: Latch) -> CrewSearch:
-        """Wait for the kernel and return it; raise PlayerError if it does not come."""
+        """Wait for the kernel and return it; raise PlayerError if it does not come.
+
+        A stop ends the waiting for a compiler alone: what is only loaded is there at once.
+        """
         self.start()
         wait_for_any(self.ready, stop)
+        if not self.ready.is_set():
+            self._loading[ALPHABETA].wait_unless_cold(PATIENCE)
         self._left.begin()
         self._choose_evaluation()
         self._given = kernel = self._adopt()
         if kernel is None:
-            raise PlayerError("this needs the compiled kernel, which is not there")
+            why = "is not there" if self.ready.is_set() else "is still being compiled"
+            raise PlayerError(f"this needs the compiled kernel, which {why}")
         return kernel
 
     def settle(self, job: Job) -> None:

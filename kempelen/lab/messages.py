@@ -244,11 +244,11 @@ SPANISH = {
     "an evaluation is what is learned: leave --evaluation out": (
         "una evaluación es lo que se aprende: quite --evaluation"
     ),
-    "evaluation {}: only chess is evaluated by networks": (
-        "evaluación {}: solo el ajedrez se evalúa con redes"
+    "evaluation {}: networks evaluate the compiled chess search alone": (
+        "evaluación {}: las redes evalúan solo la búsqueda compilada de ajedrez"
     ),
-    "a batch has 1 to {} positions, not {}: write @batched(size=64)": (
-        "un lote tiene de 1 a {} posiciones, no {}: escriba @batched(size=64)"
+    "a batch has 1 to {} positions, not {}: write @batched(size={})": (
+        "un lote tiene de 1 a {} posiciones, no {}: escriba @batched(size={})"
     ),
     "evaluation {} returned {} things: values are needed, or (values, priors)": (
         "la evaluación {} ha devuelto {} cosas: hacen falta valores, o (valores, probabilidades)"

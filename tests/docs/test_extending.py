@@ -73,8 +73,14 @@ def test_a_network_is_trained_and_plays(
     assert float(numbers[1]) < 0.9 * float(numbers[2])
     (session,) = NETWORK.having("session")
     lines = session.text.splitlines()
-    typed = [line[2:] for line in lines if line.startswith("> ")]
-    said = talk(folder, ["setoption name OwnBook value false", *typed], "bestmove")
+    typed = [
+        line[2:].replace("network.py", f"{folder}/network.py")
+        for line in lines
+        if line.startswith("> ")
+    ]
+    elsewhere = folder / "elsewhere"  # a GUI starts engines where it likes
+    elsewhere.mkdir()
+    said = talk(elsewhere, ["setoption name OwnBook value false", *typed], "bestmove")
     assert "failed" not in said
     assert pattern([line for line in lines if not line.startswith("> ")]).search(said), said
 

@@ -246,8 +246,18 @@ def test_a_search_that_waits_for_the_kernel_can_be_stopped(engine, situation):
     timer.start()
     assert isinstance(searcher(engine, Limits(infinite=True), stop), PlainSearch)
     timer.join()
-    with pytest.raises(PlayerError, match="kernel"):
+    with pytest.raises(PlayerError, match="kernel, which is still being compiled"):
         engine.kernel(stop)
+
+
+def test_a_stop_ends_no_waiting_for_what_is_only_loaded(engine, situation):
+    situation.gate.clear()
+    stop = Latch()
+    stop.set()
+    timer = threading.Timer(0.1, situation.gate.set)
+    timer.start()
+    assert isinstance(engine.kernel(stop), FakeKernel)
+    timer.join()
 
 
 def test_warm_a_clock_waits_for_the_kernel_but_not_too_long(engine, situation):

@@ -1,13 +1,14 @@
 """What batched evaluations are given, and what of their answers is refused."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import chess
 import numpy as np
 import pytest
 
-from agent.evaluation import LARGEST_BATCH, Evaluation, EvaluationError, batched, load
+from agent.evaluation import LARGEST_BATCH, USUAL_BATCH, Evaluation, EvaluationError, batched, load
 from agent.game import find_move
 from agent.games import catalogue
 from agent.games.batches import GameBatch, judge
@@ -39,6 +40,14 @@ def seen(board: chess.Board) -> dict[int, str]:
     """The pieces as the side to move sees them, by python-chess."""
     upright = board if board.turn else board.mirror()
     return {square: piece.symbol() for square, piece in upright.piece_map().items()}
+
+
+def test_a_function_of_a_batch_is_batched(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def evaluate(batch):\n    return [0.0] * len(batch)\n")
+    assert load(f"{file}:evaluate").batch == USUAL_BATCH
+    file.write_text("def evaluate(board):\n    return 0\n")
+    assert load(f"{file}:evaluate").batch == 0
 
 
 @pytest.mark.parametrize("fen", [chess.STARTING_FEN, CASTLING, CAPTURE, PROMOTION])
