@@ -33,6 +33,7 @@ from typing import (
 import numpy as np
 
 from agent.compiled.bits import U64
+from agent.compiled.indexing import index_as_c
 
 Item = TypeVar("Item")
 Declared = TypeVar("Declared")
@@ -65,6 +66,7 @@ def record(declaration: type[Declared]) -> type[Declared]:
     """Make a class that declares the fields of a record Numba's type of it."""
     import numba
 
+    index_as_c()
     plain = layout(declaration)
     attributes = {name: _attribute(name) for name in plain.names or ()}
     view = type(declaration.__name__, (np.void,), {"__slots__": (), **attributes})
