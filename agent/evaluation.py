@@ -23,9 +23,10 @@ It may read the fields of the position (see `Position` in agent.chess.records: k
 board, turn, checkers, pinned, castling, en_passant) and call the helpers that this
 module lends: `position_at`, `king_square`, `count`, `first_square`, `bit`, `has`, the attack
 functions, `game_phase` and `handcrafted`. Bitboards are uint64, so constants that meet them are
-wrapped: `U64(1)`. It must not write. It returns a number, whose fraction is dropped; NaN and
-infinity end the search with a message, as every exception does. Values beyond 29,000 centipawns
-count as that, in plain functions too, which return whole numbers.
+wrapped: `U64(1)`. An index into a row of the position counts from its front, never from its end;
+one beyond either end raises IndexError. It must not write. It returns a number, whose fraction is
+dropped; NaN and infinity end the search with a message, as every exception does. Values beyond
+29,000 centipawns count as that, in plain functions too, which return whole numbers.
 
 A function decorated with `@batched` judges many positions at once, as networks do best:
 

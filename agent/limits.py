@@ -102,7 +102,7 @@ class Info(Generic[Move]):
     """What is known after one iteration (or a part of one) about one line of play.
 
     bound: "" for an exact score, "lowerbound" or "upperbound". multipv counts from 1.
-    hashfull: permille. complete: the iteration to `depth` was finished.
+    hashfull: permille. complete: this line was searched to the end of the iteration to `depth`.
     effort: the share of this iteration's nodes spent on the best move, 0 to 1, if known.
     visits: the part of the nodes, or playouts, that went into this line. expected: the outcome
     for the mover from -1, a loss, to 1, where the search thinks in such terms. ahead: the visits

@@ -20,9 +20,9 @@ def each_once(lines: Iterable[Info[Move]]) -> Iterator[Info[Move]]:
 
 
 def cut_short(lines: Iterable[Info[Move]], most: int) -> Iterator[Info[Move]]:
-    """Generate so many of the lines of an iteration that was cut short, and of the one before.
+    """Generate so many of the lines of an iteration that was cut short, then of the one before.
 
-    They are numbered anew; the first stays complete, if it was.
+    They are numbered anew; the first stays complete, if it was searched to its end.
     """
     for number, line in enumerate(islice(each_once(lines), most), 1):
         complete = line.complete if number == 1 else False

@@ -61,7 +61,8 @@ class Searcher(Protocol[Asked, Move]):
     ) -> Iterator[Info[Move]]:
         """Search deeper and deeper; yield each iteration's lines, multipv 1..lines in order.
 
-        After a stop it may yield the better line of an iteration cut short (complete=False).
+        After a stop it may yield, once more from multipv 1 on, what an iteration that was cut short
+        has found, followed by lines of the one before; all but the first have complete=False.
         Obeys depth, nodes, mate and search_moves; time is the caller's, who calls `stop`. Yields
         at least one Info, even when stopped at once; is never called without a legal move. May
         raise `agent.evaluation.EvaluationError` at any point. The moves are in the position's own

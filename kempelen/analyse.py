@@ -115,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         _write(arguments, work, reviews, pictures)
     except OSError as error:
-        problem, status = f"cannot write {error.filename}: {error.strerror}", 2
+        problem, status = f"cannot write {error.filename or 'what was found'}: {error.strerror}", 2
     finally:
         work.known.close(done=not problem)
     if problem:

@@ -434,12 +434,12 @@ def _analysing() -> Callable[[chess.Board, int, int], list[Info[chess.Move]]]:
 
     def analyse(board: chess.Board, nodes: int, lines: int) -> list[Info[chess.Move]]:
         search.arm()
-        levels: dict[int, list[Info[chess.Move]]] = {}
+        levels: list[list[Info[chess.Move]]] = []
         for info in search.deepen(board, Limits(nodes=nodes), lines):
-            levels.setdefault(info.depth, []).append(info)
-        most = max(map(len, levels.values()))
-        *_, last = (level for level in levels.values() if len(level) == most)
-        return last
+            if info.multipv == 1:
+                levels.append([])
+            levels[-1].append(info)
+        return max(reversed(levels), key=len)
 
     return analyse
 

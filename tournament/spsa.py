@@ -122,7 +122,7 @@ class Spsa:
             same = state["trials"] == self.trials and state["tunables"] == [
                 asdict(tunable) for tunable in self.tunables
             ]
-            kept = state.get("made_with", {})  # which states of earlier versions do not have
+            kept = state.get("made_with") or {}  # which states of earlier versions do not have
             changes = [
                 f"{name} was {kept[name]}, is {value}"
                 for name, value in self.made_with.items()

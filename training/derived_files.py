@@ -184,7 +184,8 @@ def opened(sources: Sequence[Path], target: Path) -> Iterator[Dataset]:
 def begun(target: Path, manifest: dict[str, Any], *, unique: bool = True) -> Writer:
     """Begin a file, or go on with it, as `Writer` does; refuse one that has lost games."""
     writer = Writer(target, manifest, BLOCK_GAMES, unique=unique)
-    for damage in writer.damages:
+    if writer.damages:
+        damage = writer.damages[0]
         writer.close()
         raise PositionsError(
             f"{target}: {damage.length} bytes at {damage.offset} are damaged, so that games would "

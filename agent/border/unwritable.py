@@ -11,13 +11,19 @@ def require_writable(
 ) -> None:
     """Raise `failure` of a message that names the first target which must not be written.
 
-    Each needs a folder that is there, and is none itself, no source and no other target.
+    Each needs a folder that is there, and is none itself, no source and no other target; the system
+    must let it be written.
     """
     for number, target in enumerate(targets):
-        if not os.path.isdir(os.path.dirname(os.path.abspath(target))):
+        if "\0" in os.fspath(target):
+            raise failure(f"{os.fspath(target)!r} cannot be the name of a file")
+        folder = os.path.dirname(os.path.realpath(target))
+        if not os.path.isdir(folder):
             raise failure(f"{target}: its folder does not exist")
         if os.path.isdir(target):
             raise failure(f"{target} is a folder: name a file in it")
+        if not os.access(target if os.path.exists(target) else folder, os.W_OK):
+            raise failure(f"{target} may not be written: change its rights, or name another file")
         if any(_are_same(target, source) for source in sources):
             raise failure(f"{target} is read here: choose another file to write")
         if any(_are_same(target, other) for other in targets[:number]):
@@ -26,6 +32,8 @@ def require_writable(
 
 def _are_same(one: Name, other: Name) -> bool:
     """Tell whether two names are of one file, which need not be there."""
+    if "\0" in os.fspath(other):  # no name at all, which whoever reads it will say
+        return False
     try:
         return os.path.samefile(one, other)
     except OSError:

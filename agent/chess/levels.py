@@ -104,7 +104,8 @@ class WeakSearch(SearcherAround["chess.Board", "chess.Move"]):
         chosen = False
         with closing(self.inner(board, limits, count)) as infos:
             for info in infos:
-                last = info
+                if info.multipv == 1:
+                    last = info
                 if not info.complete or info.bound:
                     continue
                 level.append(info)

@@ -96,7 +96,7 @@ class KernelSearch(CrewSearch):
     def _levels(
         self, board: chess.Board, limits: Limits[chess.Move], lines: int
     ) -> Iterator[Info[chess.Move]]:
-        """Search level by level; after a stop report the partial level if its move is another."""
+        """Search level by level; after a stop tell what was found of the last one."""
         started = time.perf_counter()
         game = self._crew.first
         worker = game.worker
@@ -124,17 +124,17 @@ class KernelSearch(CrewSearch):
                     break
                 effort = int(worker.root_nodes[number]) / (int(worker.nodes) - before)
                 level.append(self._line(depth, started, number + 1, effort))
+            # A line searched later may turn out better than one searched before it.
+            order = sorted(range(len(level)), key=lambda number: -scores[number])
+            level = [replace(level[old], multipv=new) for new, old in enumerate(order, 1)]
             if self._crew.halted:
                 if not level and (not last or self._best_move() not in (None, last[0].pv[0])):
                     level = [self._line(depth, started, complete=False)]
                 if level:
                     yield from cut_short([*level, *last], lines)
                 return
-            # A line searched later may turn out better than one searched before it.
-            order = sorted(range(lines), key=lambda number: -scores[number])
             scores = [scores[number] for number in order]
             worker.root_moves[:lines] = worker.root_moves[order]
-            level = [replace(level[old], multipv=new) for new, old in enumerate(order, 1)]
             yield from level
             if limits.mate_found(level[0].score):
                 return

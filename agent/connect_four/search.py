@@ -135,15 +135,18 @@ class ConnectFourSearch(CrewLed[DiscBoard]):
                 default = level[0].pv[0] if level else last[0].pv[0] if last else moves[0]
                 info = self._line(depth, default, before)
                 if self._crew.halted:
-                    level = level or [replace(info, complete=False)]
-                    if not last or level[0].pv[0] != last[0].pv[0]:
-                        yield from cut_short([*level, *last], lines)
-                    return
+                    break
                 level.append(info)
                 scores.append(int(worker.best_score))
             # A line searched later may turn out better than one searched before it.
-            order = sorted(range(lines), key=lambda number: -scores[number])
+            order = sorted(range(len(level)), key=lambda number: -scores[number])
             level = [replace(level[old], multipv=new) for new, old in enumerate(order, 1)]
+            if self._crew.halted:
+                if not level and (not last or info.pv[0] != last[0].pv[0]):
+                    level = [replace(info, complete=False)]
+                if level:
+                    yield from cut_short([*level, *last], lines)
+                return
             yield from level
             if all(isinstance(info.score, Mate) for info in level):
                 return

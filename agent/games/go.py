@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 LARGEST = 19
+MOST_KOMI = 10**9
 Size = tuple[int, int]  # of a board: its width and its height
 _WIDTH_BY_HEIGHT = re.compile(r"([0-9]{1,2})x([0-9]{1,2})", re.IGNORECASE)
 
@@ -61,7 +62,7 @@ class State:
 
 
 class Go:
-    """A position of Go and its history.
+    """A position of Go and its history. Raises ValueError of a size or a komi that cannot be.
 
     size: of the board, as it is written: the edge of a square, or WIDTHxHEIGHT, such as "9x13".
     komi: what White gets for moving second. captures_all: whether sensible players go on until
@@ -71,6 +72,8 @@ class Go:
     def __init__(self, size: int | str = 9, komi: float = 7.5) -> None:
         self.width, self.height = read_size(size)
         self.size = write_size(self.width, self.height)
+        if not abs(komi) < MOST_KOMI:
+            raise ValueError(f"komi is less than {MOST_KOMI}, not {komi:g}")
         self.komi = komi
         self.captures_all = False
         stones = Stones(self.width, self.height)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import Any
 
@@ -169,9 +169,10 @@ class Aloud:
             del self.lines[info.multipv - 1 :]
             self.lines.append(info)
         else:
-            # Nothing may follow it: the line that is played is told alone at the end, and so may be
-            # one of an iteration cut short.
-            self.lines = list(each_once([info, *self.lines]))
+            # Nothing may follow it: of several lines the one that is played is told alone at the
+            # end, and so may be one of an iteration cut short.
+            before = self.lines if len(self.lines) > 1 else []
+            self.lines = list(each_once([info, *before]))
 
     def progress(self, progress: Progress[Any], seconds: float) -> None:
         """Send what is known now."""
@@ -181,13 +182,19 @@ class Aloud:
 
     def result(self, result: Result[Any]) -> None:
         """Send what is known at the end, the move that is played first."""
-        if _visits(self._standing) > _visits(self.lines):  # the last iteration told nothing
-            self.lines = sorted(self._standing, key=lambda line: line.pv[:1] != (result.move,))
+        if _nodes(self._standing) > _nodes(self.lines):  # the last iteration told nothing
+            first, *others = sorted(self._standing, key=lambda line: line.pv[:1] != (result.move,))
+            self.lines = [replace(first, owners=self._standing[0].owners), *others]
         self._tell(self.lines)
 
     def _tell(self, lines: Sequence[Info[Any]]) -> None:
         if self._send is not None and any(line.visits for line in lines):
             self._send(lines)
+
+
+def _nodes(lines: Sequence[Info[Any]]) -> int:
+    """Return how far the search was when it told the first of these."""
+    return lines[0].nodes if lines else 0
 
 
 def _visits(lines: Sequence[Info[Any]]) -> int:

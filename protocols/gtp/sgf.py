@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from math import isfinite, isnan
+from math import isnan
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from agent.border.files import read_bytes
 from agent.border.plain_text import plain
-from agent.games.go import COLUMNS, Size
-from protocols.gtp.values import MOST
+from agent.games.go import COLUMNS, MOST_KOMI, Size
 
 LARGEST_FILE = 4 << 20
 GO = 1  # the number of the game
@@ -163,9 +162,9 @@ def record_of(game: Any) -> Record:
         board, plays = sgf_moves.get_setup_and_moves(game)
         first = _player(root.get("PL")) if root.has_property("PL") else None
     except (ValueError, KeyError, RecursionError, LookupError) as error:
-        raise SgfError(str(error) or _unreadable(game) or "it is no SGF") from None
+        raise SgfError(_unreadable(game) or str(error) or "it is no SGF") from None
     komi = _komi(root)
-    if komi is not None and not (isfinite(komi) and abs(komi) <= MOST):
+    if komi is not None and not abs(komi) < MOST_KOMI:
         raise SgfError(f"a komi of {komi:g}")
 
     def point(place: tuple[int, int]) -> Point:

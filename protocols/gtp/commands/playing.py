@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.games.go import MOST_KOMI
 from protocols.gtp.analysis import Aloud
 from protocols.gtp.boards import score_text
 from protocols.gtp.command import Command
 from protocols.gtp.go_board import GoBoard
-from protocols.gtp.values import COLOURS, MOST, SYNTAX_ERROR, Arguments, GtpError
+from protocols.gtp.values import COLOURS, SYNTAX_ERROR, Arguments, GtpError
 
 if TYPE_CHECKING:
     from protocols.gtp.play import GtpPlay
@@ -37,7 +38,7 @@ def _clear_board(gtp: GtpPlay, arguments: Arguments) -> str:
 def _komi(gtp: GtpPlay, arguments: Arguments) -> str:
     komi = arguments.real() + 0.0  # no -0
     arguments.end()
-    if abs(komi) >= MOST:
+    if abs(komi) >= MOST_KOMI:
         raise GtpError("unacceptable komi")
     if isinstance(gtp.board, GoBoard):  # other games have none, but must know the command
         gtp.board.set_komi(komi)

@@ -1,5 +1,6 @@
 """What is refused beforehand of files that are to be written."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ def test_what_must_not_be_written_is_refused(tmp_path: Path) -> None:
     link.symlink_to(read)
     hard.hardlink_to(read)
     (tmp_path / "dangling").symlink_to(new)
+    (tmp_path / "astray").symlink_to(tmp_path / "none" / "new")
     require_writable([new, tmp_path / "other"], [read], ValueError)
     for targets, reason in (
         ([read], "read is read here: choose another"),
@@ -22,6 +24,20 @@ def test_what_must_not_be_written_is_refused(tmp_path: Path) -> None:
         ([new, tmp_path / ".." / tmp_path.name / "new"], "new is to be written twice"),
         ([tmp_path], "is a folder: name a file in it"),
         ([tmp_path / "none" / "new"], "new: its folder does not exist"),
+        ([tmp_path / "astray"], "astray: its folder does not exist"),
+        (["ne\0w"], r"'ne\\x00w' cannot be the name of a file"),
     ):
         with pytest.raises(ValueError, match=reason):
-            require_writable(targets, [read], ValueError)
+            require_writable(targets, [read, "no\0name"], ValueError)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_rights_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
+    target = tmp_path / "new"
+    if there:
+        target.touch()
+    asked = []
+    monkeypatch.setattr(os, "access", lambda name, mode: asked.append(Path(name)))
+    with pytest.raises(ValueError, match="new may not be written: change its rights"):
+        require_writable([target], [], ValueError)
+    assert asked == [target if there else tmp_path]

@@ -11,7 +11,7 @@ from agent.chess.crew_search import CrewSearch
 from agent.chess.search import KernelSearch
 from agent.chess.tree_search import TreeSearch
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError
-from agent.limits import Cp, Info, Limits, Mate
+from agent.limits import Cp, Info, Limits, Mate, Score
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 
@@ -29,6 +29,11 @@ def last_info(
 ) -> Info[chess.Move]:
     search.arm()
     return list(search.deepen(board, limits))[-1]
+
+
+def value(score: Score) -> int:
+    assert isinstance(score, Cp)
+    return score.value
 
 
 def random_board(seed: int) -> chess.Board:
@@ -143,6 +148,25 @@ def test_wherever_a_search_ends_its_lines_begin_with_other_moves(searcher: Searc
         assert sorted(told) == [1, 2, 3, 4][: len(told)]
         assert len({*told.values()}) == len(told)
     assert len(told) == 4
+
+
+def test_of_the_lines_that_are_known_the_best_is_told_first() -> None:
+    """Those that were finished before the search ended, which are as deep as the first."""
+    search, compared = KernelSearch(megabytes=1), 0
+    for nodes in range(2000, 12000, 200):
+        search.new_game()
+        levels: list[list[Info[chess.Move]]] = []
+        for info in search.deepen(chess.Board(KIWIPETE), Limits(nodes=nodes), 4):
+            if info.multipv == 1:
+                levels.append([])
+            levels[-1].append(info)
+        assert max(map(len, levels)) <= 4
+        first, *others = levels[-1]
+        scores = [info.score for info in others if info.depth == first.depth]
+        if first.complete and scores:
+            assert value(first.score) >= max(map(value, scores))
+            compared += 1
+    assert compared
 
 
 def test_the_table_can_be_resized_and_cleared(searcher: Searcher) -> None:

@@ -79,6 +79,17 @@ def test_each_line_of_an_analysis_has_all_moves_once(ready):
         assert said.split("play ")[1].strip() == lines[-1].split()[2]
 
 
+def test_the_last_line_of_an_analysis_begins_with_the_move_that_is_played(ready):
+    """Of a few moves, which are but a part of what is known."""
+    talk = ready(seconds=0.25)
+    for colour in "bw" * 4:
+        said = talk.answer(f"kata-genmove_analyze {colour} 5 maxmoves 2 ownership true")
+        last = [line for line in said.splitlines() if line.startswith("info")][-1]
+        assert said.split("play ")[1].strip() == last.split()[2]
+        assert last.count("info move") <= 2
+        assert len(last.split(" ownership ")[1].split()) == 49
+
+
 def test_it_plays_a_whole_game_by_the_rules(ready):
     talk = ready(size=5, playouts=100, resigns=False)
     game = Go(5)

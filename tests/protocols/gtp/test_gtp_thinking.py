@@ -170,10 +170,10 @@ def test_lz_analyze_tells_of_the_position_too_where_that_is_asked_for(known):
     )
 
 
-def level(*moves, depth=3, visits=100):
+def level(*moves, depth=3, visits=100, nodes=0):
     """The lines of an iteration, or of a part of one."""
     return [
-        Info(depth, Cp(0), (move,), multipv=number, visits=visits // number)
+        Info(depth, Cp(0), (move,), multipv=number, visits=visits // number, nodes=nodes)
         for number, move in enumerate(moves, 1)
     ]
 
@@ -188,6 +188,8 @@ def level(*moves, depth=3, visits=100):
         ([*level(1, 2, 3), *level(2, depth=4, visits=90)], [(2, 90), (1, 100), (3, 33)]),
         ([*level(1, 2, 3), *level(1)], [(1, 100), (2, 50), (3, 33)]),
         ([*level(1, 2), *level(4, 5, depth=4), *level(5)], [(5, 100), (4, 100)]),
+        # Of one line each, the earlier ones are over.
+        ([*level(1), *level(2, depth=4, visits=90)], [(2, 90)]),
     ],
 )
 def test_each_move_is_told_of_once(told, known):
@@ -204,12 +206,24 @@ def test_what_was_known_before_the_end_is_not_forgotten():
     aloud = Aloud(print, shown.append, most_lines=3)
     for info in level(1, 2):
         aloud.info(info)
-    aloud.progress(Progress(lines=tuple(level(2, 1, visits=800))), 1.0)
+    first, second = level(2, 1, visits=800, nodes=1200)
+    aloud.progress(Progress(lines=(replace(first, owners=(1.0,)), second)), 1.0)
     aloud.result(Result(1))
     assert [[(line.pv[0], line.visits) for line in lines] for lines in shown] == [
         [(2, 800), (1, 400)],
         [(1, 400), (2, 800)],
     ]
+    assert shown[-1][0].owners == (1.0,)
+
+
+def test_an_iteration_told_in_part_is_newer_than_all_moves_before():
+    """As `maxmoves` has it, of three moves that are known."""
+    shown = []
+    aloud = Aloud(print, shown.append, most_lines=1)
+    aloud.progress(Progress(lines=tuple(level(2, 1, 3, visits=800, nodes=1466))), 1.0)
+    aloud.info(level(1, visits=900, nodes=2000)[0])
+    aloud.result(Result(1))
+    assert [[(line.pv[0], line.visits) for line in lines] for lines in shown[1:]] == [[(1, 900)]]
 
 
 def test_ownership_is_black_s_on_gogui_s_board(known):
