@@ -20,6 +20,7 @@ from agent.games.go import Go
 from agent.games.life import GoOn, Judge
 from agent.go.parts import fits as fits_go
 from agent.go.source import compiled_source as go
+from agent.machine import physical_memory
 from agent.search.searcher import GameSearcher
 from agent.search.source import Evaluate, GameSource
 from agent.search.suiting import default_algorithm, make_search
@@ -74,6 +75,8 @@ def source_for(
     elif chosen.python is not None or (chosen.jitted is not None and compiled is None):
         function = kind.adapted(chosen)
         chosen, users = replace(chosen, python=function), (chosen.name, function)
+    if compiled is not None and means.megabytes << 20 > physical_memory():
+        raise ValueError(f"no memory for a search of {means.megabytes} MB: choose less (--memory)")
     at_once = means.at_once or compiled is None  # which tells what cannot be
     plain = GameSource(make, kind.evaluate, users, report, at_once=at_once)
     return plain if compiled is None else compiled(plain, chosen, means, report)

@@ -6,6 +6,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from agent.border.plain_text import plain
 from kempelen import __version__, means_arguments
 from kempelen.console import complain
 from protocols import pipes
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from agent.games.catalogue import Kind
+
+NAME = "Kempelen"
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -84,6 +87,18 @@ def configure(parser: ArgumentParser) -> None:
         help="remember opponents, whom kempelen-opponent names, in this file; not of Go",
     )
     parser.add_argument(
+        "--report-name",
+        default=NAME,
+        metavar="TEXT",
+        help="answer `name` so, for programs that know only some engines (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--report-version",
+        default=__version__,
+        metavar="TEXT",
+        help="answer `version` so (default: %(default)s)",
+    )
+    parser.add_argument(
         "--ponder", dest="ponders", action="store_true", help="think on the other's time too"
     )
 
@@ -98,7 +113,8 @@ def run(arguments: Namespace) -> int:
     except (EvaluationError, OSError, ValueError) as error:
         complain(error, "kempelen gtp")
         return 2
-    return pipes.serve(lambda session: make(session, settings))
+    said = plain(arguments.report_name), plain(arguments.report_version)
+    return pipes.serve(lambda session: make(session, settings, said=said))
 
 
 def make(
@@ -106,9 +122,13 @@ def make(
     settings: Settings = Settings(),  # noqa: B008 - it is frozen
     report: Callable[[str], None] = complain,
     allowance: Allowance = ALONE,
+    said: tuple[str, str] = (NAME, __version__),
 ) -> Gtp:
-    """Return the engine that answers a session; see Gtp for what it is made with."""
-    return Gtp("Kempelen", __version__, session.send, report, settings, allowance)
+    """Return the engine that answers a session; see Gtp for what it is made with.
+
+    said: the name and the version that it gives.
+    """
+    return Gtp(*said, session.send, report, settings, allowance)
 
 
 def _rate(text: str) -> float:

@@ -33,6 +33,13 @@ from tournament.values import SettingsError
 LARGEST_FILE = 16 << 20
 # Commands after which nothing of an earlier position is left.
 FRESH = ("clear_board", "loadsgf")
+# What leaves tests with another position than they are of, where it is refused.
+MOVING = {
+    "boardsize", "rectangular_boardsize", "clear_board", "komi", "play", "black", "white",
+    "genmove", "genmove_black", "genmove_white", "undo", "gg-undo", "loadsgf", "set_position",
+    "fixed_handicap", "place_free_handicap", "set_free_handicap", "trymove", "popgo",
+    "gogui-setup", "gogui-setup_player", "gogui-play_sequence", "kata-set-rules", "kata-set-rule",
+}  # fmt: skip
 
 _EXPECTED = re.compile(r"#\?\s*\[(.*)\]([*&]*)\s*(?:#.*)?")
 _NUMBERED = re.compile(r"(\d+)\s+(\S.*)")
@@ -221,7 +228,8 @@ class Examination:
                 self._judge(step, error.words, refused=True)
             else:
                 self.refused.append(Refused(self._file.path.name, step, error.words))
-                self._astray = f"line {step.line}, {step.command}: {error.words}"
+                if step.command.split()[0] in MOVING:
+                    self._astray = f"line {step.line}, {step.command}: {error.words}"
             return ""
         except EngineError as error:
             if step.expected:
@@ -262,8 +270,10 @@ class Examination:
         """Return a command with the path of its SGF file, which the file says from where it is."""
         word, _, rest = command.partition(" ")
         if word == "loadsgf" and rest.strip():
-            name, space, number = rest.strip().partition(" ")
-            place = self._file.path.parent / name
-            if place.is_file():
-                return f"{word} {place.absolute()}{space}{number}"
+            whole = rest.strip()
+            first, _, number = whole.rpartition(" ")
+            for name, more in ((whole, ""), (first, f" {number}")):
+                place = self._file.path.parent / name
+                if name and place.is_file():
+                    return f"{word} {place.absolute()}{more}"
         return command

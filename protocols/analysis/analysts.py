@@ -23,8 +23,8 @@ from protocols.analysis.fields import QueryError
 from protocols.analysis.query import MOST_SECONDS, Query
 from protocols.analysis.visits import Searching, VisitSource
 
-# With so many positions waiting, no more lines are read.
-MOST_WAITING = 4096
+# With so many positions waiting, no more lines are read, not even what would end them.
+MOST_WAITING = 200_000
 LEFT_OUT = "Not known to this search, left out"
 
 Send = Callable[[dict[str, Any]], None]

@@ -8,16 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from math import sqrt
 from typing import Any
 
 from agent.games.go import Go
 from agent.games.stones import EMPTY, NOWHERE, PASS
 from agent.limits import Info
 from protocols.analysis.query import Query
+from protocols.gtp.analysis import least_rate
 
-# A mean of playouts lies above its lower confidence bound but for one time in 40.
-DEVIATIONS = 1.96
 DIGITS = 6
 PLAYERS = "BW"
 
@@ -67,6 +65,9 @@ def found(query: Query, turn: int, game: Go, lines: Lines, during: bool) -> dict
                 "move": game.text(line.pv[0]),
                 "visits": line.visits,
                 "edgeVisits": line.visits,
+                "weight": line.visits,
+                "edgeWeight": line.visits,
+                "playSelectionValue": line.visits,
                 **_worth(line.expected or 0.0, line.lead, line.visits, ours),
                 "prior": _rounded(alike if line.prior is None else line.prior),
                 "order": order,
@@ -113,9 +114,7 @@ def _seen(owners: Sequence[float], ours: bool) -> list[float]:
 def _worth(expected: float, lead: float | None, visits: int, ours: bool) -> dict[str, float]:
     """Return what the viewer may hope for. ours: he is to move."""
     rate = (expected + 1) / 2
-    # As if one playout more had been won and one lost: a few that all ended alike prove little.
-    spread = (rate * visits + 1) / (visits + 2)
-    least = rate - DEVIATIONS * sqrt(spread * (1 - spread) / visits)
+    least = least_rate(rate, visits)
     found = {
         "winrate": rate if ours else 1 - rate,
         "lcb": least if ours else 1 - least,

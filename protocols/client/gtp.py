@@ -15,7 +15,7 @@ from agent.limits import SideClock
 from protocols.client.engine import EngineClient, EngineOptionError, State
 from protocols.client.process import WORDS_LIMIT, EngineError
 from protocols.client.uci import Answer, InfoCallback, SearchRequest
-from protocols.gtp.values import COLOURS, ENDLESS
+from protocols.gtp.values import COLOURS, ENDLESS, game_id
 
 # An engine that knows it takes fractions of a second too, and increments.
 EXACT_TIMES = "kata-time_settings"
@@ -56,7 +56,7 @@ class GtpEngine(EngineClient):
         self.known = frozenset((await self._ask("list_commands", self.start_limit)).split())
         if self.game_id and GAME_ID in self.known:
             playing = await self._ask(GAME_ID, self.ready_limit)
-            if playing.lower() != self.game_id.lower():
+            if game_id(playing) != game_id(self.game_id):
                 self.state = State.FAILED
                 raise EngineOptionError(
                     f"{self.name} plays {plain_name(playing)}, not {self.game_id}"

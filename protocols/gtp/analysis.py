@@ -263,7 +263,8 @@ def kata_line(scene: Scene, lines: Sequence[Info[Any]]) -> str:
     told = [
         f"info move {scene.text(line.pv[0])} visits {line.visits}"
         f" utility {line.expected or 0.0:.6f} winrate {winrate(line):.6f}{_score(line.lead)}"
-        f" prior {scene.prior(line):.6f} lcb {lower_bound(line):.6f} order {order}"
+        f" prior {scene.prior(line):.6f} lcb {lower_bound(line):.6f}"
+        f" utilityLcb {2 * lower_bound(line) - 1:.6f} weight {line.visits} order {order}"
         f" pv {scene.pv(line)}{scene.more(line)}"
         for order, line in enumerate(scene.told(lines))
     ]
@@ -315,7 +316,9 @@ def _share(owner: float) -> str:
 
 
 def _score(lead: float | None) -> str:
-    return "" if lead is None else f" scoreMean {lead:.3f} scoreLead {lead:.3f}"
+    if lead is None:
+        return ""
+    return f" scoreMean {lead:.3f} scoreLead {lead:.3f} scoreSelfplay {lead:.3f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,5 +349,11 @@ def winrate(line: Info[Any]) -> float:
 
 def lower_bound(line: Info[Any]) -> float:
     """Return what the share of the wins very probably is at least."""
-    rate = winrate(line)
-    return max(0.0, rate - DEVIATIONS * sqrt(rate * (1 - rate) / max(line.visits, 1)))
+    return max(0.0, least_rate(winrate(line), line.visits)) if line.visits else 0.0
+
+
+def least_rate(rate: float, visits: int) -> float:
+    """Return what a rate that was found in so many visits, one at least, very probably exceeds."""
+    # As if one playout more had been won and one lost: a few that all ended alike prove little.
+    spread = (rate * visits + 1) / (visits + 2)
+    return rate - DEVIATIONS * sqrt(spread * (1 - spread) / visits)

@@ -209,12 +209,16 @@ class GtpPlay(ABC):
             self._taken = 0
 
     def new_game(self) -> None:
-        """Forget what was learned of the last game but for good, and start the clocks again."""
+        """Forget what was learned of the last game but for good, and start the clocks again.
+
+        Before that, it waits for what has only to be loaded: see `settle`.
+        """
         self._source.new_game()
         self._begin_learning()
         self._advisor.new_game()
         self.opponent.new_game()
         self._player.new_game()
+        self.settle()
         self.start_clocks(self._system)
         self.turned_back()
 

@@ -77,6 +77,8 @@ def read_rules(text: str) -> GoRules:
             fields = json.loads(text)
         except (ValueError, RecursionError):
             raise GtpError("these rules are no JSON") from None
+        if (whole := _whole(fields)) is not None:
+            return _named(text, whole)
         others = {name: value for name, value in fields.items() if name != "tax"}
         found = with_fields(USUAL_RULES, others)
         return with_fields(found, {"tax": fields.get("tax", "SEKI" if found.territory else "NONE")})
@@ -84,9 +86,25 @@ def read_rules(text: str) -> GoRules:
     if rules is None:
         known = ", ".join(name for name, each in NAMED.items() if _refusal(each) is None)
         raise GtpError(f"no rules {_shown(text)}; there are {known}, and KataGo's JSON")
+    return _named(text, rules)
+
+
+def _named(text: str, rules: Ruleset) -> GoRules:
     if reason := _refusal(rules):
         raise GtpError(f"no rules {_shown(text)}: {reason}")
     return _of(rules)
+
+
+def _whole(fields: Mapping[str, Any]) -> Ruleset | None:
+    """Return the rules with a name whose whole object this is, if any are.
+
+    Of such, as of the name, it is known that other kos and suicide are not played here.
+    """
+    given = {
+        "scoring" if name == "score" else name: value.upper() if isinstance(value, str) else value
+        for name, value in fields.items()
+    }
+    return next((rules for rules in NAMED.values() if rules.fields() == given), None)
 
 
 def rules_of_sgf(text: str) -> GoRules | None:

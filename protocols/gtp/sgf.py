@@ -24,6 +24,13 @@ PLACED = ("AB", "AW", "AE", "B", "W", "PL")  # the properties that make position
 MOST_SHOWN = 40  # signs of what cannot be read
 LEAST_SIDE = 2  # of the boards that sgfmill can hold
 
+# What some servers' programs, as AP names them, mean by a komi in hundredths of a point, or in
+# those of the stones that Chinese rules count by, of which a point is half a one.
+IN_HUNDREDTHS = (b"foxwq", b"sgfc:2.0")
+KOMI_IN_HUNDREDTHS: dict[float, float] = {
+    50: 0.5, 275: 5.5, 325: 6.5, 350: 7.0, 375: 7.5, 550: 5.5, 650: 6.5, 700: 7.0, 750: 7.5,
+}  # fmt: skip
+
 _WIDTH_HEIGHT = re.compile(rb"\s*([1-9][0-9]?)\s*:\s*([1-9][0-9]?)\s*")
 _ONE_POINT = re.compile(rb"\s*0*1\s*")
 
@@ -188,14 +195,19 @@ def record_of(game: Any) -> Record:
 
 
 def _komi(root: Any) -> float | None:
-    """Return the komi, which some write with a comma; None if none can be read."""
+    """Return the komi, which some write with a comma or in hundredths; None if none can be read."""
     if not root.has_property("KM"):
         return None
     try:
         komi = float(root.get_raw("KM").replace(b",", b"."))
     except ValueError:
         return None
-    return None if isnan(komi) else komi + 0.0
+    if isnan(komi):
+        return None
+    program = root.get_raw("AP").lower() if root.has_property("AP") else b""
+    if any(each in program for each in IN_HUNDREDTHS):
+        komi = KOMI_IN_HUNDREDTHS.get(komi, komi)
+    return komi + 0.0
 
 
 def _unreadable(game: Any) -> str:

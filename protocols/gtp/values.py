@@ -129,3 +129,8 @@ class Arguments:
         """Make sure that nothing is left."""
         if self._left:
             raise GtpError(SYNTAX_ERROR)
+
+
+def game_id(name: str) -> str:
+    """Return the name of a game as GoGui has such names: letters alone, the first a capital."""
+    return "".join(filter(str.isalpha, name)).capitalize() or name

@@ -85,6 +85,11 @@ def test_arguments_are_what_parameters_begin_with(arguments, parameter, value):
     assert (done.stdout, done.stderr) == (f"= {value}\n\n", "")
 
 
+def test_it_says_to_be_what_a_program_knows():
+    done = gtp("name\nversion\n", "--report-name", "KataGo", "--report-version", "1.16")
+    assert done.stdout == "= KataGo\n\n= 1.16\n\n"
+
+
 def test_another_game_with_a_users_evaluation(tmp_path):
     file = tmp_path / "corner.py"
     file.write_text("def value(game):\n    return -(game.discs(0) >> 19 & 1)\n", encoding="utf-8")
@@ -121,6 +126,8 @@ def test_another_game_with_a_users_evaluation(tmp_path):
         (["--resign", "0.5"], "expected a rate above 0 and below 0.5, not '0.5'"),
         (["--resign", "never"], "expected a rate above 0 and below 0.5, not 'never'"),
         (["--resign", "0.1", "--no-resign"], "not allowed with argument"),
+        (["--komi", "1e300"], "game go: komi is less than 1000000000, not 1e+300"),
+        (["--memory", "99999999"], "no memory for a search of 99999999 MB: choose less"),
         (["--threads", "0"], "--threads"),
         (["--memory", "much"], "--memory"),
     ],

@@ -73,10 +73,10 @@ def test_json_tells_each_outcome(suite, tmp_path):
 def test_our_own_engine_with_options_and_a_game_beside_the_file(tmp_path, warm_cache):
     (tmp_path / "games").mkdir()
     game = "(;GM[1]FF[4]SZ[2]KM[0];B[aa];W[bb])"
-    (tmp_path / "games" / "one.sgf").write_text(game, "utf-8")
+    (tmp_path / "games" / "the one.sgf").write_text(game, "utf-8")
     path = tmp_path / "own.tst"
     path.write_text(
-        "loadsgf games/one.sgf 2\n1 gogui-rules_board_size\n#? [2]\n"
+        "loadsgf games/the one.sgf 2\nlevel 8\n1 gogui-rules_board_size\n#? [2]\n"
         "2 gogui-rules_legal_moves\n#? [.*A1.*]\n"
         "loadsgf games/none.sgf\n3 gogui-rules_board_size\n#? [2]\n"
         "play black Z9\nclear_board\n4 gogui-rules_board_size\n#? [2]\n"
@@ -88,9 +88,9 @@ def test_our_own_engine_with_options_and_a_game_beside_the_file(tmp_path, warm_c
     found = json.loads(done.stdout)
     outcomes = [row["outcome"] for row in found["tests"]]
     assert outcomes == ["passed", "passed", "failed", "passed", "failed", "passed"]
-    assert "line 6, loadsgf games/none.sgf" in found["tests"][2]["error"]
+    assert "line 7, loadsgf games/none.sgf" in found["tests"][2]["error"]
     assert found["tests"][4]["error"] == "refused: unknown command"
-    assert [row["line"] for row in found["refused"]] == [6, 9]
+    assert [row["line"] for row in found["refused"]] == [2, 7, 10]
 
 
 def test_an_engine_that_fails_fails_the_tests_that_are_left(suite, tmp_path):

@@ -16,7 +16,7 @@ from agent.games.stones import EMPTY, PASS
 from protocols.gtp.analysis import MOST_MOVES, RootView, winrate
 from protocols.gtp.boards import winner_text
 from protocols.gtp.command import Command
-from protocols.gtp.values import COLOURS, Arguments
+from protocols.gtp.values import COLOURS, Arguments, game_id
 
 if TYPE_CHECKING:
     from protocols.gtp.play import GtpPlay
@@ -48,7 +48,7 @@ def _setup_player(gtp: GtpPlay, arguments: Arguments) -> str:
 
 
 def _game_id(gtp: GtpPlay, _: Arguments) -> str:
-    return gtp.board.name
+    return game_id(gtp.board.name)
 
 
 def _board(gtp: GtpPlay, _: Arguments) -> str:

@@ -31,7 +31,6 @@ def _clear_board(gtp: GtpPlay, arguments: Arguments) -> str:
     arguments.end()
     gtp.board.clear()
     gtp.new_game()
-    gtp.settle()
     return ""
 
 
@@ -72,6 +71,7 @@ def _set_position(gtp: GtpPlay, arguments: Arguments) -> str:
     """KataGo's: put stones on the board, whatever was there, without a history."""
     gtp.go_board.set_position(arguments.moves())
     gtp.turned_back()
+    gtp.settle()
     return ""
 
 

@@ -113,7 +113,8 @@ def test_all_can_be_given_up(start):
     talk.act("terminate_all", "second")
     answers = talk.answers()
     assert sorted(each["id"] for each in answers) == ["a", "b", "c", "d", "second"]
-    assert [each["id"] for each in answers if each.get("noResults")][:2] == ["c", "d"]
+    given_up = [each["id"] for each in answers if each.get("noResults")]
+    assert [each for each in given_up if each in "cd"] == ["c", "d"]  # the others had begun
 
 
 def test_as_many_positions_are_searched_at_once_as_are_allowed(start):

@@ -54,6 +54,18 @@ def test_the_compiled_search_plays_by_default(ready):
 
 
 @pytest.mark.parametrize(
+    "command", ["clear_board", "boardsize 5", "loadsgf {file}", "set_position b A1"]
+)
+def test_no_move_waits_for_what_the_board_could_wait_for(ready, monkeypatch, tmp_path, command):
+    talk, settled = ready(), []
+    file = tmp_path / "game.sgf"
+    file.write_text("(;SZ[7];B[aa])", "utf-8")
+    monkeypatch.setattr(type(talk.gtp), "settle", lambda gtp: settled.append(gtp))
+    assert talk.answer(command.format(file=file)).startswith("=")
+    assert settled == [talk.gtp]
+
+
+@pytest.mark.parametrize(
     "options", [{"algorithm": "mcts", "playouts": 10}, {"algorithm": "alpha-beta", "depth": 1}]
 )
 def test_the_plain_algorithms_can_be_chosen(start, options):
@@ -76,7 +88,7 @@ def test_each_line_of_an_analysis_has_all_moves_once(ready):
             visits = sum(int(move[2]) for move in moves)
             assert int(root.split()[1]) == visits >= total
             total = visits
-        assert said.split("play ")[1].strip() == lines[-1].split()[2]
+        assert said.split("\nplay ")[1].strip() == lines[-1].split()[2]
 
 
 def test_the_last_line_of_an_analysis_begins_with_the_move_that_is_played(ready):
@@ -85,7 +97,7 @@ def test_the_last_line_of_an_analysis_begins_with_the_move_that_is_played(ready)
     for colour in "bw" * 4:
         said = talk.answer(f"kata-genmove_analyze {colour} 5 maxmoves 2 ownership true")
         last = [line for line in said.splitlines() if line.startswith("info")][-1]
-        assert said.split("play ")[1].strip() == last.split()[2]
+        assert said.split("\nplay ")[1].strip() == last.split()[2]
         assert last.count("info move") <= 2
         assert len(last.split(" ownership ")[1].split()) == 49
 

@@ -96,7 +96,7 @@ def test_lz_analyze_tells_the_priors(known):
     talk, _ = known
     assert talk.answer("lz-genmove_analyze b").splitlines() == [
         "=",
-        "info move B2 visits 300 winrate 7500 prior 2500 lcb 7010 order 0 pv B2 A1 pass"
+        "info move B2 visits 300 winrate 7500 prior 2500 lcb 7009 order 0 pv B2 A1 pass"
         " info move C1 visits 100 winrate 4500 prior 1250 lcb 3525 order 1 pv C1",
         "play B2",
         "",
@@ -108,10 +108,11 @@ def test_kata_analyze_tells_the_score_the_root_and_the_owners(known):
     line = talk.answer("kata-genmove_analyze b rootInfo true ownership true maxmoves 1")
     assert line.splitlines()[1] == (
         "info move B2 visits 300 utility 0.500000 winrate 0.750000 scoreMean 4.500"
-        " scoreLead 4.500 prior 0.250000 lcb 0.701000 order 0 pv B2 A1 pass"
+        " scoreLead 4.500 scoreSelfplay 4.500 prior 0.250000 lcb 0.700892"
+        " utilityLcb 0.401785 weight 300 order 0 pv B2 A1 pass"
         " rootInfo visits 400 utility 0.350000 winrate 0.675000 scoreMean 3.000 scoreLead 3.000"
-        " ownership 1.000000 0.500000 0.000000 -0.500000 -1.000000 0.250000 0.125000 -0.125000"
-        " 0.750000"
+        " scoreSelfplay 3.000 ownership 1.000000 0.500000 0.000000 -0.500000 -1.000000 0.250000"
+        " 0.125000 -0.125000 0.750000"
     )
 
 
@@ -166,7 +167,7 @@ def test_lz_analyze_tells_of_the_position_too_where_that_is_asked_for(known):
     line = talk.answer("lz-genmove_analyze b rootInfo true ownership true maxmoves 1")
     assert (
         "pv B2 A1 pass rootInfo visits 400 utility 0.350000 winrate 0.675000 scoreMean 3.000"
-        " scoreLead 3.000 ownership 1.000000 0.500000" in line
+        " scoreLead 3.000 scoreSelfplay 3.000 ownership 1.000000 0.500000" in line
     )
 
 

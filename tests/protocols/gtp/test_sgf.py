@@ -212,6 +212,21 @@ def test_a_komi_that_cannot_be_read_is_left(said, komi, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("said", "komi"),
+    [
+        ("AP[foxwq]KM[375]", 7.5),
+        ("AP[Foxwq:1]KM[650]", 6.5),
+        ("AP[SGFC:2.0]KM[0]", 0.0),
+        ("AP[foxwq]KM[7.5]", 7.5),
+        ("AP[Sabaki]KM[375]", 375.0),
+        ("KM[375]", 375.0),
+    ],
+)
+def test_a_komi_in_hundredths_is_of_those_who_write_it_so(said, komi, tmp_path):
+    assert loaded(tmp_path, f"(;SZ[19]{said})").komi == komi
+
+
+@pytest.mark.parametrize(
     ("properties", "stones"),
     [
         ("AB[aa][bb]", 2),
