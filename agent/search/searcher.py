@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import inf
 from typing import Generic, TypeVar
 
-from agent.game import Game
+from agent.game import Game, Rated
 from agent.limits import Cp, Info, Limits, Progress
 from agent.search.counts import SearchStopped
 from agent.search.killer_memory import KillerMemory
@@ -83,5 +83,9 @@ class GameSearcher(Generic[Move]):
         except SearchStopped:
             pass
         if not told:
-            first = next(iter(limits.search_moves or position.moves()))
+            moves = limits.search_moves or position.moves()
+            if isinstance(position, Rated):
+                first = max(moves, key=position.rating)
+            else:
+                first = next(iter(moves))
             yield Info(depth=0, score=Cp(0), pv=(first,), complete=False)

@@ -229,3 +229,13 @@ def test_a_game_that_loops_is_given_up_and_stands_as_it_stood(ask, tmp_path):
     assert game.key() == TicTacToe().key()
     assert result.move in game.moves()
     assert [message for message in recorder.errors if "did not end in time" in message]
+
+
+@pytest.mark.parametrize(("played", "best"), [("", "B2"), ("A2 A1", "B1")])
+def test_a_move_without_any_search_is_likely_to_be_good(played, best):
+    """Not on the first line of an empty board, and a capture where there is one."""
+    game = Go(5)
+    for text in played.split():
+        game.play(find_move(game, text))
+    (info,) = searcher(game, "mcts", "go", playouts=10).deepen(game, Limits(nodes=0))
+    assert game.text(info.pv[0]) == best
