@@ -134,7 +134,7 @@ class BatchedEvaluator:
     def __init__(self, function: PlainFunction, size: int) -> None:
         self.function = function
         self.size = size
-        self.__name__ = function.__name__
+        self.__name__ = getattr(function, "__name__", type(function).__name__)  # an object's class
         self.__doc__ = function.__doc__
 
     def __call__(self, batch: Any) -> Any:

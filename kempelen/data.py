@@ -141,11 +141,12 @@ def run(arguments: Namespace) -> int:
 
 def show(path: Path, as_json: bool) -> int:
     """Print what a file says of itself and what is in it."""
+    from training.manifests import counted
     from training.positions import Dataset
 
     with Dataset(path) as dataset:
         contents = dataset.contents[0]
-        found = _counted(contents.manifest) | {
+        found = counted(contents.manifest) | {
             "positions": contents.positions,
             "games": contents.games,
             "bytes": path.stat().st_size,
@@ -181,17 +182,6 @@ def check(path: Path, games: int, evaluation: str, as_json: bool) -> int:
     if found.not_replayed:
         complain(f"no game replayed: {found.not_replayed}")
     return 0 if found.sound else 1
-
-
-def _counted(value: Any) -> Any:
-    """Return a manifest, or a part of one, with the number of openings in place of them."""
-    if isinstance(value, list):
-        return [_counted(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    openings = value.get("openings")
-    counted = {"openings": len(openings)} if isinstance(openings, list) else {}
-    return {name: _counted(each) for name, each in value.items()} | counted
 
 
 def _print_entries(entries: dict[str, Any], indent: str = "") -> None:

@@ -4,6 +4,7 @@ from argparse import ArgumentTypeError
 from math import inf
 
 SMALLEST_BOARD = 2
+MOST = 10**15  # what kernels count with has 64 bits
 
 
 def positive(text: str) -> int:
@@ -14,6 +15,8 @@ def positive(text: str) -> int:
         number = 0
     if number < 1:
         raise ArgumentTypeError(f"expected a whole number above 0, not {text!r}")
+    if number > MOST:
+        raise ArgumentTypeError(f"expected a whole number up to {MOST}, not {text!r}")
     return number
 
 

@@ -107,6 +107,7 @@ def _plan(arguments: Namespace) -> SelfPlayPlan:
     from agent.chess.selfplay_rules import Rules
     from tournament import openings
     from tournament.settings import OpeningSettings
+    from tournament.values import SettingsError
     from training.selfplay import SelfPlayPlan
 
     evaluation = arguments.evaluation.strip() or DEFAULT
@@ -116,6 +117,11 @@ def _plan(arguments: Namespace) -> SelfPlayPlan:
         starts = openings.load(OpeningSettings(file=arguments.openings))
         fens = tuple(_after(start.fen, start.moves) for start in starts)
     rules = Rules(nodes=arguments.nodes, random_plies=arguments.random_plies)
+    if rules.random_plies >= rules.max_plies - rules.first_ply:
+        raise SettingsError(
+            f"--random-plies {rules.random_plies}: a game ends after {rules.max_plies} plies; "
+            "choose fewer"
+        )
     return SelfPlayPlan(rules, arguments.seed, evaluation, fens)
 
 

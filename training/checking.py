@@ -12,7 +12,7 @@ from agent.chess.selfplay_rules import Rules
 from agent.compiled.sources import sources_digest
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, network_file
 from agent.limits import Cp, Limits
-from training.derived_files import RENUMBERED
+from training.manifests import RENUMBERED, origins
 from training.positions import Dataset, KnownPositions, Packed
 from training.selfplay import SelfPlayPlan, digest_of, player_of
 
@@ -59,8 +59,8 @@ def check(path: Path, games: int, trusted: str = "") -> Findings:
         searched = dataset[sorted(generator.sample(sample, min(len(sample), SEARCH_SAMPLE)))]
         replayed = differing = 0
         evaluation, not_replayed = _evaluation(contents.manifest, trusted)
-        if "scores" in contents.manifest:
-            not_replayed = "another engine has scored it since"
+        if any("scores" in origin for origin in origins(contents.manifest)):
+            not_replayed, evaluation = "another engine has scored it since", None
         elif any(name in contents.manifest for name in RENUMBERED):
             not_replayed = (
                 "its games have other numbers in the files that it is made of: check those"

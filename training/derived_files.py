@@ -24,9 +24,6 @@ from training.selfplay import BLOCK_GAMES
 
 POOL_POSITIONS = 4_000_000  # that are in memory at a time, while they are shuffled
 
-# Entries of a manifest that tell what a file was made of, whose games are numbered anew.
-RENUMBERED = "merged", "shuffled", "split"
-
 Told = Callable[[int], None]
 
 

@@ -34,6 +34,7 @@ from training import checkpoint
 from training.checkpoint import Checkpoint
 from training.descent import CompiledDescent, Descent, chance, targets_of
 from training.gradients import Floats, NetworkShape, aligned_rows
+from training.manifests import counted, origins
 from training.network_data import DataFile, NetworkData
 from training.network_settings import Target, TrainingError, TrainingSettings
 from training.positions import Packed
@@ -237,7 +238,11 @@ def squared_error(outputs: Floats, positions: Packed, target: Target) -> float:
 def source(data: NetworkData, result_share: float, initial: Network | None = None) -> str:
     """Say where positions and scores come from, and those of the network that it went on from."""
     players, scorers = (
-        " and ".join(dict.fromkeys(describe(file.manifest) for file in data.files))
+        " and ".join(
+            dict.fromkeys(
+                describe(origin) for file in data.files for origin in origins(file.manifest)
+            )
+        )
         for describe in (_players, _scorers)
     )
     return (
@@ -260,12 +265,10 @@ def _scorers(manifest: dict[str, Any]) -> str:
 
 def _summary(file: DataFile) -> dict[str, Any]:
     """Return what a file says of itself, with the number of its openings in place of them."""
-    said = dict(file.manifest)
-    said["openings"] = len(said.get("openings", ()))
     return {
         "file": file.name,
         "positions": file.positions,
         "games": file.games,
         "digest": file.digest,
-        "manifest": said,
+        "manifest": counted(file.manifest),
     }

@@ -33,6 +33,7 @@ import numpy.typing as npt
 from agent.border.files import naming, open_file, require_regular
 from agent.border.locking import lock
 from agent.chess.packed import PACKED_BYTES, packed_dtype
+from training.manifests import require_known
 
 Packed = npt.NDArray[np.void]
 Indices = npt.NDArray[np.int64]
@@ -146,11 +147,9 @@ def scan(data: bytes | mmap.mmap) -> Contents:
 def _manifest(body: bytes) -> dict[str, Any]:
     try:
         manifest = json.loads(body)
+        return require_known(manifest)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    if not isinstance(manifest, dict):
-        raise ValueError("it has no entries")
-    return manifest
 
 
 def _block_at(data: bytes | mmap.mmap, offset: int) -> tuple[bytes, Block] | None:
@@ -161,6 +160,8 @@ def _block_at(data: bytes | mmap.mmap, offset: int) -> tuple[bytes, Block] | Non
     _, kind, first_game, games, positions, length, checksum, of_head = _HEAD.unpack(head)
     start = offset + _HEAD.size
     if of_head != zlib.crc32(head[:-4]) or length > _LARGEST_BODY or start + length > len(data):
+        return None
+    if kind not in (_MANIFEST, _GAMES):
         return None
     if checksum != zlib.crc32(data[start : start + length]):
         return None
@@ -190,9 +191,12 @@ def encode_games(first_game: int, games: Sequence[Packed]) -> bytes:
 
 
 def _decode_games(data: bytes, block: Block) -> tuple[npt.NDArray[np.uint32], Packed]:
-    raw = lzma.decompress(data, lzma.FORMAT_RAW, filters=_LZMA)
-    counts = np.frombuffer(raw, "<u4", block.games)
-    columns = np.frombuffer(raw, np.uint8, offset=4 * block.games).reshape(PACKED_BYTES, -1)
+    try:
+        raw = lzma.decompress(data, lzma.FORMAT_RAW, filters=_LZMA)
+        counts = np.frombuffer(raw, "<u4", block.games)
+        columns = np.frombuffer(raw, np.uint8, offset=4 * block.games).reshape(PACKED_BYTES, -1)
+    except (lzma.LZMAError, ValueError):  # the checksum fits, but nothing of ours
+        raise PositionsError(f"the block at {block.offset} holds no games") from None
     differences = np.ascontiguousarray(columns.T).view("<u8")
     words = np.bitwise_xor.accumulate(differences, axis=0)
     return counts, words.view(packed_dtype).reshape(-1)

@@ -97,6 +97,8 @@ def rescore(
         name = teacher.name
     asked = {each: asdict(task)[each] for each in ("nodes", "one_in", "seed", "options")}
     scores = {"engine": name, **asked, "source": contents.digest}
+    if "scores" in contents.manifest:
+        scores["before"] = contents.manifest["scores"]
     with (
         begun(target, contents.manifest | {"scores": scores}, unique=False) as writer,
         Dataset(task.source) as dataset,

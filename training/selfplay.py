@@ -21,12 +21,13 @@ from agent.compiled import warming
 from agent.compiled.sources import sources_digest
 from agent.evaluation import SHIPPED_NETWORK, EvaluationError, network_file
 from training.positions import Damage, Writer
-from training.workers import Processes, Workers
+from training.workers import GamesError, Processes, Workers
 
 if TYPE_CHECKING:
     from agent.chess.selfplay import SelfPlay
 
 BLOCK_GAMES = 32
+MOST_FRUITLESS = 30  # blocks in a row without a new position: there are no more
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class SelfPlayProgress:
 
 def digest_of(evaluation: str) -> str:
     """Hash the file of an evaluation that is in a file."""
-    place = Path(evaluation.rpartition(":")[0])
+    place = Path(evaluation.rpartition(":")[0].strip()).expanduser()
     if (network := network_file(evaluation)) is not None:
         place = Path(network)
     elif place.suffix != ".py":
@@ -84,8 +85,8 @@ def generate(
     """Play until the file holds at least so many positions; yield at the start and every block.
 
     elsewhere: who plays in place of so many processes.
-    Raises PositionsError if the file cannot be used, GamesError if a worker fails; what has been
-    written stays, and the same call goes on from there.
+    Raises PositionsError if the file cannot be used, GamesError if a worker fails or no game has a
+    new position any more; what has been written stays, and the same call goes on from there.
     """
     with Writer(path, plan.manifest(version), BLOCK_GAMES) as writer:
         yield _progress(writer)
@@ -96,9 +97,17 @@ def generate(
         failures = EvaluationError, OpeningsError
         made = workers.games(checked_player_of, _located(plan), numbers, failures)
         with contextlib.closing(made):
+            fruitless = 0  # blocks in a row
             while writer.positions < positions:
+                before = writer.positions
                 if writer.add(next(made)):
                     yield _progress(writer)
+                    fruitless = 0 if writer.positions > before else fruitless + 1
+                    if fruitless == MOST_FRUITLESS:
+                        raise GamesError(
+                            f"{path}: {fruitless * BLOCK_GAMES} games had no new position: "
+                            "other openings, more --random-plies or more --nodes are needed"
+                        )
 
 
 def _progress(writer: Writer) -> SelfPlayProgress:
@@ -115,7 +124,7 @@ def _located(plan: SelfPlayPlan) -> tuple[SelfPlayPlan, str]:
     if network is not None and network != str(SHIPPED_NETWORK):
         found = f"nnue:{Path(network).absolute()}"
     elif place.endswith(".py"):
-        found = f"{Path(place.strip()).absolute()}:{name}"
+        found = f"{Path(place.strip()).expanduser().absolute()}:{name}"
     return replace(plan, evaluation=found), digest_of(found)
 
 

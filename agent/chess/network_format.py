@@ -30,6 +30,7 @@ import numpy.typing as npt
 from agent.border.container import Container, ContainerFormat
 from agent.border.files import open_file, read_bytes, replace_atomically
 from agent.chess.network_inputs import MOST_PIECES
+from agent.compiled.scores import MAX_EVALUATION
 
 INPUTS = 768
 NEURON_ONE = 255
@@ -87,16 +88,24 @@ class Network:
         """Round a trained network, whose numbers have their natural scales.
 
         inputs: (768, neurons); biases: (neurons,); outputs: (buckets, 2 * neurons);
-        output_biases: (buckets,). Raises NetworkError if a number does not fit.
+        output_biases: (buckets,). Raises NetworkError if a shape is another, or a number does not
+        fit.
         """
         buckets, neurons = len(outputs), len(biases)
         _require_shape(neurons, buckets)
         weights = aligned(weights_dtype(neurons, buckets))
         names = "inputs", "biases", "outputs", "output_biases"
         scales = NEURON_ONE, NEURON_ONE, WEIGHT_ONE, NEURON_ONE * WEIGHT_ONE
-        for name, values, scale in zip(
-            names, (inputs, biases, outputs, output_biases), scales, strict=True
+        shapes = (INPUTS, neurons), (neurons,), (buckets, 2 * neurons), (buckets,)
+        for name, values, scale, shape in zip(
+            names, (inputs, biases, outputs, output_biases), scales, shapes, strict=True
         ):
+            if np.shape(values) != shape:
+                turned = "; transpose them" if np.shape(values) == shape[::-1] else ""
+                raise NetworkError(
+                    f"the {name} of the network have the shape {np.shape(values)}, "
+                    f"not {shape}{turned}"
+                )
             whole = np.rint(np.asarray(values, np.float64) * scale)
             target = weights[name][0]
             limit = np.iinfo(target.dtype).max
@@ -136,6 +145,12 @@ class Network:
             raise NetworkError(
                 f"{name}: an output weight is beyond {LARGEST_WEIGHT / WEIGHT_ONE:.2f}; clip them"
             )
+        bias = float(np.abs(weights["output_biases"]).max()) / (NEURON_ONE * WEIGHT_ONE)
+        if bias * SCORE_ONE > MAX_EVALUATION:
+            raise NetworkError(
+                f"{name}: an output bias of {bias:.6g} is more than any score; 1.0 is "
+                f"{SCORE_ONE} centipawns"
+            )
         # Each piece stands on a square of its own: of each square the most that any adds.
         rows = np.abs(weights["inputs"].astype(np.int64)).reshape(12, 64, -1).max(axis=0)
         most = np.sort(rows, axis=0)[-MOST_PIECES:].sum(axis=0)
@@ -144,8 +159,16 @@ class Network:
             raise NetworkError(f"{name}: the sum of a neuron's weights does not fit into 16 bits")
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the file; raises OSError, and leaves what was there, if that fails."""
+        """Write the file; raises OSError, and leaves what was there, if that fails.
+
+        Raises NetworkError for a manifest that could not be read again.
+        """
         manifest = json.dumps(self.manifest, indent=1, sort_keys=True) + "\n"
+        if len(manifest) > _LARGEST_MANIFEST:
+            raise NetworkError(
+                f"{path}: a manifest of {len(manifest)} bytes is too long; at most "
+                f"{_LARGEST_MANIFEST}"
+            )
         shape = _VERSION, self.neurons, self.buckets, NEURON_ONE, WEIGHT_ONE, SCORE_ONE
         replace_atomically(Path(path), _FORMAT.pack(manifest, self.weights.tobytes(), shape))
 
@@ -195,11 +218,13 @@ def _network(path: str, content: memoryview) -> Network:
     """Make a network of a file's content, which begins at a multiple of ALIGNMENT."""
     file = Container(_FORMAT, content)
     dtype, start = weights_dtype(*_shape_of(path, file)), file.content_start
-    if file.head_length > _LARGEST_MANIFEST or len(content) != start + dtype.itemsize:
+    if len(content) != start + dtype.itemsize:
         raise NetworkError(
             f"{path} is truncated or damaged: it has {len(content)} bytes, not the "
             f"{start + dtype.itemsize} that its head speaks of"
         )
+    if file.head_length > _LARGEST_MANIFEST:
+        raise NetworkError(f"{path}: its manifest of {file.head_length} bytes is too long")
     if not file.is_intact:
         raise NetworkError(f"{path} is damaged: its checksum does not fit; fetch or train it anew")
     try:

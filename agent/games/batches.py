@@ -100,6 +100,8 @@ def judge(evaluation: Evaluation, batch: Batch) -> tuple[Values, Priors | None]:
     try:
         returned = evaluation.python(batch)
         priors = None
+        if isinstance(returned, list) and all(isinstance(each, np.ndarray) for each in returned):
+            returned = tuple(returned)  # as ONNX's sessions return their outputs
         if isinstance(returned, tuple):
             if len(returned) != 2:
                 raise EvaluationError(

@@ -217,6 +217,15 @@ def test_openings_that_leave_no_game_end_the_run_with_the_reason(tmp_path: Path)
         play(tmp_path / "file", SelfPlayPlan(RULES, openings=(lost,)), processes=1)
 
 
+def test_a_run_that_finds_nothing_new_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("training.selfplay.MOST_FRUITLESS", 2)
+    plan = SelfPlayPlan(Rules(nodes=5, random_plies=0), evaluation="handcrafted")
+    with pytest.raises(GamesError, match="64 games had no new position: other openings"):
+        play(tmp_path / "file", plan, processes=1)
+    with Dataset(tmp_path / "file") as dataset:
+        assert 0 < len(dataset) < POSITIONS
+
+
 def test_random_access_equals_reading_in_order(played: Path) -> None:
     with Dataset(played) as dataset:
         everything = np.concatenate(list(dataset.blocks()))

@@ -156,6 +156,7 @@ def test_numbers_are_rounded_to_their_scales():
         ("outputs", 2.0, "an output weight is beyond 1.98"),
         ("inputs", 5.0, "sum of a neuron's weights"),
         ("biases", 128.6, "biases of the network do not fit"),
+        ("output_biases", 73.0, "an output bias of 73 is more than any score; 1.0 is 400"),
     ],
 )
 def test_numbers_that_would_overflow_are_refused(name, value, message):
@@ -163,6 +164,27 @@ def test_numbers_that_would_overflow_are_refused(name, value, message):
     given[name][...] = value
     with pytest.raises(NetworkError, match=message):
         Network.of(**given)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "message"),
+    [
+        ("inputs", (32, 768), r"inputs .* shape \(32, 768\), not \(768, 32\); transpose them"),
+        ("inputs", (767, 32), r"inputs .* shape \(767, 32\), not \(768, 32\)$"),
+        ("outputs", (1, 32), r"outputs .* shape \(1, 32\), not \(1, 64\)$"),
+        ("output_biases", (), r"output_biases .* shape \(\), not \(1,\)$"),
+    ],
+)
+def test_other_shapes_are_refused_not_reshaped(name, shape, message):
+    with pytest.raises(NetworkError, match=message):
+        Network.of(**parts() | {name: np.zeros(shape)})
+
+
+def test_a_manifest_that_could_not_be_read_again_is_not_written(path):
+    network = Network.of(**parts() | {"manifest": {"openings": ["8/8"] * 300_000}})
+    with pytest.raises(NetworkError, match=r"mine\.nnue: a manifest of \d+ bytes is too long"):
+        network.write(path)
+    assert not path.exists()
 
 
 def test_a_manifest_that_is_nested_too_deeply_is_refused_by_name(tmp_path, monkeypatch):

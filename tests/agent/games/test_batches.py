@@ -171,6 +171,19 @@ def test_any_game_is_given_whole_or_as_its_features(game: TicTacToe) -> None:
     assert (batch.features is None) == (type(game) is TicTacToe)
 
 
+def test_any_object_can_be_batched_and_may_answer_as_onnx_does() -> None:
+    class Net:
+        def __call__(self, batch: ChessBatch) -> Any:
+            return [np.arange(len(batch)), np.ones((len(batch), batch.width))]
+
+    marked = batched(size=4)(Net())
+    assert (marked.__name__, marked.size) == ("Net", 4)
+    values, priors = judge(evaluation(marked), of_boards([chess.Board()] * 3))
+    assert list(values) == [0, 1, 2]
+    assert priors is not None
+    assert priors.sum(axis=1) == pytest.approx(1)
+
+
 def test_priors_are_of_the_legal_moves_alone() -> None:
     def evaluate(batch: ChessBatch) -> Any:
         return np.zeros(len(batch)), np.full((len(batch), batch.width), 7)

@@ -1,0 +1,41 @@
+"""What files of positions say of themselves, and of the files that they were made of."""
+
+import pytest
+
+from training.manifests import counted, origins, require_known
+
+PLAYED = {"engine": "1", "rules": {"nodes": 9}, "evaluation": "nnue", "openings": ["a", "b"]}
+SCORED = PLAYED | {"scores": {"engine": "Stockfish 15.1", "nodes": 1}}
+MERGED = {"merged": [{"file": "a", "manifest": PLAYED}, {"file": "b", "manifest": SCORED}]}
+SHUFFLED = {"shuffled": [{"file": "c", "manifest": MERGED}], "filters": []}
+
+
+def test_whose_positions_and_scores_they_are_is_found_below() -> None:
+    assert [*origins(PLAYED)] == [PLAYED]
+    assert [*origins(SHUFFLED)] == [PLAYED, SCORED]
+    scores = {"engine": "other", "nodes": 5}
+    assert [*origins(SHUFFLED | {"scores": scores})] == [PLAYED | {"scores": scores}] * 2
+
+
+def test_openings_are_counted_wherever_they_are() -> None:
+    (source,) = counted(SHUFFLED)["shuffled"]
+    assert [each["manifest"]["openings"] for each in source["manifest"]["merged"]] == [2, 2]
+    assert counted({"openings": []}) == {"openings": 0}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "message"),
+    [
+        (5, "it has no entries"),
+        ({"rules": 5}, "its rules cannot be read"),
+        ({"scores": [1]}, "its scores cannot be read"),
+        ({"evaluation": 3}, "its evaluation cannot be read"),
+        ({"filters": 5}, "its filters cannot be read"),
+        ({"merged": [4]}, "its merged cannot be read"),
+        ({"merged": [{"manifest": 4}]}, "it has no entries"),
+    ],
+)
+def test_what_cannot_be_ours_is_refused(manifest: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        require_known(manifest)
+    assert require_known(SHUFFLED) is SHUFFLED
