@@ -205,6 +205,8 @@ TOO_LONG = [
     "python benchmarks/go_matches.py --games 100 --seconds 0.8 --threads 2 --ledger go.jsonl",
     "python benchmarks/go_matches.py --size 13 --games 40 --seconds 3 --threads 2 --ledger "
     "benchmarks/ledgers/go-13x13.jsonl",
+    "python benchmarks/go_matches.py --size 19 --games 16 --seconds 5 --threads 2 --ledger "
+    "benchmarks/ledgers/go-19x19.jsonl",
     "python benchmarks/go_matches.py --games 60 --seconds 3 --threads 2 --ledger "
     "benchmarks/ledgers/go-9x9.jsonl",
     "python benchmarks/go_matches.py --against plain --games 100 --seconds 0.3 --ledger "
