@@ -384,6 +384,8 @@ SPANISH = {
         "un ejercicio tiene demasiadas respuestas, o demasiado largas"
     ),
     "expected NAME=VALUE, not {}": "se esperaba NOMBRE=VALOR, no {}",
+    "komi is less than {}, not {}": "el komi es menor que {}, no {}",
+    "expected a whole number up to {}, not {}": "se espera un número entero hasta {}, no {}",
     "expected a whole number above 0, not {}": "se esperaba un número entero mayor que 0, no {}",
     "expected seconds above 0, not {}": "se esperaban segundos por encima de 0, no {}",
     "expected a number from 0 to {}, not {}": "se esperaba un número de 0 a {}, no {}",
