@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from agent.border.changes import changes
 from agent.border.files import read_text, replace_atomically
 from tournament.values import SettingsError
 
@@ -122,12 +123,9 @@ class Spsa:
             same = state["trials"] == self.trials and state["tunables"] == [
                 asdict(tunable) for tunable in self.tunables
             ]
-            kept = state.get("made_with") or {}  # which states of earlier versions do not have
-            changes = [
-                f"{name} was {kept[name]}, is {value}"
-                for name, value in self.made_with.items()
-                if name in kept and kept[name] != value
-            ]
+            # Which states of earlier versions do not have, or not whole.
+            kept = dict(state.get("made_with") or {})
+            changed = changes(kept, {name: self.made_with.get(name, kept[name]) for name in kept})
             theta, told = {name: float(state["theta"][name]) for name in self.theta}, state["told"]
             if not isinstance(told, int) or told < 0 or not all(map(math.isfinite, theta.values())):
                 raise ValueError("its numbers are none")
@@ -137,8 +135,8 @@ class Spsa:
             raise SettingsError(
                 f"{path} holds a tuning of other numbers or trials; name another --state"
             )
-        if changes:
-            reasons = "; ".join(changes)
+        if changed:
+            reasons = "; ".join(changed)
             raise SettingsError(f"{path} was begun otherwise ({reasons}); name another --state")
         self.theta, self.told, self.asked = theta, told, told
         self._random.seed(f"{told}")

@@ -38,6 +38,16 @@ def counted(value: Any) -> Any:
     return {name: counted(each) for name, each in value.items()} | number
 
 
+def nameless(manifest: Manifest) -> Manifest:
+    """Return a manifest without the names that its sources' files had."""
+    sources = {
+        name: [{key: each[key] for key in each if key != "file"} for each in manifest[name]]
+        for name in RENUMBERED
+        if name in manifest
+    }
+    return manifest | sources
+
+
 def origins(manifest: Manifest) -> Iterator[Manifest]:
     """Generate the manifests of the self-play behind a file, with whoever scored it last."""
     sources = [source for name in RENUMBERED for source in manifest.get(name, ())]

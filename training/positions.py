@@ -30,10 +30,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from agent.border.changes import changes
 from agent.border.files import naming, open_file, require_regular
 from agent.border.locking import lock
 from agent.chess.packed import PACKED_BYTES, packed_dtype
-from training.manifests import require_known
+from training.manifests import nameless, require_known
 
 Packed = npt.NDArray[np.void]
 Indices = npt.NDArray[np.int64]
@@ -495,11 +496,7 @@ def _refuse_other(path: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
         raise PositionsError(
             f"{path}: its manifest is damaged, so it can be read but not continued"
         )
-    changes = [
-        f"{name} was {old.get(name)!r}, is {new.get(name)!r}"
-        for name in dict.fromkeys([*old, *new])
-        if old.get(name) != new.get(name)
-    ]
-    if changes:
-        reasons = "; ".join(changes)
+    # A source that has another name by now is the same one.
+    if changed := changes(nameless(old), nameless(new)):
+        reasons = "; ".join(changed)
         raise PositionsError(f"{path} was begun otherwise ({reasons}): choose another file")

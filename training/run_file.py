@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from agent.border.changes import changes
 from agent.border.container import Container, ContainerFormat
 from agent.border.files import open_file, replace_atomically
 
@@ -51,11 +52,6 @@ def read(
         before, now = dict(head["made_with"]), json.loads(json.dumps(made_with))
     except (ValueError, LookupError, TypeError, RecursionError):  # whole, but not as we write it
         raise failure(f"{path} is no checkpoint of ours: {remedy}") from None
-    changes = [
-        f"{name} was {before.get(name)}, is {now.get(name)}"
-        for name in dict.fromkeys([*before, *now])
-        if before.get(name) != now.get(name)
-    ]
-    if changes:
-        raise failure(f"{path} was begun otherwise ({'; '.join(changes)}): {remedy}")
+    if changed := changes(before, now):
+        raise failure(f"{path} was begun otherwise ({'; '.join(changed)}): {remedy}")
     return head, kept.content

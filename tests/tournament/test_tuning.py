@@ -94,7 +94,9 @@ def test_a_state_is_refused_for_trials_that_are_played_otherwise(tmp_path):
     spsa(nodes=100, tc=None).save(path)
     before = path.read_bytes()
     spsa(nodes=100, tc=None).load(path)
-    with pytest.raises(SettingsError, match=r"\(nodes was 100, is 200; tc was None, is 1\+1\)"):
+    with pytest.raises(
+        SettingsError, match=r"\(nodes was 100, is 200; tc was not given, is 1\+1\)"
+    ):
         spsa(nodes=200, tc="1+1").load(path)
     assert path.read_bytes() == before
     state = json.loads(before)
@@ -107,7 +109,7 @@ def test_a_state_is_refused_for_trials_that_are_played_otherwise(tmp_path):
     ("more", "reason"),
     [
         (["--nodes", "2"], "--nodes was 1, is 2"),
-        (["--tc", "1+1"], "--tc was None, is 1+1; --nodes was 1, is None"),
+        (["--tc", "1+1"], "--tc was not given, is 1+1; --nodes was 1, is not given"),
         (["--seed", "2"], "--seed was 0, is 2"),
         (["--openings", "{}/o.epd"], "--openings was "),
         (["--engine", "{} --quiet"], "--engine was "),

@@ -264,8 +264,17 @@ def test_a_file_of_other_sources_is_not_gone_on_with(source: Path, tmp_path: Pat
     merge([source], target, ignore)
     source.unlink()
     write(source, seed=5)
-    with pytest.raises(PositionsError, match="begun otherwise"):
+    with pytest.raises(PositionsError, match=r"begun otherwise \(merged 1\.") as refused:
         merge([source], target, ignore)
+    assert "opening" not in str(refused.value)
+
+
+def test_a_source_of_another_name_is_the_same_one(source: Path, tmp_path: Path) -> None:
+    target = tmp_path / "merged"
+    merge([source], target, ignore)
+    before = target.read_bytes()
+    merge([source.rename(tmp_path / "renamed")], target, ignore)
+    assert target.read_bytes() == before
 
 
 def test_statistics_count_every_position(source: Path) -> None:

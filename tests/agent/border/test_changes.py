@@ -1,0 +1,37 @@
+"""How two descriptions differ, in words."""
+
+from agent.border.changes import LONGEST, changes
+
+
+def test_what_is_the_same_says_nothing() -> None:
+    assert changes({"a": [1, {"b": None}]}, {"a": [1, {"b": None}]}) == []
+
+
+def test_each_entry_is_named_with_where_it_is() -> None:
+    before = {"rules": {"nodes": 400, "plies": 8}, "evaluation": "handcrafted", "seed": 1}
+    now = {"rules": {"nodes": 500, "plies": 8}, "seed": 1, "share": 0.5}
+    assert changes(before, now) == [
+        "rules.nodes was 400, is 500",
+        "evaluation was handcrafted, is not given",
+        "share was not given, is 0.5",
+    ]
+
+
+def test_of_as_many_sources_those_that_differ_are_named() -> None:
+    before = {"merged": [{"digest": "a"}, {"digest": "b"}]}
+    assert changes(before, {"merged": [{"digest": "a"}, {"digest": "c"}]}) == [
+        "merged 2.digest was b, is c"
+    ]
+    (clause,) = changes(before, {"merged": []})
+    assert clause.endswith("is []")
+
+
+def test_what_is_long_is_counted_and_told_apart() -> None:
+    openings = [f"opening {number}" for number in range(500)]
+    (clause,) = changes({"openings": openings}, {"openings": openings[::-1]})
+    first, second = clause.removeprefix("openings was ").split(", is ")
+    assert first.startswith("500 entries with digest ")
+    assert second.startswith("500 entries with digest ")
+    assert first != second
+    (clause,) = changes("a" * (LONGEST + 1), "b", "name")
+    assert clause.startswith(f"name was {LONGEST + 1} characters with digest ")
