@@ -66,7 +66,7 @@ def _check_paths(settings: TrainingSettings, arguments: Namespace) -> None:
     from training.network_settings import TrainingError
 
     written = [settings.output, settings.checkpoint_path, arguments.plot]
-    read = [arguments.file, *settings.data, settings.initial]
+    read = [arguments.file, *settings.data, *settings.validation, settings.initial]
     targets, sources = ([path for path in paths if path is not None] for paths in (written, read))
     require_writable(targets, sources, TrainingError)
 
@@ -75,8 +75,10 @@ def _train(settings: TrainingSettings, arguments: Namespace) -> int:
     from training import network_data
 
     with progress("reading the positions", None):
-        data = network_data.load(settings.data, settings.filter, settings.target)
-    for file in data.files:
+        data = network_data.load(
+            settings.data, settings.filter, settings.target, settings.validation
+        )
+    for file in (*data.files, *data.judges):
         if file.damaged:
             complain(
                 f"{file.name}: {file.damaged} bytes are damaged; its other games are used", COMMAND

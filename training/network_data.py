@@ -1,5 +1,6 @@
 """Positions to train a network with, in memory: 32 bytes each."""
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from agent.chess.network_inputs import MOST_PIECES
 from agent.chess.packed import packed_dtype
 from training.derived_files import plies_of
 from training.network_settings import PositionFilter, Target, TrainingError
-from training.positions import TRAINING, VALIDATION, Contents, Dataset, Packed, is_validation
+from training.positions import ALL, TRAINING, VALIDATION, Contents, Dataset, Packed, is_validation
 from training.returns import returns
 
 _LOWEST_BITS = np.uint64(0x1111_1111_1111_1111)
@@ -40,35 +41,61 @@ class DataFile:
 
 @dataclass(frozen=True)
 class NetworkData:
-    """The positions of whole games that are learned from, and of those that are judged by."""
+    """The positions of whole games that are learned from, and of those that are judged by.
+
+    files: what is learned from; judges: what is judged by, none where that is games of `files`.
+    """
 
     files: tuple[DataFile, ...]
     training: Packed
     validation: Packed
+    judges: tuple[DataFile, ...] = ()
 
 
-def load(paths: Sequence[str], wanted: PositionFilter, target: Target) -> NetworkData:
+def load(
+    paths: Sequence[str], wanted: PositionFilter, target: Target, validation: Sequence[str] = ()
+) -> NetworkData:
     """Read all files; raise PositionsError or TrainingError if there is nothing to learn from.
 
-    Scores are what the target makes of them by what follows in the game.
+    Scores are what the target makes of them by what follows in the game. validation: files whose
+    games are judged by; without them one of VALIDATION_SHARE games of the others is.
     """
-    with Dataset(*paths) as dataset:
-        files = tuple(
-            _describe(path, contents)
-            for path, contents in zip(paths, dataset.contents, strict=True)
-        )
-        training, validation = (
-            _read(dataset, part, wanted, target) for part in (TRAINING, VALIDATION)
-        )
+    with contextlib.ExitStack() as stack:
+        dataset = others = stack.enter_context(Dataset(*paths))
+        files = _files(paths, dataset)
+        judges: tuple[DataFile, ...] = ()
+        parts, lack = (TRAINING, VALIDATION), "no game of those held out to judge by; play more"
+        if validation:
+            others = stack.enter_context(Dataset(*validation))
+            judges = _files(validation, others)
+            parts, lack = (ALL, ALL), "no position to judge by; split with a larger share"
+            _require_others(judges, files)
+        learned = _read(dataset, parts[0], wanted, target)
+        judged = _read(others, parts[1], wanted, target)
+    _require_positions(learned, paths, "no position to learn from; play more, or filter out fewer")
+    _require_positions(judged, validation or paths, lack)
+    return NetworkData(files, learned, judged, judges)
+
+
+def _require_others(judges: Sequence[DataFile], files: Sequence[DataFile]) -> None:
+    learned = {file.digest for file in files}
+    for judge in judges:
+        if judge.digest in learned:
+            raise TrainingError(
+                f"validation: {judge.name} is learned from too; `kempelen data split` makes two"
+            )
+
+
+def _require_positions(positions: Packed, paths: Sequence[str], lack: str) -> None:
     named = paths[0] if len(paths) == 1 else f"{paths[0]} and the others"
-    if not len(training):
-        raise TrainingError(f"{named}: no position to learn from; play games, or filter out fewer")
-    if not len(validation):
-        raise TrainingError(f"{named}: no game of those held out to judge by; play more games")
-    for part in (training, validation):
-        if not _are_positions(part):
-            raise TrainingError(f"{named}: what it holds are no positions; make it anew")
-    return NetworkData(files, training, validation)
+    if not len(positions):
+        raise TrainingError(f"{named}: {lack}")
+    if not _are_positions(positions):
+        raise TrainingError(f"{named}: what it holds are no positions; make it anew")
+
+
+def _files(paths: Sequence[str], dataset: Dataset) -> tuple[DataFile, ...]:
+    return tuple(map(_describe, paths, dataset.contents))
 
 
 def _describe(path: str, contents: Contents) -> DataFile:
@@ -97,7 +124,7 @@ def _read(dataset: Dataset, part: int, wanted: PositionFilter, target: Target) -
 def _returned(dataset: Dataset, part: int, target: Target) -> Iterator[Packed]:
     """Yield game by game, with what each position is worth by what follows."""
     for number, game in dataset.in_games():
-        if is_validation(np.array(number)) == (part == VALIDATION):
+        if part == ALL or is_validation(np.array(number)) == (part == VALIDATION):
             worth = game.copy()
             worth["score"] = returns(game, target.trace_decay, target.scale)
             yield worth

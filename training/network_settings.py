@@ -51,19 +51,21 @@ class Target:
 class TrainingSettings:
     """A whole training run.
 
-    data: files of positions; output: the network's file; initial: that of a network which training
-    goes on from, with as many outputs and at most as many neurons; checkpoint: where the run is
-    kept between epochs, beside the output if it is not said. positions: of an epoch; as many as
-    there are, if that is not said. rate: of the first step, final_rate: the last one's share of it,
-    the others along a cosine; decay: of the weights, by AdamW. result_share: of the game's result
-    in what is learned, scale and trace_decay: see Target. threads: as many as there are cores, if
-    that is not said. device: where PyTorch makes the steps, by its name there; without it they are
-    made here, by kernels. tempo: the centipawns of what was learned that are for having the move
-    and that the network in the file leaves out; searches of few plies give too many.
+    data: files of positions; validation: files whose games are judged by, in place of some games of
+    data; output: the network's file; initial: that of a network which training goes on from, with
+    as many outputs and at most as many neurons; checkpoint: where the run is kept between epochs,
+    beside the output if it is not said. positions: of an epoch; as many as there are, if that is
+    not said. rate: of the first step, final_rate: the last one's share of it, the others along a
+    cosine; decay: of the weights, by AdamW. result_share: of the game's result in what is learned,
+    scale and trace_decay: see Target. threads: as many as there are cores, if that is not said.
+    device: where PyTorch makes the steps, by its name there; without it they are made here, by
+    kernels. tempo: the centipawns of what was learned that are for having the move and that the
+    network in the file leaves out; searches of few plies give too many.
     """
 
     data: tuple[str, ...]
     output: str
+    validation: tuple[str, ...] = ()
     initial: str | None = None
     checkpoint: str | None = None
     neurons: int = 128
@@ -126,7 +128,7 @@ class TrainingSettings:
         """Return the entries that what is learned follows from, beside the data, by their names."""
         entries = asdict(self)
         # The tempo is taken away when all is learned.
-        for name in ("data", "output", "initial", "checkpoint", "threads", "tempo"):
+        for name in ("data", "validation", "output", "initial", "checkpoint", "threads", "tempo"):
             del entries[name]
         if self.device is None:
             del entries["device"]  # whose sums have another order

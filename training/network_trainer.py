@@ -132,7 +132,9 @@ class NetworkTrainer:
     def made_with(self) -> dict[str, Any]:
         """What the network follows from, by names."""
         files = {
-            f"data[{number}]": file.identity for number, file in enumerate(self._data.files, 1)
+            f"{entry}[{number}]": file.identity
+            for entry, found in (("data", self._data.files), ("validation", self._data.judges))
+            for number, file in enumerate(found, 1)
         }
         began = {} if self._initial is None else {"initial": self._initial.checksum}
         return self._settings.decisive() | files | began
@@ -206,6 +208,7 @@ class NetworkTrainer:
             "licence": LICENCE,
             "source": source(self._data, self._settings.result_share, self._initial),
             "data": [_summary(file) for file in self._data.files],
+            "validation": [_summary(file) for file in self._data.judges],
             "settings": self._settings.decisive() | {"tempo": self._settings.tempo},
             "training positions": len(self._data.training),
             "validation positions": len(self._data.validation),

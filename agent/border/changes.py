@@ -4,7 +4,7 @@ import hashlib
 import json
 from typing import Any
 
-LONGEST = 60  # characters of a value that is shown as it is
+LONGEST = 100  # characters of a value that is shown as it is
 
 
 def changes(before: Any, now: Any, name: str = "") -> list[str]:

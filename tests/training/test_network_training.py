@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from kempelen.train import settings_from
 from tests import in_process
 from training import network_data, run_file
 from training.checkpoint import Checkpoint
+from training.derived_files import split
 from training.descent import LARGEST
 from training.gradients import (
     TILE,
@@ -313,7 +315,7 @@ def test_a_network_that_training_cannot_go_on_from(
     begun = {**entries, "neurons": 64}
     assert main(["train", str(config(tmp_path, **begun))]) == 0
     assert main(["train", str(config(tmp_path, **begun, initial=str(wide)))]) == 2
-    assert "(initial was None, is " in capsys.readouterr().err
+    assert "(initial was not given, is " in capsys.readouterr().err
 
 
 def test_the_best_epoch_is_exported(played: Path, positions: Packed, tmp_path: Path) -> None:
@@ -548,6 +550,30 @@ def test_data_without_games_to_learn_from_or_to_judge_by(positions: Packed, tmp_
             network_data.load([str(path)], EVERYTHING, PLAIN)
 
 
+def test_files_of_their_own_judge_what_is_learned(played: Path, tmp_path: Path) -> None:
+    learned, held_out = tmp_path / "learned.bin", tmp_path / "held_out.bin"
+    split(played, learned, held_out, Fraction(1, 10), lambda done: None)
+    for target in (PLAIN, Target(0, 400, trace_decay=0.5)):
+        data = network_data.load([str(learned)], EVERYTHING, target, [str(held_out)])
+        for path, found in ((learned, data.training), (held_out, data.validation)):
+            with Dataset(path) as dataset:
+                assert (found["occupied"] == np.concatenate([*dataset.blocks()])["occupied"]).all()
+    assert [file.name for file in data.files] == ["learned.bin"]
+    assert [file.name for file in data.judges] == ["held_out.bin"]
+    same = tmp_path / "same.bin"
+    same.write_bytes(learned.read_bytes())
+    with pytest.raises(TrainingError, match=r"validation: same\.bin is learned from too"):
+        network_data.load([str(learned)], EVERYTHING, PLAIN, [str(same)])
+    file = config(tmp_path, data=[str(learned)], validation=[str(held_out)], epochs=1)
+    assert main(["train", str(file)]) == 0
+    said = network_format.read(tmp_path / "made.nnue").manifest
+    assert [each["file"] for each in said["validation"]] == ["held_out.bin"]
+    assert said["validation positions"] > 100
+    short = PositionFilter(first_ply=400)
+    with pytest.raises(TrainingError, match=r"learned\.bin: no position to learn from"):
+        network_data.load([str(learned)], short, PLAIN, [str(held_out)])
+
+
 def test_what_is_sound_of_a_damaged_file_is_used(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -643,7 +669,8 @@ def test_a_run_with_other_settings_or_data_is_refused_by_name(
     other = tmp_path / "other.bin"
     list(generate(other, SelfPlayPlan(Rules(nodes=10), seed=8), "test", 1_500, 2))
     assert "(data[1] was " in complaint(data=[str(other)])
-    assert "(data[2] was None, is " in complaint(data=[str(played), str(other)])
+    assert "(data[2] was not given, is " in complaint(data=[str(played), str(other)])
+    assert "(validation[1] was not given, is " in complaint(validation=[str(other)])
     # Where a file lies, and on how many threads it is learned, is no matter.
     moved = tmp_path / "moved.bin"
     moved.write_bytes(played.read_bytes())
