@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import chess
 
+from agent.border import user_code
 from agent.chess.evaluations import DEFAULT, load
 from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.chess.selfplay_rules import OpeningsError, Rules
@@ -63,15 +64,16 @@ class SelfPlayProgress:
 
 
 def digest_of(evaluation: str) -> str:
-    """Hash the file of an evaluation that is in a file."""
-    place = Path(evaluation.rpartition(":")[0].strip()).expanduser()
+    """Hash the file of an evaluation, "" if it has none."""
+    place = evaluation.rpartition(":")[0].strip()
+    file: Path | None
     if (network := network_file(evaluation)) is not None:
-        place = Path(network)
-    elif place.suffix != ".py":
+        file = Path(network)
+    else:
+        file = user_code.source_file(place) if place else None
+    if file is None or not file.is_file():
         return ""
-    if not place.is_file():
-        return ""
-    return hashlib.sha256(place.read_bytes()).hexdigest()[:16]
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
 
 def generate(

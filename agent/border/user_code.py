@@ -1,5 +1,6 @@
 """Objects of the user's own code, by the words `module:name` or `FILE.py:name`."""
 
+import contextlib
 import importlib
 import importlib.util
 import os
@@ -26,6 +27,20 @@ def check(place: str, noun: str) -> None:
     """Raise UserCodeError if a file cannot be read; a module is not looked for."""
     if place.endswith(".py"):
         _read_file(Path(place), noun)
+
+
+def source_file(place: str) -> Path | None:
+    """Return the file that a place's code is in, None if there is none that is known.
+
+    A module itself is not imported for it, but the packages around it are.
+    """
+    if place.endswith(".py"):
+        return Path(place).expanduser()
+    _find_beside_us()
+    found = None
+    with contextlib.suppress(Exception, SystemExit):  # of the packages' code
+        found = importlib.util.find_spec(place)
+    return Path(found.origin) if found and found.has_location and found.origin else None
 
 
 def load_module(place: str, noun: str) -> ModuleType:
@@ -89,11 +104,16 @@ def _load_file(path: Path, noun: str) -> ModuleType:
 
 
 def _import(name: str, noun: str) -> ModuleType:
-    if "" not in sys.path and "." not in sys.path:  # an installed command lacks it
-        sys.path.append("")
-    importlib.invalidate_caches()
+    _find_beside_us()
     known = sys.modules.get(name)
     try:
         return importlib.reload(known) if known else importlib.import_module(name)
     except (Exception, SystemExit) as error:
         raise UserCodeError(f"{noun} module {name} failed: {describe(error)}") from error
+
+
+def _find_beside_us() -> None:
+    """Let modules be found in the working directory too, which an installed command lacks."""
+    if "" not in sys.path and "." not in sys.path:
+        sys.path.append("")
+    importlib.invalidate_caches()

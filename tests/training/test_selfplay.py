@@ -22,7 +22,14 @@ from tests import in_process
 from training import checking
 from training.derived_files import merge, shuffle, split
 from training.positions import ALL, TRAINING, VALIDATION, Dataset, PositionsError
-from training.selfplay import SelfPlayPlan, SelfPlayProgress, _located, generate, player_of
+from training.selfplay import (
+    SelfPlayPlan,
+    SelfPlayProgress,
+    _located,
+    digest_of,
+    generate,
+    player_of,
+)
 from training.workers import GamesError
 
 pytestmark = pytest.mark.early
@@ -209,6 +216,23 @@ def test_the_network_that_ships_plays_and_is_found_on_every_machine(tmp_path: Pa
     other.write_bytes(SHIPPED_NETWORK.read_bytes())
     located, same = _located(SelfPlayPlan(RULES, evaluation=f"nnue:{os.path.relpath(other)}"))
     assert (Path(located.evaluation.removeprefix("nnue:")).is_absolute(), same) == (True, digest)
+
+
+def test_the_code_of_a_module_is_told_from_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "judges"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "mine.py").write_text("def evaluate(board):\n    return 1\n")
+    monkeypatch.chdir(tmp_path)
+    first = digest_of("judges.mine:evaluate")
+    assert first == digest_of(f"{package / 'mine.py'}:evaluate") != ""
+    (package / "mine.py").write_text("def evaluate(board):\n    return 2\n")
+    assert digest_of("judges.mine:evaluate") != first
+    for unknown in ("judges.none:evaluate", "none.at.all:evaluate", "sys:exit", "a..b:c", ":"):
+        assert digest_of(unknown) == ""
+    assert digest_of("handcrafted") == ""
 
 
 def test_openings_that_leave_no_game_end_the_run_with_the_reason(tmp_path: Path) -> None:
