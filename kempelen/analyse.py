@@ -14,6 +14,7 @@ from rich.console import Console
 
 from agent.border.files import write_atomically
 from agent.border.plain_text import plain
+from agent.border.unwritable import require_writable
 from agent.go.parts import GO
 from agent.machine import usable_cores
 from kempelen.console import complain, progress, warm_up
@@ -140,6 +141,7 @@ def _check_outputs(arguments: argparse.Namespace) -> list[Path]:
     """Return the pictures that are asked for; raise for what cannot be written."""
     pictures = []
     kind = _kind(arguments.file)
+    require_writable(arguments.output, [arguments.file], SettingsError)
     for path in arguments.output:
         if path.suffix.lower() in SUFFIXES:
             pictures.append(check_picture(path))
@@ -148,10 +150,6 @@ def _check_outputs(arguments: argparse.Namespace) -> list[Path]:
                 f"-o {path}: games of {arguments.file} are written to a file in {kind}, "
                 f"pictures to one in {', '.join(SUFFIXES)}"
             )
-        elif not path.absolute().parent.is_dir():
-            raise SettingsError(f"-o {path}: there is no folder {path.parent}")
-        elif path.exists() and arguments.file.exists() and path.samefile(arguments.file):
-            raise SettingsError(f"-o {path}: that is the file itself; name another one")
     return pictures
 
 

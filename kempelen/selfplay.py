@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.border.unwritable import require_writable
 from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.machine import usable_cores
 from kempelen import __version__
@@ -135,9 +136,12 @@ def _after(fen: str, moves: tuple[str, ...]) -> str:
 
 
 def _generate(arguments: Namespace) -> int:
+    from training.positions import PositionsError
     from training.selfplay import generate
 
     plan = _plan(arguments)
+    sources = [arguments.openings] if arguments.openings else []
+    require_writable([arguments.file], sources, PositionsError)
     with cluster_threads(arguments, "kempelen selfplay") as threads:
         if threads is None:
             warm_up(ALPHABETA, SELFPLAY)

@@ -6,6 +6,7 @@ import contextlib
 import json
 from typing import TYPE_CHECKING
 
+from agent.border.unwritable import require_writable
 from agent.go.parts import GO
 from kempelen import __version__
 from kempelen.cluster_arguments import cluster_threads
@@ -51,6 +52,7 @@ def run(arguments: Namespace) -> int:
             manifest, games = read(path)
             _print(arguments, manifest | {"games": len(games)})
             return 0
+        require_writable([path], [], GoGamesError)
         plan = GoPlan(size=arguments.size, playouts=arguments.playouts, seed=arguments.seed)
         with cluster_threads(arguments, "kempelen selfplay") as threads:
             if threads is None:

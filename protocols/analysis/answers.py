@@ -14,7 +14,7 @@ from agent.games.go import Go
 from agent.games.stones import EMPTY, NOWHERE, PASS
 from agent.limits import Info
 from protocols.analysis.query import Query
-from protocols.gtp.analysis import least_rate
+from protocols.gtp.bounds import least_rate
 
 DIGITS = 6
 PLAYERS = "BW"

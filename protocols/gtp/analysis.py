@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import sqrt
 from typing import Any
 
 from agent.limits import Cp, Info, Progress, Restriction, Result
 from agent.lines import each_once
+from protocols.gtp.bounds import least_rate
 from protocols.gtp.values import COLOURS, SYNTAX_ERROR, Arguments, GtpError
 
 # In seconds, where the front end gives no interval.
@@ -22,8 +22,6 @@ LEAST_INTERVAL = 0.01
 MOST_MOVES = 30
 # More lines than any position has: what is said of the position itself is of all its moves.
 EVERY_MOVE = 10_000
-# A mean of playouts lies above its lower confidence bound but for one time in 40.
-DEVIATIONS = 1.96
 # What KataGo can tell too; these may be asked for, but nothing is known of them here.
 UNKNOWN = ("ownershipStdev", "movesOwnershipStdev", "pvEdgeVisits", "noResultValue")
 # What is told where it is asked for, by what of a request says so.
@@ -350,10 +348,3 @@ def winrate(line: Info[Any]) -> float:
 def lower_bound(line: Info[Any]) -> float:
     """Return what the share of the wins very probably is at least."""
     return max(0.0, least_rate(winrate(line), line.visits)) if line.visits else 0.0
-
-
-def least_rate(rate: float, visits: int) -> float:
-    """Return what a rate that was found in so many visits, one at least, very probably exceeds."""
-    # As if one playout more had been won and one lost: a few that all ended alike prove little.
-    spread = (rate * visits + 1) / (visits + 2)
-    return rate - DEVIATIONS * sqrt(spread * (1 - spread) / visits)

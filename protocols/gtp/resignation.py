@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 from agent.limits import Info
-
-# A mean of playouts lies on one side of its confidence bound but for one time in 40.
-DEVIATIONS = 1.96
+from protocols.gtp.bounds import most_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +41,7 @@ class Resignation:
 
 
 def upper_bound(info: Info[Any]) -> float:
-    """Return what the share of the wins very probably is at most.
-
-    Source: A. Agresti and B. Coull, 'Approximate is better than exact for interval estimation of
-    binomial proportions' (1998): few playouts without a win prove little.
-    """
+    """Return what the share of the wins very probably is at most."""
     if info.expected is None:
         return 1.0
-    square = DEVIATIONS**2
-    number = info.visits + square
-    rate = (info.visits * (info.expected + 1) / 2 + square / 2) / number
-    return rate + DEVIATIONS * sqrt(rate * (1 - rate) / number)
+    return most_rate((info.expected + 1) / 2, info.visits)

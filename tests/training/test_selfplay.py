@@ -18,6 +18,7 @@ import pytest
 from agent.chess.packed import board_of
 from agent.chess.selfplay_rules import Rules
 from agent.evaluation import SHIPPED_NETWORK
+from kempelen.cli import main
 from tests import in_process
 from training import checking
 from training.derived_files import merge, shuffle, split
@@ -233,6 +234,16 @@ def test_the_code_of_a_module_is_told_from_another(
     for unknown in ("judges.none:evaluate", "none.at.all:evaluate", "sys:exit", "a..b:c", ":"):
         assert digest_of(unknown) == ""
     assert digest_of("handcrafted") == ""
+
+
+@pytest.mark.parametrize("game", ["chess", "go"])
+def test_a_file_that_cannot_be_is_refused_before_anything_is_compiled(
+    game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("kempelen.selfplay.warm_up", pytest.fail)
+    monkeypatch.setattr("kempelen.selfplay_go.warm_up", pytest.fail)
+    assert main(["selfplay", str(tmp_path / "none" / "x"), "--game", game]) == 2
+    assert "none/x: its folder does not exist" in capsys.readouterr().err
 
 
 def test_openings_that_leave_no_game_end_the_run_with_the_reason(tmp_path: Path) -> None:
