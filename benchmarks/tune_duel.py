@@ -11,9 +11,10 @@ named. At the end, or with --check-only, the numbers found play those there were
 from __future__ import annotations
 
 import argparse
+import contextlib
 import multiprocessing
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
 
@@ -118,6 +119,19 @@ def play_trials(
                 print(f"\r{kind}: {told} of {wanted} pairs", end="", file=sys.stderr)
 
 
+@contextlib.contextmanager
+def processes(number: int) -> Iterator[ProcessPoolExecutor]:
+    """Have so many processes; where the run ends early none is waited for."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(number, mp_context=context) as pool:
+        try:
+            yield pool
+        except BaseException:
+            for process in multiprocessing.active_children():
+                process.kill()
+            raise
+
+
 def tunable(text: str) -> Tunable:
     """Read NAME or NAME=STEP."""
     name, _, step = text.partition("=")
@@ -153,8 +167,7 @@ def main(arguments: argparse.Namespace) -> int:
         counts[balance + 2] += 1
 
     before = {name: PARAMETERS[name].default for name in spsa.values()}
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(arguments.processes, mp_context=context) as pool:
+    with processes(arguments.processes) as pool:
         if not arguments.check_only:
             left = arguments.pairs - spsa.told
             play_trials(arguments, pool, left, spsa.ask, learn, "tuning")
