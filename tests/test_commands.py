@@ -205,7 +205,7 @@ TOO_LONG = [
     "python benchmarks/go_matches.py --games 100 --seconds 0.8 --threads 2 --ledger go.jsonl",
     "python benchmarks/go_matches.py --size 13 --games 40 --seconds 3 --threads 2 --ledger "
     "benchmarks/ledgers/go-13x13.jsonl",
-    "python benchmarks/go_matches.py --size 19 --games 16 --seconds 5 --threads 2 --ledger "
+    "python benchmarks/go_matches.py --size 19 --games 20 --seconds 5 --threads 2 --ledger "
     "benchmarks/ledgers/go-19x19.jsonl",
     "python benchmarks/go_matches.py --games 60 --seconds 3 --threads 2 --ledger "
     "benchmarks/ledgers/go-9x9.jsonl",
@@ -216,7 +216,7 @@ TOO_LONG = [
     "python benchmarks/go_matches.py --against self --games 20 --playouts 10000 "
     "--their-playouts 1000",
     "python benchmarks/go_scores.py --games 100 --sizes 9",
-    "python benchmarks/go_scores.py --games 500 --referee 10 "
+    "python benchmarks/go_scores.py --games 527 --referee 10 "
     "--ledger benchmarks/ledgers/go-scores.jsonl --sgf differ",
     "python benchmarks/go_scores.py --games 100 --sizes 9 --play --seconds 0.1",
     "python benchmarks/go_speed.py",
