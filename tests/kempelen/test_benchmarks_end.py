@@ -66,6 +66,28 @@ def test_a_match_and_its_engines_end_with_the_benchmark(number: signal.Signals, 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_duels_end_with_the_tuning_that_they_are_for(tmp_path: Path, warm_cache) -> None:
+    state = tmp_path / "state.json"
+    words = ["RazorBase", "--state", str(state), "--nodes", "200", "--processes", "2"]
+    tuning = subprocess.Popen(
+        [sys.executable, str(ROOT / "benchmarks" / "tune_duel.py"), *words],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_until(state.exists)
+        started = descendants(tuning.pid)
+        assert len(started) >= 2
+        tuning.terminate()
+        assert tuning.wait(PATIENCE) != 0
+        wait_until(lambda: not any(map(alive, started)))
+    finally:
+        tuning.kill()
+        tuning.wait()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_what_is_spawned_ends_with_who_spawned_it() -> None:
     code = "from children import *; end_in_order(); spawn(['sleep', '600']); print(flush=True)"
     spawner = subprocess.Popen(
