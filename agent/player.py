@@ -251,9 +251,13 @@ class Player(TaskThread, Generic[Position, Move]):
     ) -> Result[Move]:
         """Think about a position, which is copied, as a part of a job; return the answer.
 
-        listener: told as of a `go`; pace: how often where the search stands.
+        listener: told as of a `go`; pace: how often where the search stands. The job may go on
+        after a search that its clock has stopped.
         """
-        return self._begin(position, limits, lines, listener, pace).run(job)
+        part = Job(job.work, job.lengthy, endless=job.endless)
+        job.stop.then(part.stop.set)
+        job.ponderhit.then(part.ponderhit.set)
+        return self._begin(position, limits, lines, listener, pace).run(part)
 
     def _begin(
         self,

@@ -20,8 +20,9 @@ class Oracle:
 
     most_lines = None
 
-    def __init__(self, infos=()):
+    def __init__(self, infos=(), endless=False):
         self.infos = infos
+        self.endless = endless  # it searches until it is stopped
         self.limits = []
         self.searching = threading.Event()
         self._stop = threading.Event()
@@ -31,7 +32,7 @@ class Oracle:
         self.searching.set()
         infos = self.infos(position) if callable(self.infos) else self.infos
         yield from infos[:lines]
-        if limits.infinite:
+        if limits.infinite or self.endless:
             self._stop.wait(PATIENCE)
 
     def searcher(self, clock, stop, /):
@@ -371,6 +372,19 @@ def test_it_ponders_after_its_move_until_a_line_comes(told):
     turn, limits = oracle.limits[1]
     assert (turn, limits.infinite) == (1, True)
     assert talk.gtp._player.busy
+    talk.say("play w C3")
+    assert talk.hear() == "="
+    assert talk.gtp.drain(PATIENCE)
+    assert len(oracle.limits) == 2
+
+
+def test_it_ponders_after_a_move_that_its_clock_has_ended(told):
+    talk, oracle = told(first_move, ponders=True)
+    oracle.endless = True
+    talk.say("genmove b")
+    assert talk.hear().startswith("= ")
+    wait_for(lambda: len(oracle.limits) == 2)
+    assert not talk.gtp._player.wait(0.2)
     talk.say("play w C3")
     assert talk.hear() == "="
     assert talk.gtp.drain(PATIENCE)
