@@ -28,6 +28,8 @@ HARD_SHARE = 3.0
 # The most of a clock that one move takes, unless the next time control is so near that an equal
 # share is more. A search that always uses the most of it settles where this is the increment.
 MOST_OF_CLOCK = 0.2
+# The most of a period of overtime that is kept for the way to the clock.
+MOST_OF_PERIOD = 0.5
 # With nothing left, play at once: enough for a first iteration, so that it is no blind move.
 LEAST = 0.003
 # The soft budget times UNSETTLED after a change of mind, less by STEP for each agreement since.
@@ -53,7 +55,7 @@ def allot(
 ) -> Budget:
     """Return the budget of one move; `overhead` is what the way to the clock takes, kept free.
 
-    reserve: what to keep of a game's clock, where that is more (`agent.lag`). thrift: the share of
+    reserve: what to keep of a clock, where that is more (`agent.lag`). thrift: the share of
     the time usually planned on such a clock that this move is to take.
     """
     if limits.infinite:
@@ -75,7 +77,8 @@ def _timed(clock: SideClock, moves_to_go: int | None, overhead: float, reserve: 
     overtime = clock.overtime
     if overtime is None:
         return _share(clock, moves_to_go, max(overhead, reserve))
-    over = max(overtime.seconds / max(overtime.moves, 1) - overhead, LEAST)
+    part = overtime.seconds / max(overtime.moves, 1)
+    over = max(part - max(overhead, min(reserve, MOST_OF_PERIOD * part)), LEAST)
     if clock.time <= 0.0:
         return Budget(over, over)
     main = _share(clock, moves_to_go, max(overhead, reserve))

@@ -3,7 +3,7 @@ from math import inf
 import pytest
 
 from agent.clock import LEAST, Clock, allot
-from agent.limits import Cp, Limits, SideClock
+from agent.limits import Cp, Limits, Overtime, SideClock
 
 OVERHEAD = 0.010
 
@@ -47,6 +47,14 @@ def test_movetime_is_used_up_but_for_the_overhead():
     budget = allot(Limits(movetime=0.5), OVERHEAD)
     assert budget.hard == pytest.approx(0.49)
     assert budget.soft == inf
+
+
+@pytest.mark.parametrize("left", [0.0, 0.2])
+def test_what_the_way_to_the_clock_takes_is_kept_of_a_period_too(left):
+    limits = Limits(clock=SideClock(left, overtime=Overtime(10.0, 2)))
+    assert allot(limits, OVERHEAD).hard == pytest.approx(5 - OVERHEAD)
+    assert allot(limits, OVERHEAD, reserve=0.3).hard == pytest.approx(4.7)
+    assert allot(limits, OVERHEAD, reserve=60.0).hard == pytest.approx(2.5)
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.001, 0.005, 0.010, 0.011])
