@@ -159,14 +159,12 @@ def read_point(vertex: str) -> Point | None:
 
 def record_of(game: Any) -> Record:
     """Return the main line of one of sgfmill's trees; SgfError if that cannot be."""
-    from sgfmill import sgf_moves
-
     try:
         size = width, height = size_of(game)
         root = game.get_root()
         if (kind := _readable(root, "GM")) not in (None, GO):
             raise SgfError(f"GM[{kind}] is another game than Go, which is GM[{GO}]")
-        board, plays = sgf_moves.get_setup_and_moves(game)
+        board, plays = _setup_and_moves(game)
         first = _player(root.get("PL")) if root.has_property("PL") else None
     except (ValueError, KeyError, RecursionError, LookupError) as error:
         raise SgfError(_unreadable(game) or str(error) or "it is no SGF") from None
@@ -208,6 +206,28 @@ def _komi(root: Any) -> float | None:
     if any(each in program for each in IN_HUNDREDTHS):
         komi = KOMI_IN_HUNDREDTHS.get(komi, komi)
     return komi + 0.0
+
+
+def _setup_and_moves(game: Any) -> tuple[Any, list[tuple[str, tuple[int, int] | None]]]:
+    """Return sgfmill's board before the first move, and the moves of the main line.
+
+    Some programs set a handicap up after the root, or write the first move into the same node.
+    Raises ValueError for stones that are set up after a move or cannot stand.
+    """
+    from sgfmill import boards
+
+    board = boards.Board(game.get_size())
+    plays: list[tuple[str, tuple[int, int] | None]] = []
+    for number, node in enumerate(game.get_main_sequence()):
+        if node.has_setup_stones():
+            if plays:
+                raise ValueError(f"stones are set up after a move, in node {number}")
+            if not board.apply_setup(*node.get_setup_stones()):
+                raise ValueError("the stones that are set up cannot stand")
+        colour, place = node.get_move()
+        if colour is not None:
+            plays.append((colour, place))
+    return board, plays
 
 
 def _unreadable(game: Any) -> str:

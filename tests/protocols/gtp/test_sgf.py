@@ -130,7 +130,8 @@ def test_broken_files_are_named_and_nothing_is_lost(tmp_path_factory, data):
         ("(;SZ[9];B[aa];W[zz])", r"W\[zz\] in node 2 cannot be read"),
         ("(;SZ[9]AB[aa][zz])", r"AB\[aa\]\[zz\] in node 0 cannot be read"),
         ("(;GM[2]SZ[8];B[dc];W[ec])", r"GM\[2\] is another game than Go"),
-        ("(;SZ[3]AB[ab][ba]AW[aa])", "setup position not legal"),
+        ("(;SZ[3]AB[ab][ba]AW[aa])", "the stones that are set up cannot stand"),
+        ("(;SZ[3];B[aa];AW[bb])", "stones are set up after a move, in node 2"),
         ("(;SZ[3];B[aa];W[aa])", "move 2 is illegal"),
         ("(;SZ[3];B[zz])", "."),
         ("(;SZ[20:9];B[aa])", "a board of size 20x9"),
@@ -244,6 +245,19 @@ def test_white_gets_what_the_rules_say_for_the_handicap_of_the_file(properties, 
     game = loaded(tmp_path, f"(;SZ[9]KM[0.5]RU[Chinese]{properties})")
     assert game.game.komi == 0.5 + stones
     assert loaded(tmp_path, game.sgf()).game.komi == game.game.komi
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(;SZ[9]KM[0.5]HA[2];AB[cc];AB[gg];W[ee])",
+        "(;SZ[9]KM[0.5]HA[2]AB[cc]AW[aa];AB[gg]AE[aa]W[ee])",
+        "(;SZ[9]KM[0.5]HA[2]AB[cc][gg]W[ee])",
+    ],
+)
+def test_stones_may_be_set_up_anywhere_before_the_second_move(text, tmp_path):
+    game = loaded(tmp_path, text)
+    assert "HA[2]AB[cc][gg];W[ee]" in game.sgf().replace("\n", "")
 
 
 def test_a_handicap_is_written_and_stones_that_are_none_too():
