@@ -31,8 +31,16 @@ from tournament.engine_settings import EngineSettings
 from tournament.values import SettingsError
 
 LARGEST_FILE = 16 << 20
-# Commands after which nothing of an earlier position is left.
-FRESH = ("clear_board", "loadsgf")
+# What of a game goes wrong where a command is refused, beside its position, and which commands put
+# a game right: what is agreed on outlives a cleared board.
+AGREED = {
+    "boardsize": "size", "rectangular_boardsize": "size", "komi": "komi",
+    "kata-set-rules": "rules", "kata-set-rule": "rules",
+}  # fmt: skip
+MENDED = {
+    "clear_board": ("position",), "loadsgf": ("position", "size"), "boardsize": ("size",),
+    "rectangular_boardsize": ("size",), "komi": ("komi",), "kata-set-rules": ("rules",),
+}  # fmt: skip
 # What leaves tests with another position than they are of, where it is refused.
 MOVING = {
     "boardsize", "rectangular_boardsize", "clear_board", "komi", "play", "black", "white",
@@ -187,8 +195,8 @@ class Examination:
         self._file = file
         self._patience = patience
         self._count = count
-        # Why the position is not the one that the file means, if it is not.
-        self._astray = ""
+        # Why the game is not the one that the file means, by what of it is another.
+        self._astray: dict[str, str] = {}
 
     async def put_to(self, engine: EngineSettings, *, first: bool) -> None:
         """Give all commands. Where the engine fails, the tests that are left fail with it.
@@ -228,15 +236,16 @@ class Examination:
                 self._judge(step, error.words, refused=True)
             else:
                 self.refused.append(Refused(self._file.path.name, step, error.words))
-                if step.command.split()[0] in MOVING:
-                    self._astray = f"line {step.line}, {step.command}: {error.words}"
+                if (name := step.command.split()[0]) in MOVING:
+                    what = AGREED.get(name, "position")
+                    self._astray[what] = f"line {step.line}, {step.command}: {error.words}"
             return ""
         except EngineError as error:
             if step.expected:
                 self._judge(step, error=str(error))
             return str(error)
-        if step.command.split()[0] in FRESH:
-            self._astray = ""
+        for what in MENDED.get(step.command.split()[0], ()):
+            self._astray.pop(what, None)
         if step.expected:
             self._judge(step, answer, seconds=time.perf_counter() - began)
         return ""
@@ -252,7 +261,7 @@ class Examination:
     ) -> None:
         expected = step.expected
         assert expected is not None
-        error = error or self._astray
+        error = error or next(iter(self._astray.values()), "")
         if refused and (expected.negated or not expected.is_met_by(answer)):
             error = error or f"refused: {answer}"
         good = not error and expected.is_met_by(answer)

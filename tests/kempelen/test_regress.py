@@ -80,17 +80,20 @@ def test_our_own_engine_with_options_and_a_game_beside_the_file(tmp_path, warm_c
         "2 gogui-rules_legal_moves\n#? [.*A1.*]\n"
         "loadsgf games/none.sgf\n3 gogui-rules_board_size\n#? [2]\n"
         "play black Z9\nclear_board\n4 gogui-rules_board_size\n#? [2]\n"
-        "5 no_such_command\n#? [!2]\n6 no_such_command\n#? [unknown command]\n",
+        "5 no_such_command\n#? [!2]\n6 no_such_command\n#? [unknown command]\n"
+        "boardsize 25\nclear_board\n7 gogui-rules_board_size\n#? [2]\n"
+        "boardsize 3\nclear_board\n8 gogui-rules_board_size\n#? [3]\n",
         "utf-8",
     )
     done = regress(path, "--json", "--", "--playouts", 3, "--seed", 1)
     assert done.returncode == 1, done.stderr
     found = json.loads(done.stdout)
     outcomes = [row["outcome"] for row in found["tests"]]
-    assert outcomes == ["passed", "passed", "failed", "passed", "failed", "passed"]
+    assert " ".join(outcomes) == "passed passed failed passed failed passed failed passed"
     assert "line 7, loadsgf games/none.sgf" in found["tests"][2]["error"]
     assert found["tests"][4]["error"] == "refused: unknown command"
-    assert [row["line"] for row in found["refused"]] == [2, 7, 10]
+    assert "line 18, boardsize 25" in found["tests"][6]["error"]
+    assert [row["line"] for row in found["refused"]] == [2, 7, 10, 18]
 
 
 def test_an_engine_that_fails_fails_the_tests_that_are_left(suite, tmp_path):
