@@ -147,6 +147,8 @@ def with_fields(rules: GoRules, fields: Mapping[str, Any]) -> GoRules:
 def with_field(rules: GoRules, name: str, text: str) -> GoRules:
     """Return rules with one field set, as it is written; GtpError for what is not played here."""
     switches = {"true": True, "false": False}
+    if name in ("scoring", "score") and text.upper() == "AREA":
+        rules = replace(rules, seki_taxed=False)  # which only territory knows
     return with_fields(rules, {name: switches.get(text.lower(), text)})
 
 

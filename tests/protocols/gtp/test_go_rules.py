@@ -9,6 +9,7 @@ from agent.games import catalogue
 from agent.games.life import stones_with
 from protocols.gtp.go_board import GoBoard
 from protocols.gtp.rules import read_rules, with_field
+from protocols.gtp.values import GtpError
 from protocols.rulesets import handicap_bonus
 from tests.agent.games.test_go import at, from_diagram, played
 
@@ -41,6 +42,13 @@ def test_one_rule_is_set_by_either_of_its_names():
     rules = read_rules("tromp-taylor")
     for name in ("scoring", "score"):
         assert with_field(rules, name, "Territory").territory
+
+
+def test_area_has_no_tax_whatever_was_before():
+    rules = with_field(read_rules("japanese"), "scoring", "AREA")
+    assert (rules.territory, rules.seki_taxed) == (False, False)
+    with pytest.raises(GtpError, match="tax SEKI is not played here with scoring AREA"):
+        with_field(rules, "tax", "SEKI")
 
 
 @pytest.mark.parametrize(("bonus", "number"), [*product(["0", "N-1", "N"], [0, 1, 2, 9])])
