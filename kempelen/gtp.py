@@ -14,6 +14,8 @@ from protocols.allowance import ALONE, Allowance
 from protocols.gtp.play import Settings
 from protocols.gtp.protocol import Gtp
 from protocols.gtp.resignation import USUAL_RESIGN_RATE, ResignRate
+from protocols.gtp.rules import USUAL_RULES, GoRules, read_rules
+from protocols.gtp.values import GtpError
 from protocols.session import Voice
 
 if TYPE_CHECKING:
@@ -33,6 +35,14 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = game_arguments.CATALOGUES
     game_arguments.configure(parser, game="go", size="--boardsize")
     parser.add_argument("--komi", type=float, help="of Go, until komi comes (default: 7.5)")
+    parser.add_argument(
+        "--rules",
+        type=_rules,
+        default=USUAL_RULES,
+        metavar="NAME",
+        help="of Go, until others come, by KataGo's names: tromp-taylor, japanese, ...; without it "
+        "area is scored, and both may pass over dead stones",
+    )
     parser.add_argument(
         "--algorithm",
         metavar="A",
@@ -142,6 +152,14 @@ def _rate(text: str) -> float:
     return rate
 
 
+def _rules(text: str) -> GoRules:
+    """Read the name of rules, or KataGo's JSON."""
+    try:
+        return read_rules(text)
+    except GtpError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
 def _settings(arguments: Namespace) -> Settings:
     from kempelen import game_arguments
 
@@ -162,6 +180,7 @@ def _settings(arguments: Namespace) -> Settings:
         resign_rate=ResignRate(below=arguments.resign),
         ponders=arguments.ponders,
         habits=arguments.habits,
+        rules=arguments.rules,
         means=means_arguments.means(arguments, arguments.playouts, _numbers(arguments, kind)),
     )
 

@@ -175,16 +175,17 @@ def _weigh_learned(worker: Worker, board: Board) -> None:
 def weigh(worker: Worker, board: Board, ply: int) -> None:
     """Write to `weights` and `hopes` what each move looks like; NO_WEIGHT if it is none.
 
-    Own eyes are not filled, unless that saves a chain beside.
+    Own eyes are not filled, unless that saves a chain beside or may be just what is asked about.
     """
     colour, row = board.turn, board.steps[0]
+    asked = ply == 0 and worker.restricted != 0
     even = worker.settings[EVEN]
     for i in range(board.empty):
         vertex = int64(board.empties[i])
         worker.weights[vertex] = NO_WEIGHT
         if not is_legal(board, vertex, colour):
             continue
-        if is_eye(shape_of(board, vertex), colour):
+        if not asked and is_eye(shape_of(board, vertex), colour):
             threatened = False
             for side in range(4):
                 head = int64(board.heads[vertex + board.steps[side]])

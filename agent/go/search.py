@@ -134,7 +134,8 @@ class GoSearch(CrewLed[StoneBoard]):
     def progress(self) -> Progress[int]:
         """Tell where the running search stands."""
         with self._tidying:
-            lines = self._lines(DEEPEST_LEVEL, _ALL_LINES) if self._pool.playouts > 1 else []
+            opened = self._pool.playouts and self._pool.children(ROOT)
+            lines = self._lines(DEEPEST_LEVEL, _ALL_LINES) if opened else []
         return Progress(
             nodes=self._pool.playouts,
             hashfull=self._pool.permille_used(),
@@ -149,14 +150,17 @@ class GoSearch(CrewLed[StoneBoard]):
     # The search.
 
     def deepen(self, position: Go, limits: Limits[int], lines: int = 1, /) -> Iterator[Info[int]]:
-        """Make more and more playouts, up to `limits.nodes`; see `Searcher`."""
+        """Make more and more playouts, up to `limits.nodes`; see `Searcher`.
+
+        The most that its means allow are those of a move: an analysis goes on.
+        """
         self._started = time.perf_counter()
         self._take_root(position, limits)
         self._crew.begin(lambda board: self._prepare(board, position, limits))
         self._crew.employ(len(self._crew))
         pool = self._pool
         most = min(MOST_VISITS - pool.visits(ROOT), limits.nodes or MOST_VISITS)
-        if self._means.playouts:
+        if self._means.playouts and not limits.infinite:
             most = min(most, self._means.playouts)
         last: Info[int] | None = None
         try:

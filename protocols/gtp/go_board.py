@@ -33,15 +33,21 @@ class GoBoard(GameBoard):
     """A game of Go. Passing twice ends it for the score, not for the session.
 
     komi: what was agreed on; the game's own has White's points for handicap stones too. judge:
-    tells which stones are dead.
+    tells which stones are dead. rules: in force until others are set.
     """
 
     game: Go
 
-    def __init__(self, kind: Kind, options: Mapping[str, Any], judge: Judge = statuses) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        options: Mapping[str, Any],
+        judge: Judge = statuses,
+        rules: GoRules = USUAL_RULES,
+    ) -> None:
         super().__init__(kind, {"size": DEFAULT_SIZE, **options})
         self.komi = self.game.komi
-        self.rules = USUAL_RULES
+        self.rules = rules
         self._judge = judge
         # What was last said of which stones are dead, and of what position.
         self._judged: tuple[Hashable, Statuses] | None = None

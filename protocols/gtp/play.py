@@ -37,6 +37,7 @@ from protocols.gtp.boards import GameBoard
 from protocols.gtp.clocks import UNLIMITED, SideTime, TimeSystem
 from protocols.gtp.go_board import GoBoard
 from protocols.gtp.resignation import USUAL_RESIGN_RATE, Resignation, ResignRate
+from protocols.gtp.rules import USUAL_RULES, GoRules
 from protocols.gtp.values import COLOURS, Call
 
 if TYPE_CHECKING:
@@ -65,8 +66,9 @@ class Settings:
     in agent.evaluation. experience: the file of what play has taught, if any. book: ask books and
     solved values before searching. seconds: for a move while no clock runs. depth, nodes: the most
     for a move, if given. means: what the search may use. resigns: lost games of Go are given up, by
-    the rate. ponders: think on after a move. longest_pv: the most moves of a line that an analysis
-    shows. habits: the file in which opponents are remembered, "" for none; not of Go.
+    the rate. ponders: think on after a move. rules: of Go, until others are set. longest_pv: the
+    most moves of a line that an analysis shows. habits: the file in which opponents are remembered,
+    "" for none; not of Go.
     """
 
     game: str = "go"
@@ -82,6 +84,7 @@ class Settings:
     resigns: bool = True
     resign_rate: ResignRate = USUAL_RESIGN_RATE
     ponders: bool = False
+    rules: GoRules = USUAL_RULES
     longest_pv: int = 15
     habits: str = ""
 
@@ -127,10 +130,12 @@ class GtpPlay(ABC):
         self.settings = settings
         kind = catalogue.find(settings.game)
         self.board = (
-            GoBoard(kind, settings.options, self._judge)
+            GoBoard(kind, settings.options, self._judge, settings.rules)
             if issubclass(kind.game, Go)
             else GameBoard(kind, settings.options)
         )
+        if settings.rules != USUAL_RULES and not issubclass(kind.game, Go):
+            raise ValueError("--rules: only Go has rules to choose among")
         if settings.habits and issubclass(kind.game, Go):
             raise ValueError("--habits: opponents are remembered in games other than Go")
         board = self.board
@@ -318,7 +323,9 @@ class GtpPlay(ABC):
             return result
         before = board.points(player, player, info.owners)
         after = board.points(player, 1 - player, found.owners)
-        if after < before or _JUDGED * found.time > seconds * found.nodes:
+        # All threads have searched, one judges.
+        judging = _JUDGED * self.settings.means.threads * found.time
+        if after < before or judging > seconds * found.nodes:
             return result
         # Both may pass now: what is said of the end then must be what the search expects. Playouts
         # alone are asked, whose time is known.

@@ -257,6 +257,15 @@ def test_a_game_against_gnugo():
     assert go_scores.alike(early)
 
 
+def test_rules():
+    done = gtp("clear_board\nkata-get-rules\n", "--rules", "tromp-taylor")
+    assert done.returncode == 0, done.stderr
+    assert '"friendlyPassOk":false' in done.stdout
+    refused = gtp("name\n", "--rules", "ing")
+    assert refused.returncode == 2
+    assert "argument --rules: no rules ing; there are " in refused.stderr
+
+
 def test_options_of_a_game_and_nodes():
     done = gtp(
         "gogui-rules_board\ngenmove black\n",
@@ -264,6 +273,9 @@ def test_options_of_a_game_and_nodes():
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("= a |\nb ||\n")
+    refused = gtp("name\n", "--game", "nim", "--rules", "japanese")
+    assert refused.returncode == 2
+    assert "--rules: only Go has rules to choose among" in refused.stderr
     refused = gtp("name\n", "--game", "nim", "--option", "heap=1")
     assert refused.returncode == 2
     assert "its options: heaps, misere" in refused.stderr

@@ -48,8 +48,9 @@ def _kata_genmove_analyze(gtp: GtpPlay, arguments: Arguments) -> None:
 
 
 def _cgos_genmove_analyze(gtp: GtpPlay, arguments: Arguments) -> None:
-    """CGOS reads one line of analysis only, the last."""
-    _analyze(gtp, arguments, cgos_line, play=True, live=False)
+    """CGOS reads one line of analysis only, the last, and counts dead stones as they stand."""
+    with gtp.go_board.cleaning_up():
+        _analyze(gtp, arguments, cgos_line, play=True, live=False)
 
 
 def _analyze(

@@ -171,6 +171,16 @@ def test_the_compiled_search_of_go_tells_all_that_is_asked(start):
     ]
 
 
+def test_one_visit_is_enough_for_the_policy(start):
+    talk = start(algorithm=None)
+    talk.ask(rules="chinese", komi=0, boardXSize=5, boardYSize=5, maxVisits=1, includePolicy=True)
+    answer = json.loads(talk.sent.get(timeout=600))
+    assert answer["rootInfo"]["visits"] == 1
+    policy = answer["policy"]
+    assert sum(policy) == pytest.approx(1, abs=0.01)
+    assert sum(0 < prior < 0.5 for prior in policy) > 10
+
+
 def test_each_move_is_told_of_once_also_where_a_search_is_ended(start):
     talk = start(algorithm=None)
     moves = [["B", "C3"], ["W", "C2"], ["B", "B2"], ["W", "C4"]]

@@ -322,6 +322,39 @@ def test_what_is_dead_is_searched_in_turns_with_others_and_no_more_at_the_end(re
     assert talk.gtp.close(2.0)
 
 
+def test_an_analysis_goes_on_beyond_the_playouts_of_a_move(ready):
+    talk = ready(size=5, playouts=50)
+    talk.say("kata-analyze b 1 rootInfo true")
+    visits = 0
+    while visits < 500:
+        words = talk.hear().split()
+        if "rootInfo" in words:
+            visits = int(words[words.index("rootInfo") + 2])
+    talk.say("name")
+    assert talk.gtp.drain(60.0)
+
+
+def test_a_move_into_an_own_eye_is_judged_where_just_that_is_asked(ready):
+    talk = ready(size=5)
+    for vertex in ("A2", "B1", "B2", "C1"):
+        assert talk.answer(f"play b {vertex}") == "=\n\n"
+    said = talk.answer("kata-genmove_analyze b allow b A1 1").splitlines()
+    assert said[-3].startswith("info move A1 visits ")
+    assert said[-2] == "play A1"
+
+
+def test_cgos_counts_dead_stones_as_they_stand(ready):
+    """White's stone in Black's corner is dead, and the game over but for that."""
+    talk = ready(size=9, komi=-20.5, playouts=2000)
+    set_up(talk, *FINISHED[:-1], "X O O . . . . X .")
+    assert vertex(talk, "w") == "pass"
+    assert talk.answer("undo") == "=\n\n"
+    played = talk.answer("cgos-genmove_analyze w").splitlines()[-2]
+    assert played.startswith("play ")
+    assert played != "play pass"
+    assert talk.answer("kata-get-rules").find('"friendlyPassOk":true') > 0
+
+
 def test_an_analysis_tells_of_visits_and_owners_move_by_move(ready):
     talk = ready(size=5)
     asked = "maxmoves 3 pvVisits true movesOwnership true ownership true avoid b C3 9 avoid w B2 2"
