@@ -22,8 +22,15 @@ def require_writable(
             raise failure(f"{target}: its folder does not exist")
         if os.path.isdir(target):
             raise failure(f"{target} is a folder: name a file in it")
-        if not os.access(target if os.path.exists(target) else folder, os.W_OK):
-            raise failure(f"{target} may not be written: change its rights, or name another file")
+        # What is no device is replaced, or locked, by a file beside it.
+        needed = [target] if os.path.exists(target) else []
+        if not needed or os.path.isfile(target):
+            needed.append(folder)
+        if not all(os.access(each, os.W_OK) for each in needed):
+            raise failure(
+                f"{target} may not be written: change its rights and its folder's, or name another "
+                "file"
+            )
         if any(_are_same(target, source) for source in sources):
             raise failure(f"{target} is read here: choose another file to write")
         if any(_are_same(target, other) for other in targets[:number]):

@@ -36,8 +36,12 @@ def test_rights_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, t
     target = tmp_path / "new"
     if there:
         target.touch()
-    asked = []
-    monkeypatch.setattr(os, "access", lambda name, mode: asked.append(Path(name)))
-    with pytest.raises(ValueError, match="new may not be written: change its rights"):
-        require_writable([target], [], ValueError)
-    assert asked == [target if there else tmp_path]
+    for refused in [target, tmp_path] if there else [tmp_path]:
+        monkeypatch.setattr(os, "access", lambda name, mode, refused=refused: name != str(refused))
+        with pytest.raises(ValueError, match="new may not be written: change its rights"):
+            require_writable([str(target)], [], ValueError)
+
+
+def test_a_device_needs_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda name, mode: name == os.devnull)
+    require_writable([os.devnull], [], ValueError)
