@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from agent.chess.evaluations import DEFAULT, load
 from agent.chess.packed import board_of
 from agent.chess.selfplay_rules import Rules
@@ -13,7 +15,7 @@ from agent.compiled.sources import sources_digest
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, network_file
 from agent.limits import Cp, Limits
 from training.manifests import RENUMBERED, origins
-from training.positions import Dataset, KnownPositions, Packed
+from training.positions import Dataset, KnownPositions, Packed, are_positions
 from training.selfplay import SelfPlayPlan, digest_of, player_of
 
 LEGALITY_SAMPLE = 20_000  # positions
@@ -57,6 +59,7 @@ def check(path: Path, games: int, trusted: str = "") -> Findings:
         sample = range(len(dataset))
         looked_at = dataset[sorted(generator.sample(sample, min(len(sample), LEGALITY_SAMPLE)))]
         searched = dataset[sorted(generator.sample(sample, min(len(sample), SEARCH_SAMPLE)))]
+        searched = np.array([packed for packed in searched if _is_legal(packed)], searched.dtype)
         replayed = differing = 0
         evaluation, not_replayed = _evaluation(contents.manifest, trusted)
         if any("scores" in origin for origin in origins(contents.manifest)):
@@ -79,13 +82,17 @@ def check(path: Path, games: int, trusted: str = "") -> Findings:
             damaged_bytes=sum(damage.length for damage in contents.damages),
             duplicates=duplicates,
             legality_checked=len(looked_at),
-            illegal=sum(not board_of(packed).is_valid() for packed in looked_at),
+            illegal=sum(not _is_legal(packed) for packed in looked_at),
             games_replayed=replayed,
             games_differing=differing,
             not_replayed=not_replayed,
             searched=len(searched) if evaluation else 0,
             median_difference=_median_difference(searched, nodes, evaluation) if evaluation else 0,
         )
+
+
+def _is_legal(packed: np.void) -> bool:
+    return bool(are_positions(packed.reshape(1)).all()) and board_of(packed).is_valid()
 
 
 def _evaluation(manifest: dict[str, Any], trusted: str) -> tuple[Evaluation | None, str]:

@@ -48,6 +48,21 @@ def nameless(manifest: Manifest) -> Manifest:
     return manifest | sources
 
 
+def ancestors(manifest: Manifest) -> set[str]:
+    """Return the digests of all files that a file was made of."""
+    found: set[str] = set()
+    for name in RENUMBERED:
+        for source in manifest.get(name, ()):
+            found.add(str(source.get("digest")))
+            found |= ancestors(source.get("manifest", {}))
+    found |= {str(each.get("source")) for each in manifest.get("filters", ())}
+    scores = manifest.get("scores")
+    while scores:
+        found.add(str(scores.get("source")))
+        scores = scores.get("before")
+    return found
+
+
 def origins(manifest: Manifest) -> Iterator[Manifest]:
     """Generate the manifests of the self-play behind a file, with whoever scored it last."""
     sources = [source for name in RENUMBERED for source in manifest.get(name, ())]

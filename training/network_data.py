@@ -1,6 +1,7 @@
 """Positions to train a network with, in memory: 32 bytes each."""
 
 import contextlib
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +10,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agent.chess.network_inputs import MOST_PIECES
 from agent.chess.packed import packed_dtype
 from training.derived_files import plies_of
+from training.manifests import ancestors
 from training.network_settings import PositionFilter, Target, TrainingError
-from training.positions import ALL, TRAINING, VALIDATION, Contents, Dataset, Packed, is_validation
+from training.positions import (
+    ALL,
+    TRAINING,
+    VALIDATION,
+    Contents,
+    Dataset,
+    Packed,
+    are_positions,
+    is_validation,
+)
 from training.returns import returns
-
-_LOWEST_BITS = np.uint64(0x1111_1111_1111_1111)
 
 
 @dataclass(frozen=True)
@@ -64,33 +72,39 @@ def load(
         dataset = others = stack.enter_context(Dataset(*paths))
         files = _files(paths, dataset)
         judges: tuple[DataFile, ...] = ()
-        parts, lack = (TRAINING, VALIDATION), "no game of those held out to judge by; play more"
+        parts, lack = (TRAINING, VALIDATION), "no position of those held out to judge by"
         if validation:
             others = stack.enter_context(Dataset(*validation))
             judges = _files(validation, others)
-            parts, lack = (ALL, ALL), "no position to judge by; split with a larger share"
+            parts, lack = (ALL, ALL), "no position to judge by"
             _require_others(judges, files)
         learned = _read(dataset, parts[0], wanted, target)
         judged = _read(others, parts[1], wanted, target)
-    _require_positions(learned, paths, "no position to learn from; play more, or filter out fewer")
+    _require_positions(learned, paths, "no position to learn from")
     _require_positions(judged, validation or paths, lack)
     return NetworkData(files, learned, judged, judges)
 
 
 def _require_others(judges: Sequence[DataFile], files: Sequence[DataFile]) -> None:
-    learned = {file.digest for file in files}
-    for judge in judges:
-        if judge.digest in learned:
+    """Raise TrainingError where games are judged by that are learned from, as manifests tell it."""
+    for judge, file in itertools.product(judges, files):
+        same = judge.digest == file.digest and judge.positions
+        if (
+            same
+            or file.digest in ancestors(judge.manifest)
+            or judge.digest in ancestors(file.manifest)
+        ):
             raise TrainingError(
-                f"validation: {judge.name} is learned from too; `kempelen data split` makes two"
+                f"validation: what {judge.name} holds is learned from too, in {file.name}; name "
+                "both files that `kempelen data split` makes"
             )
 
 
 def _require_positions(positions: Packed, paths: Sequence[str], lack: str) -> None:
     named = paths[0] if len(paths) == 1 else f"{paths[0]} and the others"
     if not len(positions):
-        raise TrainingError(f"{named}: {lack}")
-    if not _are_positions(positions):
+        raise TrainingError(f"{named}: {lack}; play more games, or filter out fewer")
+    if not are_positions(positions).all():
         raise TrainingError(f"{named}: what it holds are no positions; make it anew")
 
 
@@ -134,12 +148,3 @@ def _passes(positions: Packed, wanted: PositionFilter) -> npt.NDArray[np.bool_]:
     small = np.abs(positions["score"].astype(np.int64)) <= wanted.largest_score
     passing: npt.NDArray[np.bool_] = (plies_of(positions) >= wanted.first_ply) & small
     return passing
-
-
-def _are_positions(positions: Packed) -> bool:
-    """Tell whether each has at most 32 pieces, all of them of a kind that there is."""
-    if np.bitwise_count(positions["occupied"]).max() > MOST_PIECES:
-        return False
-    pieces = positions["pieces"]
-    one, two = np.uint64(1), np.uint64(2)
-    return not (pieces & pieces >> one & pieces >> two & _LOWEST_BITS).any()

@@ -33,12 +33,14 @@ import numpy.typing as npt
 from agent.border.changes import changes
 from agent.border.files import naming, open_file, require_regular
 from agent.border.locking import lock
+from agent.chess.network_inputs import MOST_PIECES
 from agent.chess.packed import PACKED_BYTES, packed_dtype
 from training.manifests import nameless, require_known
 
 Packed = npt.NDArray[np.void]
 Indices = npt.NDArray[np.int64]
 
+_LOWEST_BITS = np.uint64(0x1111_1111_1111_1111)
 ALL, TRAINING, VALIDATION = range(3)  # parts of a dataset
 VALIDATION_SHARE = 20  # one game in so many is for validation
 POOL_BLOCKS = 128  # blocks of games that are shuffled together
@@ -82,11 +84,12 @@ class Damage:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a look through a whole file found."""
+    """What a look through a whole file found. manifest_end: where that ends, 0 without one."""
 
     manifest: dict[str, Any]
     blocks: list[Block]
     damages: list[Damage]
+    manifest_end: int
 
     @property
     def end(self) -> int:
@@ -125,7 +128,7 @@ def scan(data: bytes | mmap.mmap) -> Contents:
     manifest: dict[str, Any] = {}
     blocks: list[Block] = []
     damages: list[Damage] = []
-    offset = 0
+    offset = manifest_end = 0
     while offset < len(data):
         found = _block_at(data, offset)
         if found is None:
@@ -138,11 +141,11 @@ def scan(data: bytes | mmap.mmap) -> Contents:
             continue
         kind, block = found
         if kind == _MANIFEST:
-            manifest = _manifest(bytes(data[block.offset : block.end]))
+            manifest, manifest_end = _manifest(bytes(data[block.offset : block.end])), block.end
         else:
             blocks.append(block)
         offset = block.end
-    return Contents(manifest, blocks, damages)
+    return Contents(manifest, blocks, damages, manifest_end)
 
 
 def _manifest(body: bytes) -> dict[str, Any]:
@@ -340,6 +343,16 @@ def is_validation(games: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     return np.equal(games % VALIDATION_SHARE, VALIDATION_SHARE - 1)
 
 
+def are_positions(positions: Packed) -> npt.NDArray[np.bool_]:
+    """Tell which have at most 32 pieces, all of them of a kind that there is."""
+    few: npt.NDArray[np.bool_] = np.bitwise_count(positions["occupied"]) <= MOST_PIECES
+    pieces = positions["pieces"]
+    one, two = np.uint64(1), np.uint64(2)
+    strange = pieces & pieces >> one & pieces >> two & _LOWEST_BITS
+    known: npt.NDArray[np.bool_] = ~strange.any(axis=1)
+    return few & known
+
+
 @contextlib.contextmanager
 def _mapped(path: Path) -> Iterator[mmap.mmap]:
     try:
@@ -437,7 +450,7 @@ class Writer:
                     contents.damages.pop()
                 self.positions, self.next_game = len(dataset), contents.next_game
                 self.damages = contents.damages
-            end = contents.end or _HEAD.size + len(_manifest_body(manifest))
+            end = contents.end or contents.manifest_end
             file = self.path.open("r+b")
             # What an interruption left half written is written again.
             file.truncate(end)

@@ -277,6 +277,19 @@ def test_a_source_of_another_name_is_the_same_one(source: Path, tmp_path: Path) 
     assert target.read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["a", "a name that is longer than the one before"])
+def test_a_source_may_be_renamed_before_anything_is_written(
+    name: str, source: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "merged"
+    merge([source], target, ignore)
+    whole = target.read_bytes()
+    with Dataset(target) as dataset:
+        target.write_bytes(whole[: dataset.contents[0].manifest_end + 9])
+    merge([source.rename(tmp_path / name)], target, ignore)
+    assert target.read_bytes() == whole
+
+
 def test_statistics_count_every_position(source: Path) -> None:
     positions = content(source)
     with Dataset(source) as dataset:

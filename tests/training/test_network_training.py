@@ -37,7 +37,7 @@ from kempelen.train import settings_from
 from tests import in_process
 from training import network_data, run_file
 from training.checkpoint import Checkpoint
-from training.derived_files import split
+from training.derived_files import WantedPositions, choose, split
 from training.descent import LARGEST
 from training.gradients import (
     TILE,
@@ -541,7 +541,7 @@ def test_paths_that_cannot_be_used(
 
 
 def test_data_without_games_to_learn_from_or_to_judge_by(positions: Packed, tmp_path: Path) -> None:
-    for games, reason in ((0, "no position to learn from"), (4, "no game of those held out")):
+    for games, reason in ((0, "no position to learn from"), (4, "no position of those held out")):
         path = tmp_path / f"{games}.bin"
         with Writer(path, {"engine": "test"}, block_games=4) as writer:
             for game in range(games):
@@ -562,8 +562,13 @@ def test_files_of_their_own_judge_what_is_learned(played: Path, tmp_path: Path) 
     assert [file.name for file in data.judges] == ["held_out.bin"]
     same = tmp_path / "same.bin"
     same.write_bytes(learned.read_bytes())
-    with pytest.raises(TrainingError, match=r"validation: same\.bin is learned from too"):
+    with pytest.raises(TrainingError, match=r"validation: what same\.bin holds is learned"):
         network_data.load([str(learned)], EVERYTHING, PLAIN, [str(same)])
+    wanted = tmp_path / "wanted.bin"
+    choose(learned, wanted, WantedPositions(least_pieces=20), lambda done: None)
+    for data_file, judge in ((played, held_out), (learned, wanted), (wanted, learned)):
+        with pytest.raises(TrainingError, match=f"what {judge.name} holds is learned from too"):
+            network_data.load([str(data_file)], EVERYTHING, PLAIN, [str(judge)])
     file = config(tmp_path, data=[str(learned)], validation=[str(held_out)], epochs=1)
     assert main(["train", str(file)]) == 0
     said = network_format.read(tmp_path / "made.nnue").manifest
