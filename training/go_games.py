@@ -14,8 +14,11 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from agent.border.changes import changes
 from agent.border.files import naming, read_text
+from agent.border.locking import lock
 from agent.compiled import warming
+from agent.compiled.sources import PATTERN_WEIGHTS, sources_digest, weights_digest
 from agent.games.go import Go
 from agent.games.stones import PASS
 from agent.go.parts import GO
@@ -25,6 +28,7 @@ from training.workers import Processes, Workers
 if TYPE_CHECKING:
     from agent.go.search import GoSearch
 
+LARGEST_FILE = 1 << 30
 LICENCE = "GPL-3.0-or-later"
 MEGABYTES = 16
 # Both sides see a game won from here on, from 0 to 1; and how many moves it may have at most.
@@ -50,7 +54,8 @@ class GoPlan:
 
     def manifest(self, version: str) -> dict[str, Any]:
         """Return what a file of such games says of itself."""
-        return {"game": "go", "engine": version, "licence": LICENCE, **asdict(self)}
+        player = {"kernel": sources_digest(), "weights": weights_digest(PATTERN_WEIGHTS)}
+        return {"game": "go", "engine": version, "licence": LICENCE, **asdict(self), **player}
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,11 @@ class GoPlayer:
 
     def __init__(self, plan: GoPlan) -> None:
         """Prepare it, compiling the search if need be."""
+        from agent.go import pattern_weights
+
         self._plan = plan
+        if wrong := pattern_weights.shipped()[1]:
+            raise GoGamesError(wrong)
         if not warming.is_warm(GO):
             warming.warm_up(None, (GO,))
 
@@ -132,6 +141,18 @@ class GoPlayer:
         return GoGame(number, len(first), result, (*first, *moves))
 
 
+def checked_player_of(task: tuple[GoPlan, dict[str, Any]]) -> GoPlayer:
+    """Make what plays the games of a plan on any machine.
+
+    Raises GoGamesError if it would play others there.
+    """
+    plan, manifest = task
+    here = plan.manifest(manifest["engine"])
+    if changed := changes(manifest, here):
+        raise GoGamesError(f"other games would be played there ({'; '.join(changed)})")
+    return GoPlayer(plan)
+
+
 def generate(
     path: Path,
     plan: GoPlan,
@@ -146,34 +167,41 @@ def generate(
     Raises GoGamesError if the file cannot be used, GamesError if a worker fails; what has been
     written stays, and the same call goes on from there.
     """
-    if path.exists() and path.stat().st_size:
-        manifest, there = read(path)
-        if manifest != plan.manifest(version):
-            raise GoGamesError(f"{path} holds games of another plan or version: name another file")
-        _drop_half_a_line(path)
-    else:
-        there = []
-        with naming(path):
-            path.write_text(json.dumps(plan.manifest(version)) + "\n", encoding="utf-8")
-    yield len(there)
-    if len(there) >= games:
-        return
-    workers = elsewhere or Processes(processes)
-    made = workers.games(GoPlayer, plan, range(len(there), games), ())
-    with contextlib.closing(made):
-        for number, game in enumerate(made, len(there) + 1):
+    manifest = plan.manifest(version)
+    with contextlib.ExitStack() as stack:
+        try:
+            with naming(path):
+                stack.enter_context(lock(str(path)))
+        except BlockingIOError:
+            raise GoGamesError(f"{path} is being written by another process") from None
+        there = _begin(path, manifest)
+        yield there
+        if there >= games:
+            return
+        workers = elsewhere or Processes(processes)
+        numbers = range(there, games)
+        made = workers.games(checked_player_of, (plan, manifest), numbers, (GoGamesError,))
+        stack.enter_context(contextlib.closing(made))
+        for number, game in enumerate(made, there + 1):
             with naming(path), path.open("a", encoding="utf-8") as file:
                 file.write(to_line(game, plan.size) + "\n")
             yield number
 
 
-def _drop_half_a_line(path: Path) -> None:
-    """Take off what was being written when the last run was ended."""
-    data = path.read_bytes()
-    whole = data[: data.rfind(b"\n") + 1]
-    if len(whole) < len(data):
+def _begin(path: Path, manifest: dict[str, Any]) -> int:
+    """Begin a file, or go on with one that has the same manifest; return how many games it has."""
+    if not path.exists() or not path.stat().st_size:
         with naming(path):
-            path.write_bytes(whole)
+            path.write_text(json.dumps(manifest) + "\n", encoding="utf-8")
+        return 0
+    before, games = read(path)
+    if changed := changes(before, manifest):
+        reasons = "; ".join(changed)
+        raise GoGamesError(f"{path} was begun otherwise ({reasons}): name another file")
+    with naming(path), path.open("r+b") as file:
+        # What was being written when the last run was ended.
+        file.truncate(file.read().rfind(b"\n") + 1)
+    return len(games)
 
 
 def to_line(game: GoGame, size: int | str) -> str:
@@ -219,7 +247,7 @@ def read(path: Path) -> tuple[dict[str, Any], list[GoGame]]:
     Raises GoGamesError, which names the line, for a file that is damaged, and OSError.
     """
     try:
-        lines = read_text(path).split("\n")
+        lines = read_text(path, LARGEST_FILE).split("\n")
     except ValueError as error:
         raise GoGamesError(f"{path}: {error}") from None
     try:
@@ -235,6 +263,8 @@ def read(path: Path) -> tuple[dict[str, Any], list[GoGame]]:
     for number, line in enumerate(lines[1:-1], 2):
         try:
             games.append(_from_line(line, size))
+            if games[-1].number != number - 2:
+                raise ValueError(f"number {games[-1].number} comes out of turn")
         except ValueError as error:
             raise GoGamesError(f"{path}, line {number}: no game ({error})") from None
     return manifest, games

@@ -17,12 +17,28 @@ _KERNEL = b"agent.compiled.kernel"
 _IMPORT = re.compile(rb"\nfrom (agent[\w.]*) import (\([^)]*\)|[^\n]*)|\nimport (agent[\w.]*)")
 
 
+# The weights that ship, and decide moves beside the kernels.
+NETWORK_WEIGHTS, PATTERN_WEIGHTS = "chess/shipped.nnue", "go/pattern_weights.json"
+
+
 @cache
 def sources_digest() -> str:
     """Hash the kernels' sources: games of two kernels with one digest are the same games."""
     digest = hashlib.sha256()
     for name, content in sorted(kernel_sources(_AGENT).items()):
         digest.update(name + b"\0" + content + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def weights_digest(*names: str) -> str:
+    """Hash files of weights that ship, named from the package; what is not there counts as such."""
+    digest = hashlib.sha256()
+    for name in names:
+        try:
+            content = (_AGENT / name).read_bytes()
+        except OSError:
+            content = b""
+        digest.update(name.encode() + b"\0" + hashlib.sha256(content).digest())
     return digest.hexdigest()[:16]
 
 

@@ -17,7 +17,12 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from agent.compiled.sources import sources_digest
+from agent.compiled.sources import (
+    NETWORK_WEIGHTS,
+    PATTERN_WEIGHTS,
+    sources_digest,
+    weights_digest,
+)
 from protocols.cluster.errors import ClusterError
 
 # Seconds that something is kept for the next errand.
@@ -31,7 +36,8 @@ def release() -> str:
         number = version("kempelen")
     except PackageNotFoundError:
         number = "of a folder"
-    return f"Kempelen {number} with the kernel {sources_digest()}"
+    weights = weights_digest(NETWORK_WEIGHTS, PATTERN_WEIGHTS)
+    return f"Kempelen {number} with the kernel {sources_digest()} and the weights {weights}"
 
 
 class Errand:

@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agent.border.locking import lock
 from agent.games.go import Go
 from agent.games.stones import PASS
 from agent.go.features import COLUMNS, NAMES, NO_FEATURE
 from agent.go.pattern_weights import load
 from tests import in_process
-from training.go_games import GoGamesError, GoPlan, generate, read, to_line
+from training.go_games import GoGamesError, GoPlan, checked_player_of, generate, read, to_line
 from training.patterns import Competitions, fit
 
 PLAN = GoPlan(size=5, playouts=30, seed=4)
@@ -44,6 +45,7 @@ def test_games_follow_from_the_plan_whatever_interrupts_them(played: Path, tmp_p
     ("old", "new", "message"),
     [
         ("\n3 ", "\nx ", "line 5: no game"),
+        ("\n3 ", "\n7 ", "line 5: no game .number 7 comes out of turn"),
         (" +1 ", " +9 ", "is no result"),
         (" -1 ", " -1 zz", "no game"),
         ('"komi"', '"coma"', "is no file of `kempelen selfplay --game go`"),
@@ -62,8 +64,26 @@ def test_damage_is_named(played: Path, tmp_path: Path, old: str, new: str, messa
 
 def test_games_of_another_plan_are_not_mixed(played: Path) -> None:
     before = played.read_bytes()
-    with pytest.raises(GoGamesError, match="another plan"):
+    with pytest.raises(GoGamesError, match=r"begun otherwise \(playouts was 30, is 31\)"):
         list(generate(played, GoPlan(size=5, playouts=31, seed=4), "test", 20, 1))
+    assert played.read_bytes() == before
+
+
+def test_games_of_another_player_are_not_mixed(tmp_path: Path) -> None:
+    manifest = PLAN.manifest("test")
+    for name in ("kernel", "weights"):
+        with pytest.raises(GoGamesError, match=f"{name} was another, is {manifest[name]}"):
+            checked_player_of((PLAN, manifest | {name: "another"}))
+        path = tmp_path / name
+        path.write_text(json.dumps(manifest | {name: "another"}) + "\n")
+        with pytest.raises(GoGamesError, match=rf"begun otherwise \({name} was another"):
+            next(generate(path, PLAN, "test", 1, 1))
+
+
+def test_a_file_of_games_has_one_process(played: Path) -> None:
+    before = played.read_bytes()
+    with lock(str(played)), pytest.raises(GoGamesError, match="being written by another process"):
+        next(generate(played, PLAN, "test", 20, 1))
     assert played.read_bytes() == before
 
 
@@ -153,13 +173,13 @@ def test_the_command_plays_and_shows(tmp_path: Path) -> None:
     assert json.loads(shown.stdout)["playouts"] == 20
     refused = in_process.run(*line, "--games", 3, "--seed", 9)
     assert refused.returncode == 2
-    assert "another plan" in refused.stderr
+    assert "was begun otherwise (seed was 1, is 9)" in refused.stderr
     wrong = in_process.run(*line, "--size", "0x13")
     assert wrong.returncode == 2
     assert "WIDTHxHEIGHT such as 9x13, not '0x13'" in wrong.stderr
     checked = in_process.run("selfplay", path, "--game", "go", "--check")
     opened = in_process.run(*line, "--openings", "x.epd")
-    assert (opened.returncode, "are of games of chess" in opened.stderr) == (2, True)
+    assert (opened.returncode, "--openings is of games of chess" in opened.stderr) == (2, True)
     assert (checked.returncode, "--check is of games of chess" in checked.stderr) == (2, True)
 
 
