@@ -143,18 +143,22 @@ def tunable(text: str) -> Tunable:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Tune, then play the numbers found against those there were."""
+    """Tune, or go on with that, then play the numbers found against those there were."""
     made_with: dict[str, str | int | None] = {}  # a check may be made otherwise
     if not arguments.check_only:
         made_with = {"--nodes": arguments.nodes, "--seed": arguments.seed}
         made_with["evaluation"] = digest_of(DEFAULT)
     tunables = [tunable(text) for text in arguments.names or PARAMETERS]
     spsa = Spsa(tunables, arguments.pairs, made_with=made_with)
-    if arguments.state.exists():
-        try:
-            spsa.load(arguments.state)
-        except SettingsError as error:
-            raise SystemExit(f"tune_duel: {error}") from None
+    try:
+        with spsa.kept_in(arguments.state):
+            return tune(arguments, spsa)
+    except SettingsError as error:
+        raise SystemExit(f"tune_duel: {error}") from None
+
+
+def tune(arguments: argparse.Namespace, spsa: Spsa) -> int:
+    """Play the pairs that are left, and those that judge what was found."""
     arguments.told = spsa.told
     counts = [0] * 5
 

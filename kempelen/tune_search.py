@@ -148,12 +148,14 @@ async def _run(
         tuned = tunables(await declared(engine), wanted)
     spsa = Spsa(tuned, arguments.pairs, arguments.seed, _made_with(arguments, settings))
     state = Path(arguments.state) if arguments.state else None
-    if state is not None and state.exists():
-        spsa.load(state)
-    if state is not None:
-        spsa.save(state)
-        if spsa.unsaved:
-            raise SettingsError(spsa.unsaved)
+    with spsa.kept_in(state):
+        return await _tune(arguments, settings, spsa, state, pairs)
+
+
+async def _tune(
+    arguments: argparse.Namespace, settings: Settings, spsa: Spsa, state: Path | None, pairs: int
+) -> tuple[Spsa, Strength | None]:
+    """Play the pairs that are left, and those that judge what was found."""
     async with _cluster(cluster_from(arguments)) as cluster:
         if cluster is None:
             boards, notice = boards_for(arguments.concurrency or 1, oversubscribe=False)

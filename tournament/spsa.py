@@ -5,15 +5,17 @@ each component of d is +1 or -1 at random, and theta moves towards the side that
 perturbation c and the gain fall with the number of trials by Spall's exponents.
 """
 
+import contextlib
 import json
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agent.border.changes import changes
 from agent.border.files import read_text, replace_atomically
+from agent.border.locking import lock
 from tournament.values import SettingsError
 
 ALPHA, GAMMA = 0.602, 0.101  # Spall's exponents of the gain and of the perturbation
@@ -100,6 +102,28 @@ class Spsa:
     def values(self) -> dict[str, int]:
         """Return the numbers found so far."""
         return {name: round(value) for name, value in self.theta.items()}
+
+    @contextlib.contextmanager
+    def kept_in(self, path: Path | None) -> Iterator[None]:
+        """Go on from a file, if there is one, which no other process may use meanwhile.
+
+        Raises SettingsError if it is in use, holds another tuning, or cannot be written.
+        """
+        with contextlib.ExitStack() as stack:
+            if path is not None:
+                try:
+                    stack.enter_context(lock(str(path)))
+                except BlockingIOError:
+                    message = f"{path} is in use: another process tunes with it"
+                    raise SettingsError(message) from None
+                except OSError as error:
+                    raise SettingsError(f"{path}: {error.strerror}") from None
+                if path.exists():
+                    self.load(path)
+                self.save(path)
+                if self.unsaved:
+                    raise SettingsError(self.unsaved)
+            yield
 
     def save(self, path: Path) -> None:
         """Write the state to a file, whole or not at all; `unsaved` says why not."""

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from agent.border.locking import lock
 from kempelen import cli
 from tests.support import failing, program
 from tournament import tuning
@@ -132,6 +133,15 @@ def test_a_second_run_with_other_settings_is_refused(tmp_path, capsys, monkeypat
     assert cli.main([*line, *(word.replace("{}", str(places.get(more[0]))) for word in more)]) == 2
     assert f"{state} was begun otherwise ({reason}" in capsys.readouterr().err
     assert state.read_bytes() == before
+
+
+def test_a_state_has_one_process(tmp_path, capsys):
+    state = tmp_path / "state.json"
+    line = ["tune", "search", "Hash", "--engine", stand_in(), "--pairs", "1", "--nodes", "1"]
+    with lock(str(state)):
+        assert cli.main([*line, "--state", str(state)]) == 2
+    assert "state.json is in use: another process tunes with it" in capsys.readouterr().err
+    assert not state.exists()
 
 
 def test_options_that_are_no_numbers_are_refused():
