@@ -9,7 +9,7 @@ import contextlib
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.border.unwritable import require_writable
 from agent.chess.parts import ALPHABETA, SELFPLAY
@@ -38,7 +38,6 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--positions",
         type=positive,
-        default=POSITIONS,
         help=f"play until the file holds so many (default {POSITIONS})",
     )
     parser.add_argument(
@@ -47,7 +46,7 @@ def configure(parser: ArgumentParser) -> None:
     configure_cluster(parser, "play")
     game = parser.add_argument_group("the games")
     game.add_argument(
-        "--nodes", type=positive, default=rules.nodes, help="of each search, at least"
+        "--nodes", type=positive, help=f"of each search, at least (default {rules.nodes})"
     )
     game.add_argument("--evaluation", default="", help="as in the UCI option (default: its)")
     game.add_argument("--game", choices=("chess", "go"), default="chess", help="default: chess")
@@ -58,8 +57,8 @@ def configure(parser: ArgumentParser) -> None:
     game.add_argument(
         "--random-plies",
         type=_count,
-        default=rules.random_plies,
-        help="random moves before the game, and in every second one more",
+        help="random moves before the game, and in every second one more "
+        f"(default {rules.random_plies})",
     )
     selfplay_go.configure(parser)
     look = parser.add_argument_group("instead of playing")
@@ -84,6 +83,7 @@ def run(arguments: Namespace) -> int:
     from training.workers import GamesError
 
     try:
+        _refuse_those_of_the_other(arguments)
         if arguments.game == "go":
             return selfplay_go.run(arguments)
         if arguments.show:
@@ -97,6 +97,40 @@ def run(arguments: Namespace) -> int:
     except KeyboardInterrupt:
         complain("interrupted; the same line goes on from here", "kempelen selfplay")
         raise
+
+
+def _refuse_those_of_the_other(arguments: Namespace) -> None:
+    """Raise SettingsError for an option that the game does not have; else give what is not said."""
+    from agent.chess.selfplay_rules import Rules
+    from kempelen import selfplay_go
+    from tournament.values import SettingsError
+    from training.go_games import GoPlan
+
+    rules, plan = Rules(), GoPlan()
+    usual: dict[str, dict[str, Any]] = {
+        "chess": {
+            "positions": POSITIONS, "nodes": rules.nodes, "random_plies": rules.random_plies,
+            "openings": None, "evaluation": "", "check": None,
+        },
+        "go": {"games": selfplay_go.GAMES, "size": plan.size, "playouts": plan.playouts},
+    }  # fmt: skip
+    for game, options in usual.items():
+        for name, value in options.items():
+            given = getattr(arguments, name) not in (None, "")
+            if given and game != arguments.game:
+                option = f"--{name.replace('_', '-')}"
+                if name == "check":
+                    raise SettingsError(
+                        "--check is of games of chess: reading a file of Go checks it"
+                    )
+                if game == "chess":
+                    instead = ", ".join(f"--{each}" for each in usual["go"])
+                    raise SettingsError(
+                        f"{option} is of games of chess; those of Go have {instead}"
+                    )
+                raise SettingsError(f"{option} is of games of Go: add --game go")
+            if not given:
+                setattr(arguments, name, value)
 
 
 def _count(text: str) -> int:

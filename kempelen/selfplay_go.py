@@ -25,15 +25,13 @@ def configure(parser: ArgumentParser) -> None:
 
     usual = GoPlan()
     game = parser.add_argument_group("games of Go")
+    game.add_argument("--games", type=positive, help=f"until there are so many (default {GAMES})")
     game.add_argument(
-        "--games", type=positive, default=GAMES, help=f"until there are so many (default {GAMES})"
-    )
-    game.add_argument(
-        "--size", type=board_size, default=usual.size,
+        "--size", type=board_size,
         help=f"of the board, such as 13 or 9x13 (default {usual.size})",
     )  # fmt: skip
     game.add_argument(
-        "--playouts", type=positive, default=usual.playouts,
+        "--playouts", type=positive,
         help=f"of each move (default {usual.playouts})",
     )  # fmt: skip
 
@@ -44,10 +42,6 @@ def run(arguments: Namespace) -> int:
 
     path = arguments.file
     try:
-        if arguments.check:
-            raise GoGamesError("--check is of games of chess: reading a file of Go checks it")
-        if arguments.openings or arguments.evaluation:
-            raise GoGamesError("--openings and --evaluation are of games of chess")
         if arguments.show:
             manifest, games = read(path)
             _print(arguments, manifest | {"games": len(games)})

@@ -22,7 +22,7 @@ from kempelen.cli import main
 from tests import in_process
 from training import checking
 from training.derived_files import merge, shuffle, split
-from training.positions import ALL, TRAINING, VALIDATION, Dataset, PositionsError
+from training.positions import ALL, TRAINING, VALIDATION, Dataset, PositionsError, Writer
 from training.selfplay import (
     SelfPlayPlan,
     SelfPlayProgress,
@@ -244,6 +244,39 @@ def test_a_file_that_cannot_be_is_refused_before_anything_is_compiled(
     monkeypatch.setattr("kempelen.selfplay_go.warm_up", pytest.fail)
     assert main(["selfplay", str(tmp_path / "none" / "x"), "--game", game]) == 2
     assert "none/x: its folder does not exist" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--games", "5"], "--games is of games of Go: add --game go"),
+        (
+            ["--game", "go", "--nodes", "5"],
+            "--nodes is of games of chess; those of Go have",
+        ),
+        (["--game", "go", "--positions", "5"], "--positions is of games of chess"),
+    ],
+)
+def test_options_of_the_other_game_are_refused(
+    words: list[str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["selfplay", str(tmp_path / "x"), *words]) == 2
+    assert reason in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("field", ["occupied", "pieces"])
+def test_records_that_are_no_positions_are_illegal(
+    field: str, played: Path, tmp_path: Path
+) -> None:
+    with Dataset(played) as dataset:
+        some = dataset[:20].copy()
+    some[field][3] = ~np.uint64(0)
+    path = tmp_path / "strange"
+    with Writer(path, {"engine": "another"}, block_games=1) as writer:
+        writer.add(some)
+    found = checking.check(path, 1)
+    assert (found.positions, found.illegal) == (20, 1)
 
 
 def test_openings_that_leave_no_game_end_the_run_with_the_reason(tmp_path: Path) -> None:
