@@ -261,9 +261,9 @@ def test_rules():
     done = gtp("clear_board\nkata-get-rules\n", "--rules", "tromp-taylor")
     assert done.returncode == 0, done.stderr
     assert '"friendlyPassOk":false' in done.stdout
-    refused = gtp("name\n", "--rules", "ing")
+    refused = gtp("name\n", "--rules", "stone-scoring")
     assert refused.returncode == 2
-    assert "argument --rules: no rules ing; there are " in refused.stderr
+    assert "argument --rules: no rules stone-scoring: a tax on all groups" in refused.stderr
 
 
 def test_options_of_a_game_and_nodes():

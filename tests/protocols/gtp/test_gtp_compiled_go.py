@@ -343,18 +343,6 @@ def test_a_move_into_an_own_eye_is_judged_where_just_that_is_asked(ready):
     assert said[-2] == "play A1"
 
 
-def test_cgos_counts_dead_stones_as_they_stand(ready):
-    """White's stone in Black's corner is dead, and the game over but for that."""
-    talk = ready(size=9, komi=-20.5, playouts=2000)
-    set_up(talk, *FINISHED[:-1], "X O O . . . . X .")
-    assert vertex(talk, "w") == "pass"
-    assert talk.answer("undo") == "=\n\n"
-    played = talk.answer("cgos-genmove_analyze w").splitlines()[-2]
-    assert played.startswith("play ")
-    assert played != "play pass"
-    assert talk.answer("kata-get-rules").find('"friendlyPassOk":true') > 0
-
-
 def test_an_analysis_tells_of_visits_and_owners_move_by_move(ready):
     talk = ready(size=5)
     asked = "maxmoves 3 pvVisits true movesOwnership true ownership true avoid b C3 9 avoid w B2 2"

@@ -364,6 +364,19 @@ def wait_for(condition):
         time.sleep(0.001)
 
 
+def test_cgos_counts_dead_stones_as_they_stand(told):
+    captures = []
+
+    def look(game):
+        captures.append(game.captures_all)
+        return first_move(game)
+
+    talk, _ = told(look)
+    assert talk.answer("cgos-genmove_analyze b").splitlines()[-2].startswith("play ")
+    talk.answer("genmove w")
+    assert captures == [True, False]
+
+
 def test_it_ponders_after_its_move_until_a_line_comes(told):
     talk, oracle = told(first_move, ponders=True)
     talk.say("genmove b")
