@@ -14,6 +14,7 @@ from protocols import pipes
 from protocols.gtp.play import Settings
 from protocols.gtp.protocol import Gtp
 from protocols.gtp.resignation import ResignRate
+from protocols.gtp.rules import GoRules
 
 
 def report(text: str) -> None:
@@ -32,5 +33,6 @@ def main(settings: Settings) -> int:
 
 if __name__ == "__main__":
     chosen = json.loads(sys.argv[1])
-    values = {"means": Means(**chosen["means"]), "resign_rate": ResignRate(**chosen["resign_rate"])}
+    kinds = {"means": Means, "resign_rate": ResignRate, "rules": GoRules}
+    values = {name: kind(**chosen[name]) for name, kind in kinds.items()}
     sys.exit(main(Settings(**chosen | values)))

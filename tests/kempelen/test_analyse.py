@@ -71,10 +71,13 @@ def test_the_marks_of_chess(file, tmp_path, warm_cache):
     assert {path.name for path in tmp_path.iterdir()} == {"games.pgn", "made.pgn", "made.svg"}
 
 
-def test_what_cannot_be_written_is_not_searched_again(file, tmp_path, warm_cache):
+def test_what_cannot_be_written_is_not_searched_again(file, tmp_path, warm_cache, monkeypatch):
     made = tmp_path / "made.pgn"
     made.mkdir()
     command = (file, "--engine", "agent=chess", "--nodes", 100, "-o", made)
+    refused = analyse(*command)
+    assert (refused.returncode, "made.pgn is a folder" in refused.stderr) == (2, True)
+    monkeypatch.setattr("kempelen.analyse.require_writable", lambda *_: None)  # it was none before
     done = analyse(*command)
     assert done.returncode == 2
     assert f"cannot write {made}: Is a directory" in done.stderr
