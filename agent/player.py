@@ -254,7 +254,7 @@ class Player(TaskThread, Generic[Position, Move]):
         listener: told as of a `go`; pace: how often where the search stands. The job may go on
         after a search that its clock has stopped.
         """
-        part = Job(job.work, job.lengthy, endless=job.endless)
+        part = Job(job.work, job.lengthy)
         job.stop.then(part.stop.set)
         job.ponderhit.then(part.ponderhit.set)
         return self._begin(position, limits, lines, listener, pace).run(part)

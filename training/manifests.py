@@ -8,7 +8,7 @@ Manifest = dict[str, Any]
 # Entries that tell what a file was made of, whose games are numbered anew.
 RENUMBERED = "merged", "shuffled", "split"
 
-_KINDS = {"rules": dict, "scores": dict, "evaluation": str, "openings": list, "filters": list}
+_KINDS = {"rules": dict, "scores": dict, "evaluation": str, "openings": list}
 
 
 def require_known(manifest: object) -> Manifest:
@@ -18,12 +18,16 @@ def require_known(manifest: object) -> Manifest:
     for name, kind in _KINDS.items():
         if not isinstance(manifest.get(name, kind()), kind):
             raise ValueError(f"its {name} cannot be read")
-    for name in RENUMBERED:
+    for name in (*RENUMBERED, "filters"):
         sources = manifest.get(name, [])
         if not isinstance(sources, list) or not all(isinstance(each, dict) for each in sources):
             raise ValueError(f"its {name} cannot be read")
         for source in sources:
             require_known(source.get("manifest", {}))
+    before = manifest.get("scores", {})
+    while before := before.get("before"):
+        if not isinstance(before, dict):
+            raise ValueError("its scores cannot be read")
     return manifest
 
 

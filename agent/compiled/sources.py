@@ -15,8 +15,6 @@ from pathlib import Path
 _AGENT = Path(__file__).parents[1]
 _KERNEL = b"agent.compiled.kernel"
 _IMPORT = re.compile(rb"\nfrom (agent[\w.]*) import (\([^)]*\)|[^\n]*)|\nimport (agent[\w.]*)")
-
-
 # The weights that ship, and decide moves beside the kernels.
 NETWORK_WEIGHTS, PATTERN_WEIGHTS = "chess/shipped.nnue", "go/pattern_weights.json"
 

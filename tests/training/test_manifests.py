@@ -31,6 +31,8 @@ def test_openings_are_counted_wherever_they_are() -> None:
         ({"scores": [1]}, "its scores cannot be read"),
         ({"evaluation": 3}, "its evaluation cannot be read"),
         ({"filters": 5}, "its filters cannot be read"),
+        ({"filters": [5]}, "its filters cannot be read"),
+        ({"scores": {"before": {"before": 5}}}, "its scores cannot be read"),
         ({"merged": [4]}, "its merged cannot be read"),
         ({"merged": [{"manifest": 4}]}, "it has no entries"),
     ],
