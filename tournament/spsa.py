@@ -15,7 +15,7 @@ from pathlib import Path
 
 from agent.border.changes import changes
 from agent.border.files import read_text, replace_atomically
-from agent.border.locking import lock
+from agent.border.locking import claim
 from tournament.values import SettingsError
 
 ALPHA, GAMMA = 0.602, 0.101  # Spall's exponents of the gain and of the perturbation
@@ -111,13 +111,7 @@ class Spsa:
         """
         with contextlib.ExitStack() as stack:
             if path is not None:
-                try:
-                    stack.enter_context(lock(str(path)))
-                except BlockingIOError:
-                    message = f"{path} is in use: another process tunes with it"
-                    raise SettingsError(message) from None
-                except OSError as error:
-                    raise SettingsError(f"{path}: {error.strerror}") from None
+                stack.enter_context(claim(path, SettingsError, "tunes with it"))
                 if path.exists():
                     self.load(path)
                 self.save(path)

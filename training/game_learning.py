@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.border.locking import lock
+from agent.border.locking import claim
 from agent.games import catalogue
 from agent.games.board_symmetry import symmetries_of
 from agent.games.encoding import encoding_of
@@ -92,10 +92,7 @@ class GameLearner:
         cannot be used, OSError if it cannot be written.
         """
         with contextlib.ExitStack() as stack:
-            try:
-                stack.enter_context(lock(str(path)))
-            except BlockingIOError:
-                raise LearningError(f"{path} is in use: another process learns with it") from None
+            stack.enter_context(claim(path, LearningError, "learns with it"))
             history = self._resume(learning_checkpoint.read(path, self._settings.decisive()))
             yield history
             while len(history) < self._settings.steps:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.border.changes import changes
 from agent.border.files import naming, read_text
-from agent.border.locking import lock
+from agent.border.locking import claim
 from agent.compiled import warming
 from agent.compiled.sources import PATTERN_WEIGHTS, sources_digest, weights_digest
 from agent.games.go import Go
@@ -169,11 +169,7 @@ def generate(
     """
     manifest = plan.manifest(version)
     with contextlib.ExitStack() as stack:
-        try:
-            with naming(path):
-                stack.enter_context(lock(str(path)))
-        except BlockingIOError:
-            raise GoGamesError(f"{path} is being written by another process") from None
+        stack.enter_context(claim(path, GoGamesError))
         there = _begin(path, manifest)
         yield there
         if there >= games:

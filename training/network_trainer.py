@@ -14,14 +14,13 @@ Who makes the steps is a Descent: kernels on some threads, or PyTorch on a devic
 
 import contextlib
 import math
-import os
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from agent.border.locking import lock
+from agent.border.locking import claim
 from agent.chess.network_format import (
     INPUTS,
     NEURON_ONE,
@@ -154,10 +153,7 @@ class NetworkTrainer:
         """
         path = Path(self._settings.checkpoint_path)
         with contextlib.ExitStack() as stack:
-            try:
-                stack.enter_context(lock(os.fspath(path)))
-            except BlockingIOError:
-                raise TrainingError(f"{path} is in use: another process trains with it") from None
+            stack.enter_context(claim(path, TrainingError, "trains with it"))
             made = checkpoint.read(path, self.made_with, self._shape)
             if not made.losses:
                 made.parameters[:] = self._first_parameters()

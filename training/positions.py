@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from agent.border.changes import changes
 from agent.border.files import naming, open_file, require_regular
-from agent.border.locking import lock
+from agent.border.locking import claim
 from agent.chess.network_inputs import MOST_PIECES
 from agent.chess.packed import PACKED_BYTES, packed_dtype
 from training.manifests import nameless, require_known
@@ -429,11 +429,9 @@ class Writer:
         self._known = KnownPositions() if unique else None
         self._waiting: list[Packed] = []
         with contextlib.ExitStack() as stack:
+            stack.enter_context(claim(path, PositionsError))
             try:
-                stack.enter_context(lock(str(path)))
                 self._file = stack.enter_context(self._open(manifest))
-            except BlockingIOError:
-                raise PositionsError(f"{path} is being written by another process") from None
             except OSError as error:
                 raise PositionsError(f"{path}: {error.strerror}") from None
             self._stack = stack.pop_all()

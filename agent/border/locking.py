@@ -1,7 +1,24 @@
 """A lock on a file that this process writes: it ends with the process at the latest."""
 
+import os
 import sys
+from collections.abc import Callable
 from typing import IO, Any, TextIO
+
+
+def claim(
+    path: str | os.PathLike[str], refusal: Callable[[str], Exception], does: str = "writes it"
+) -> TextIO:
+    """Lock as `lock` does; raise what `refusal` makes of the reason where that fails.
+
+    does: what a process does that has the lock.
+    """
+    try:
+        return lock(os.fspath(path))
+    except BlockingIOError:
+        raise refusal(f"{path} is in use: another process {does}") from None
+    except OSError as error:
+        raise refusal(f"{path}: {error.strerror}") from None
 
 
 def lock(path: str) -> TextIO:
