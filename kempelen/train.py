@@ -85,8 +85,10 @@ def _train(settings: TrainingSettings, arguments: Namespace) -> int:
             )
     with progress("loading the trainer, or compiling it, once", None):
         trainer = _compiled(settings, data)
+    engine = f"{COMMAND} {__version__}"
+    trainer.require_room(engine)
     made, seconds, steps = _run(settings, trainer, arguments.json)
-    network = trainer.export(made, f"{COMMAND} {__version__}")
+    network = trainer.export(made, engine)
     network.write(settings.output)
     if arguments.plot is not None:
         _draw(made, arguments.plot)

@@ -27,6 +27,8 @@ from agent.chess.network_format import (
     SCORE_ONE,
     WEIGHT_ONE,
     Network,
+    NetworkError,
+    manifest_text,
     read,
 )
 from training import checkpoint
@@ -194,26 +196,24 @@ class NetworkTrainer:
             final + (1 - final) * 0.5 * (1 + math.cos(math.pi * progress))
         )
 
+    def require_room(self, engine: str) -> None:
+        """Raise NetworkError unless the network's file has room for all that is to be told of it.
+
+        engine: as `export` takes it.
+        """
+        epochs = self._settings.epochs
+        longest = -float(np.finfo(np.float64).tiny)
+        manifest = self._manifest(engine, epochs, [(longest, longest)] * epochs)
+        try:
+            manifest_text(manifest, self._settings.output)
+        except NetworkError as error:
+            raise NetworkError(f"{error}; take fewer `epochs`, or merge the files") from None
+
     def export(self, made: Checkpoint, engine: str) -> Network:
         """Return the network as it was after the best epoch. engine: who trains, in which version.
 
         Raises NetworkError if it cannot be evaluated.
         """
-        manifest: dict[str, Any] = {
-            "made by": engine,
-            "licence": LICENCE,
-            "source": source(self._data, self._settings.result_share, self._initial),
-            "data": [_summary(file) for file in self._data.files],
-            "validation": [_summary(file) for file in self._data.judges],
-            "settings": self._settings.decisive() | {"tempo": self._settings.tempo},
-            "training positions": len(self._data.training),
-            "validation positions": len(self._data.validation),
-            "epoch": made.best_epoch,
-            "losses": made.losses,
-        }
-        if self._initial is not None:
-            began = {"checksum": self._initial.checksum, "manifest": self._initial.manifest}
-            manifest["initial"] = began
         shape = self._shape
         tempo = self._settings.tempo / SCORE_ONE
         inputs, biases, outputs, output_biases, _ = np.split(
@@ -224,8 +224,28 @@ class NetworkTrainer:
             biases,
             outputs.reshape(shape.buckets, 2 * shape.neurons),
             output_biases - tempo,
-            manifest,
+            self._manifest(engine, made.best_epoch, made.losses),
         )
+
+    def _manifest(
+        self, engine: str, epoch: int, losses: list[tuple[float, float]]
+    ) -> dict[str, Any]:
+        manifest: dict[str, Any] = {
+            "made by": engine,
+            "licence": LICENCE,
+            "source": source(self._data, self._settings.result_share, self._initial),
+            "data": [_summary(file) for file in self._data.files],
+            "validation": [_summary(file) for file in self._data.judges],
+            "settings": self._settings.decisive() | {"tempo": self._settings.tempo},
+            "training positions": len(self._data.training),
+            "validation positions": len(self._data.validation),
+            "epoch": epoch,
+            "losses": losses,
+        }
+        if self._initial is not None:
+            began = {"checksum": self._initial.checksum, "manifest": self._initial.manifest}
+            manifest["initial"] = began
+        return manifest
 
 
 def squared_error(outputs: Floats, positions: Packed, target: Target) -> float:

@@ -163,14 +163,19 @@ class Network:
 
         Raises NetworkError for a manifest that could not be read again.
         """
-        manifest = json.dumps(self.manifest, indent=1, sort_keys=True) + "\n"
-        if len(manifest) > _LARGEST_MANIFEST:
-            raise NetworkError(
-                f"{path}: a manifest of {len(manifest)} bytes is too long; at most "
-                f"{_LARGEST_MANIFEST}"
-            )
+        manifest = manifest_text(self.manifest, path)
         shape = _VERSION, self.neurons, self.buckets, NEURON_ONE, WEIGHT_ONE, SCORE_ONE
         replace_atomically(Path(path), _FORMAT.pack(manifest, self.weights.tobytes(), shape))
+
+
+def manifest_text(manifest: dict[str, Any], path: str | os.PathLike[str]) -> str:
+    """Return a manifest as the file has it; raises NetworkError if that could not be read again."""
+    text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
+    if len(text) > _LARGEST_MANIFEST:
+        raise NetworkError(
+            f"{path}: a manifest of {len(text)} bytes is too long; at most {_LARGEST_MANIFEST}"
+        )
+    return text
 
 
 def read(path: str | os.PathLike[str], mapped: bool = False) -> Network:

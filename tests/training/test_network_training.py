@@ -645,6 +645,21 @@ def test_a_checkpoint_that_cannot_be_used(
     assert kept.read_bytes() == content
 
 
+def test_a_manifest_without_room_is_refused_before_the_training(
+    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started = tmp_path / "started.nnue"
+    arrays = np.zeros((768, 32)), np.zeros(32), np.zeros((8, 64)), np.zeros(8)
+    Network.of(*arrays, {"source": "x" * 500_000}).write(started)
+    file = config(tmp_path, data=[str(played)], initial=str(started), epochs=10_000)
+    assert main(["train", str(file)]) == 2
+    said = capsys.readouterr()
+    assert not said.out
+    assert "made.nnue: a manifest of " in said.err
+    assert "take fewer `epochs`" in said.err
+    assert not (tmp_path / "made.nnue.checkpoint").exists()
+
+
 @pytest.mark.parametrize("head", ['{"a":' * 5000 + "1" + "}" * 5000, "[]", "{}", "{"])
 @pytest.mark.usefixtures("usual_recursion")
 def test_a_checkpoint_whose_head_is_none_is_refused_by_name(head: str, tmp_path: Path) -> None:
