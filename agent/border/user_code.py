@@ -10,6 +10,12 @@ from types import ModuleType
 
 from agent.border.files import read_bytes
 
+# The folders of files that were run, those that became places of modules by it, and what modules
+# the last file imported.
+_folders: set[str] = set()
+_added: set[str] = set()
+_imported: set[str] = set()
+
 
 class UserCodeError(ValueError):
     """What was named cannot be loaded; the message names it and what is wrong."""
@@ -61,12 +67,12 @@ def describe(error: BaseException) -> str:
             places.append((file, trace.tb_lineno))
         trace = trace.tb_next
     # What the user's code calls may have raised it, on a line that says nothing to the user.
-    if places := [place for place in places if not _is_library(place[0])] or places:
+    if places := [place for place in places if not is_library(place[0])] or places:
         return f"{type(error).__name__}: {error} ({Path(places[-1][0]).name}, line {places[-1][1]})"
     return f"{type(error).__name__}: {error}"
 
 
-def _is_library(file: str) -> bool:
+def is_library(file: str) -> bool:
     """Tell whether a file is of Python, of an installed package or of this one."""
     from sysconfig import get_paths  # not at start-up, which it would lengthen
 
@@ -87,27 +93,57 @@ def _read_file(path: Path, noun: str) -> tuple[Path, bytes]:
 
 def _load_file(path: Path, noun: str) -> ModuleType:
     path, source = _read_file(path, noun)
-    if str(path.parent) not in sys.path:  # so that it finds its neighbours, as a script would
-        sys.path.append(str(path.parent))
+    _find_neighbours(str(path.parent))
     name = f"kempelen_{noun}_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UserCodeError(f"{noun} file {path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    known = set(sys.modules)
     try:
         # Not through the loader's bytecode cache, which misses edits within one second.
         exec(compile(source, str(path), "exec"), vars(module))
     except (Exception, SystemExit) as error:
         raise UserCodeError(f"{noun} file {path} failed: {describe(error)}") from error
+    finally:
+        _imported.update(set(sys.modules) - known)
     return module
+
+
+def _find_neighbours(folder: str) -> None:
+    """Let a file import those beside it, as a script would, but none instead of Python's or ours.
+
+    What files imported from their folders before is forgotten: another folder has others by the
+    same names, and they may have been edited.
+    """
+    for name in [name for name in _imported if _home(name.partition(".")[0]) in _folders]:
+        sys.modules.pop(name, None)
+    _imported.clear()
+    _folders.add(folder)
+    if folder in _added and folder in sys.path:
+        sys.path.remove(folder)
+    if folder not in sys.path:
+        others = [place for place, each in enumerate(sys.path) if each in _added]
+        sys.path.insert(min(others, default=len(sys.path)), folder)
+        _added.add(folder)
+    importlib.invalidate_caches()
+
+
+def _home(name: str) -> str | None:
+    """Return the folder that a module or a package is in; None of ours, and if none is known."""
+    file = Path(getattr(sys.modules.get(name), "__file__", None) or "")
+    home = file.parents[1] if file.name == "__init__.py" else file.parent
+    return None if home == Path(__file__).parents[2] else str(home)
 
 
 def _import(name: str, noun: str) -> ModuleType:
     _find_beside_us()
     known = sys.modules.get(name)
     try:
-        return importlib.reload(known) if known else importlib.import_module(name)
+        if known is not None and not is_library(getattr(known, "__file__", None) or ""):
+            return importlib.reload(known)
+        return importlib.import_module(name)
     except (Exception, SystemExit) as error:
         raise UserCodeError(f"{noun} module {name} failed: {describe(error)}") from error
 

@@ -8,9 +8,11 @@ as they do in Python, and so does a value that is no number.
 
 import ctypes
 import hashlib
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
+from enum import Enum
 from pathlib import Path
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any, Protocol
 
 import numba
@@ -20,6 +22,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from agent.border.user_code import is_library
 from agent.compiled.kernel import c_function
 from agent.compiled.native import EVALUATOR_SIGNATURE, U64, Bits, at_address
 from agent.compiled.record import offset_of
@@ -74,10 +77,8 @@ def compile_evaluation(
     def evaluate_at(address: Any, ply: Any) -> Any:
         return call(worker_at(address), ply)
 
-    digest = hashlib.sha256(str(record).encode())  # each game has its own
-    _digest(function, digest, set())
     try:
-        cached_as = f"evaluator-{digest.hexdigest()[:24]}"
+        cached_as = f"evaluator-{digest_of(function, str(record))}"  # each game has its own
         return c_function(EVALUATOR_SIGNATURE, evaluate_at, cached_as, foreign=True)
     except Exception as error:  # Numba's own, and whatever slips through its typing
         raise EvaluationError(
@@ -194,29 +195,68 @@ def take_exception(worker: Failing) -> BaseException | None:
     return exception
 
 
-def _digest(value: Any, digest: Any, seen: set[int]) -> None:
-    """Hash a function with all that it refers to, so that an edit anywhere names other code."""
+def digest_of(function: Callable[..., Any], about: str = "") -> str:
+    """Hash a function to be compiled, with all that it refers to. about: what else decides."""
+    digest = hashlib.sha256(about.encode())
+    _digest(function, (), digest, set())
+    return digest.hexdigest()[:24]
+
+
+def _digest(value: Any, names: Iterable[str], digest: Any, seen: set[Any]) -> None:
+    """Hash a value that a function uses, so that an edit anywhere names other code.
+
+    names: what the code that uses it calls by name, of a module and of a class among others.
+    """
     function = getattr(value, "py_func", value)  # a jitted function's source
-    if id(function) in seen:
-        return
-    seen.add(id(function))
-    code = getattr(function, "__code__", None)
-    if isinstance(code, CodeType):
+    if isinstance(code := getattr(function, "__code__", None), CodeType):
+        if id(function) in seen:
+            return
+        seen.add(id(function))
         digest.update(str(function.__module__).encode())  # which the cached code imports
-        digest.update(code.co_code)
-        # An error names file and line.
-        where = (Path(code.co_filename).name, code.co_firstlineno, code.co_linetable)
-        digest.update(repr(where).encode())
-        for constant in code.co_consts:
-            digest.update(repr(constant).encode() if not isinstance(constant, CodeType) else b"")
-        scope = getattr(function, "__globals__", {})
-        for name in code.co_names:
+        _digest_code(code, function.__globals__, digest, seen)
+        for cell in function.__closure__ or ():
+            _digest(cell.cell_contents, _names(code), digest, seen)
+    elif isinstance(value, ModuleType | type):
+        file = getattr(sys.modules.get(getattr(value, "__module__", "")), "__file__", None)
+        if is_library(getattr(value, "__file__", file) or ""):
+            return
+        for name in sorted(set(names) & set(dir(value))):
+            if (id(value), name) in seen:
+                continue
+            seen.add((id(value), name))
             digest.update(name.encode())
-            if name in scope:
-                _digest(scope[name], digest, seen)
-        for cell in getattr(function, "__closure__", None) or ():
-            _digest(cell.cell_contents, digest, seen)
-    elif isinstance(value, np.ndarray):
-        digest.update(value.tobytes())
-    elif isinstance(value, (int, float, tuple, str, bool, np.generic)):
+            _digest(getattr(value, name), names, digest, seen)
+    elif isinstance(value, tuple | list):
+        digest.update(f"{len(value)} of {type(value).__name__}".encode())
+        for each in value:
+            _digest(each, names, digest, seen)
+    elif isinstance(value, np.ndarray | np.generic):
+        digest.update(f"{value.dtype} {value.shape}".encode() + value.tobytes())
+    elif isinstance(value, Enum):
+        digest.update(repr(value.value).encode())
+    elif isinstance(value, int | float | complex | str | bytes | bool):
         digest.update(repr(value).encode())
+
+
+def _digest_code(code: CodeType, scope: dict[str, Any], digest: Any, seen: set[Any]) -> None:
+    """Hash a function's code, and that of the functions in it, with what it takes from outside."""
+    digest.update(code.co_code)
+    # An error names file and line.
+    where = (Path(code.co_filename).name, code.co_firstlineno, code.co_linetable)
+    digest.update(repr(where).encode())
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            _digest_code(constant, scope, digest, seen)
+        else:
+            digest.update(repr(constant).encode())
+    names = _names(code)
+    for name in code.co_names:
+        digest.update(name.encode())
+        if name in scope:
+            _digest(scope[name], names, digest, seen)
+
+
+def _names(code: CodeType) -> set[str]:
+    """Return all that a function's code calls by name, and the code in it."""
+    inner = (_names(each) for each in code.co_consts if isinstance(each, CodeType))
+    return set(code.co_names).union(*inner)

@@ -1,11 +1,13 @@
 """Errors of a user's code, told with the line that the user can do something about."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import agent.evaluation
 from agent.border.user_code import UserCodeError, describe, load_module
 
 
@@ -51,3 +53,29 @@ def test_a_file_that_fails_is_told_with_its_line(tmp_path: Path) -> None:
     file.write_text("import json\njson.loads('{')\n")
     with pytest.raises(UserCodeError, match=r"JSONDecodeError: .*\(mine\.py, line 2\)"):
         load_module(str(file), "game")
+
+
+def test_each_file_has_its_own_neighbours(tmp_path: Path) -> None:
+    """Two versions of an evaluation, of which each has its weights in a file beside it."""
+    for name, bias in (("old", 1), ("new", 2)):
+        (tmp_path / name / "parts_of_it").mkdir(parents=True)
+        (tmp_path / name / "weights_beside_it.py").write_text(f"BIAS = {bias}\n")
+        (tmp_path / name / "parts_of_it" / "__init__.py").write_text("")
+        (tmp_path / name / "parts_of_it" / "inner.py").write_text(f"INNER = {10 * bias}\n")
+        (tmp_path / name / "it.py").write_text(
+            "from weights_beside_it import BIAS\nfrom parts_of_it.inner import INNER\n"
+        )
+    found = []
+    for name in ("old", "new", "old"):
+        module = load_module(str(tmp_path / name / "it.py"), "evaluation")
+        found.append((module.BIAS, module.INNER))
+    assert found == [(1, 10), (2, 20), (1, 10)]
+    (tmp_path / "old" / "weights_beside_it.py").write_text("BIAS = 333\n")
+    assert load_module(str(tmp_path / "old" / "it.py"), "evaluation").BIAS == 333
+
+
+def test_no_module_of_python_or_of_libraries_is_loaded_again() -> None:
+    before = sys.modules["agent.evaluation"], agent.evaluation.EvaluationError, json.dumps
+    for place in ("agent.evaluation", "json", "chess"):
+        assert load_module(place, "evaluation") is sys.modules[place]
+    assert before == (sys.modules["agent.evaluation"], agent.evaluation.EvaluationError, json.dumps)

@@ -1,0 +1,79 @@
+"""The name under which a compiled evaluation is kept: another one after an edit anywhere."""
+
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from agent.border.user_code import load_module
+from agent.compiled.user_evaluation import digest_of
+
+PARTS = """
+import numpy as np
+from enum import IntEnum
+import parts_of_evaluation as parts
+
+class Worth(IntEnum):
+    PAWN = {worth}
+    ROOK = 500
+
+TABLES = tuple(np.arange(3000) + {table} for _ in range(2))
+PAIR = (1, (2, {pair}))
+SCALE = np.float64({scale})
+
+
+def helper(value):
+    return value + {helper}
+
+
+def evaluate(worker, ply):
+    def inner(value):
+        return value * {inner}
+
+    total = helper(Worth.PAWN) + inner(TABLES[1][0]) + PAIR[0] + SCALE + parts.VALUE
+    return np.abs(total)
+"""
+NUMBERS = {"worth": 100, "table": 1, "pair": 3, "scale": 1.5, "helper": 7, "inner": 2}
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    module = ModuleType("parts_of_evaluation")
+    vars(module).update(VALUE=1, OTHER=1)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    return module
+
+
+def digest(folder: Path, **numbers: float) -> str:
+    file = folder / "evaluation.py"
+    file.write_text(PARTS.format(**NUMBERS | numbers))
+    return digest_of(load_module(str(file), "evaluation").evaluate)
+
+
+@pytest.mark.parametrize("edited", NUMBERS)
+def test_an_edit_of_whatever_is_used_names_other_code(
+    edited: str, tmp_path: Path, parts: ModuleType
+) -> None:
+    before = digest(tmp_path)
+    assert digest(tmp_path) == before
+    assert digest(tmp_path, **{edited: 9}) != before
+
+
+def test_so_does_what_a_module_has_but_not_what_is_not_used(
+    tmp_path: Path, parts: ModuleType
+) -> None:
+    before = digest(tmp_path)
+    vars(parts)["OTHER"] = 2
+    assert digest(tmp_path) == before
+    vars(parts)["VALUE"] = 2
+    assert digest(tmp_path) != before
+
+
+def test_arrays_of_other_types_are_others() -> None:
+    def made(table: object) -> str:
+        return digest_of(lambda: table)
+
+    assert made(np.zeros(8, np.int64)) != made(np.zeros(8, np.float64))
+    assert made(np.zeros((2, 4))) != made(np.zeros((4, 2)))
