@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import dataclasses
 import json
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -161,8 +162,8 @@ def _kind(path: Path) -> str:
 
 
 def _work(arguments: argparse.Namespace) -> FileReview:
-    if arguments.movetime is not None and arguments.movetime <= 0:
-        raise SettingsError("--movetime: more than 0 seconds are needed")
+    if arguments.movetime is not None and not 0 < arguments.movetime < math.inf:
+        raise SettingsError("--movetime: more than 0 seconds are needed, and an end")
     concurrency = arguments.concurrency or max(1, usable_cores() // arguments.threads)
     if _kind(arguments.file) == ".sgf":
         return _work_of_go(arguments, concurrency)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kempelen import __version__
 from protocols import pipes
 from protocols.allowance import ALONE, Allowance
+from protocols.client.ours import AUTHORS
 from protocols.session import Voice
 from protocols.uci.protocol import Uci
 
@@ -47,7 +48,7 @@ def make(
     """Return the engine that answers a session; see Uci for what it may."""
     return Uci(
         f"Kempelen {__version__}",
-        "The Kempelen authors",
+        AUTHORS,
         session.send,
         session.log_to,
         more_options=_tuning_options() if tune else (),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kempelen import __version__
 from protocols import pipes
 from protocols.allowance import ALONE, Allowance
+from protocols.client.ours import AUTHORS
 from protocols.session import Voice
 from protocols.xboard.protocol import Xboard
 
@@ -38,7 +39,7 @@ def make(
     """Return the engine that answers a session; see ChessPlay for what it may."""
     return Xboard(
         f"Kempelen {__version__}",
-        "The Kempelen authors",
+        AUTHORS,
         session.send,
         session.log_to,
         allowance=allowance,

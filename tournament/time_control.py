@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from tournament.values import SettingsError
@@ -34,9 +35,12 @@ class TimeControl:
         limits = (self.base, self.movetime, self.nodes, self.depth, self.playouts)
         if all(limit is None for limit in limits):
             raise SettingsError("a time control, movetime, nodes, depth or playouts is needed")
+        given = [limit for limit in (*limits, self.increment, self.margin) if limit is not None]
+        if not all(isfinite(limit) for limit in given):
+            raise SettingsError("times and margin must be finite numbers")
         if any(limit is not None and limit <= 0 for limit in limits):
             raise SettingsError("times, nodes, depth and playouts must be greater than 0")
-        if min(self.moves, self.increment, self.margin, self.patience) < 0:
+        if not all(each >= 0 for each in (self.moves, self.increment, self.margin, self.patience)):
             raise SettingsError("moves, increment, margin and patience must not be negative")
 
     @classmethod

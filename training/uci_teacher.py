@@ -18,6 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Self
 
 from agent.border.plain_text import plain
+from protocols.client.engine import EngineOptionError
+from protocols.client.ours import AUTHORS, failed, not_taken
 from protocols.client.process import (
     LINE_LIMIT,
     STDERR_TAIL,
@@ -27,6 +29,7 @@ from protocols.client.process import (
     find_program,
     supervised,
 )
+from protocols.client.uci import Option, parse_option
 
 START_LIMIT = 60.0  # seconds for an engine to start, as it may read networks or compile
 SEARCH_LIMIT = 60.0  # seconds for the answer to one position
@@ -54,9 +57,10 @@ class UciTeacher:
         """
         self.command = command
         self.name = command
+        self._author = ""
         self._limit = limit
         self._chess960: bool | None = None
-        self._declared: set[str] = set()
+        self._declared: dict[str, Option] = {}  # by names in lower case
         self._words = bytearray()
         self._late = False
         self._deadline = time.monotonic() + START_LIMIT
@@ -98,6 +102,9 @@ class UciTeacher:
                 break
             said.append(line)
         self._deadline = math.inf
+        for line in said if self._author == AUTHORS else ():
+            if reason := failed(self._author, _text(line)):
+                raise EngineError(f"{self.command}: {reason}")
         for wanted in (False, True):  # bounds only where there is nothing better
             for line in reversed(said):
                 found = _SCORE.match(line)
@@ -148,20 +155,27 @@ class UciTeacher:
         for line in self._lines():
             if line.startswith(b"id name "):
                 self.name = plain(_text(line[8:]), WORDS_LIMIT)
-            elif line.startswith(b"option name "):
-                self._declared.add(_text(line[12:]).partition(" type ")[0].strip())
+            elif line.startswith(b"id author "):
+                self._author = plain(_text(line[10:]), WORDS_LIMIT)
+            elif line.startswith(b"option name ") and (option := parse_option(_text(line))):
+                self._declared[option.name.casefold()] = option
             elif line == b"uciok":
                 break
-        names = {name.casefold() for name in self._declared}
         for name, value in options.items():
-            if name.casefold() not in names:
+            option = self._declared.get(name.casefold())
+            if option is None:
                 raise self._error(f"has no option {name}")
-            self._send(f"setoption name {name} value {value}")
+            try:
+                self._send(f"setoption name {name} value {option.check(value)}")
+            except EngineOptionError as error:
+                raise EngineError(f"{self.command}: {error}") from None
         self._send("isready")
-        self._until(b"readyok")
+        for line in self._until(b"readyok"):
+            if reason := not_taken(self._author, _text(line)):
+                raise EngineError(f"{self.command}: {reason}")
 
     def _set_chess960(self, value: bool) -> None:
-        if CHESS960 in self._declared:
+        if CHESS960.casefold() in self._declared:
             self._send(f"setoption name {CHESS960} value {str(value).lower()}")
         elif value:
             raise self._error(f"has no option {CHESS960}, and the positions are of Chess960")
@@ -174,11 +188,15 @@ class UciTeacher:
         except OSError:
             raise self._error(self._end_in_words()) from None
 
-    def _until(self, wanted: bytes) -> None:
+    def _until(self, wanted: bytes) -> list[bytes]:
+        """Read until a line; return the last ones before it."""
+        said: deque[bytes] = deque(maxlen=_KEPT_LINES)
         for line in self._lines():
             if line == wanted:
                 break
+            said.append(line)
         self._deadline = math.inf
+        return list(said)
 
     def _lines(self) -> Iterator[bytes]:
         """Yield what it says, without end; one that is too long comes in pieces."""

@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Callable
 
 from agent.border.plain_text import plain
+from protocols.client.ours import AUTHORS
 from protocols.client.process import LINE_LIMIT, EngineDiedError, IoLog
 from protocols.pipes import Served
 from protocols.uci.protocol import Uci
 
 CLOSE_LIMIT = 2.0
 MakeServed = Callable[[Callable[[str], None]], Served]
-AUTHORS = "The Kempelen authors"
 
 
 class InsideEngine:

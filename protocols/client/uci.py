@@ -6,15 +6,20 @@ answer to this one; unknown lines are skipped; numbers that are none are ignored
 """
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.border.plain_text import plain, plain_name
 from agent.limits import Cp, Info, Mate, Score, SideClock
 from protocols.client.engine import EngineClient, EngineOptionError, State, flag
+from protocols.client.ours import failed, not_taken
+from protocols.client.process import EngineError
 
 # Live reports are for people: more often than this, an engine's lines are not even parsed.
 INFO_INTERVAL = 0.2
+# Of what an engine says before it is ready, so many lines are looked at.
+KEPT_LINES = 100
 # The answer of an engine that gives its game up, where its protocol lets it.
 RESIGNATION = "resign"
 
@@ -146,7 +151,9 @@ class UciEngine(EngineClient):
             else:
                 text = option.check(text) or "<empty>"
                 self._send(f"setoption name {option.name} value {text}")
-        await self._ready(self.ready_limit)
+        said = await self._ready(self.ready_limit)
+        if reasons := [reason for line in said if (reason := not_taken(self.author, line))]:
+            raise EngineOptionError(reasons[0])
 
     async def new_game(self) -> None:
         """Tell the engine that the next position is of another game."""
@@ -162,7 +169,8 @@ class UciEngine(EngineClient):
     ) -> Answer:
         """Search one position; raise EngineTimeoutError when `limit` seconds bring no answer.
 
-        After such a time-out the engine may be used again if it answers `stop`.
+        After such a time-out the engine may be used again if it answers `stop`. EngineError where
+        it is our own, and its evaluation failed.
         """
         self._expect_idle()
         await self._ready(self.ready_limit, before=request.position_line() + "\n")
@@ -173,14 +181,17 @@ class UciEngine(EngineClient):
     def _interrupt(self) -> None:
         self._send("stop")
 
-    async def _ready(self, limit: float, *, before: str = "") -> None:
+    async def _ready(self, limit: float, *, before: str = "") -> list[str]:
+        """Wait until the engine is ready; return what it said before it was."""
         self._send(f"{before}isready")
-        await self._within(limit, "readyok", self._read_until("readyok"))
+        return await self._within(limit, "readyok", self._read_until("readyok"))
 
-    async def _read_until(self, word: str) -> None:
+    async def _read_until(self, word: str) -> list[str]:
         assert self._process is not None
-        while await self._process.read_line() != word:
-            pass
+        said: deque[str] = deque(maxlen=KEPT_LINES)
+        while (line := await self._process.read_line()) != word:
+            said.append(line)
+        return list(said)
 
     async def _read_declarations(self) -> None:
         assert self._process is not None
@@ -198,13 +209,17 @@ class UciEngine(EngineClient):
     async def _read_answer(self, started: float, on_info: InfoCallback | None) -> Answer:
         assert self._process is not None
         last_scored = ""
+        failure: str | None = None
         reported = started
         while True:
             line = await self._process.read_line()
+            failure = failure or failed(self.author, line)
             if line.startswith("bestmove"):
                 elapsed = self._process.arrived - started
                 words = line.split()
                 self.state = State.IDLE
+                if failure is not None:
+                    raise EngineError(failure)
                 return Answer(
                     move=words[1] if len(words) > 1 else "",
                     ponder=words[3] if len(words) > 3 and words[2] == "ponder" else None,

@@ -351,3 +351,39 @@ engines:
     file.write_text("game: othello\nengines: [{command: x}, {command: y}]\ntime: 1+1\n")
     assert main(["tournament", str(file)]) == 2
     assert "engine x plays chess only" in capsys.readouterr().err
+
+
+OURS = f"cmd={sys.executable},args=-m kempelen.cli uci,name=ours"
+
+
+@pytest.mark.parametrize("engine", [OURS, "agent=chess,name=ours"])
+def test_an_option_that_our_engine_cannot_take_ends_the_match(capsys, engine, warm_cache):
+    line = ["match", "--engine", spec(), "--nodes", "10", "--engine"]
+    for option, reason in (
+        ("Evaluation=nnue:typo.nnue", "typo.nnue: No such file"),
+        ("BookFile=typo.bin", "cannot read the book typo.bin"),
+    ):
+        assert main([*line, f"{engine},option.{option}"]) == 2
+        output = capsys.readouterr()
+        assert output.out == ""
+        assert "engine ours: " in output.err
+        assert reason in output.err
+
+
+def test_a_game_in_which_our_evaluation_fails_is_lost_by_that(capsys, tmp_path, warm_cache):
+    (tmp_path / "failing.py").write_text("def evaluate(board):\n    return 1 // 0\n")
+    evaluation = f"option.Evaluation={tmp_path / 'failing.py'}:evaluate,option.OwnBook=false"
+    line = ["match", "--engine", spec(), "--engine", f"agent=chess,name=ours,{evaluation}"]
+    pgn = tmp_path / "games.pgn"
+    line += ["--pgn", str(pgn)]
+    assert main([*line, "--nodes", "10", "--games", "2", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["summary"]["rows"]
+    assert {row["name"]: row["failures"] for row in rows} == {"none": 0, "ours": 2}
+    assert "failing.py:evaluate failed: ZeroDivisionError" in pgn.read_text()
+
+
+@pytest.mark.parametrize("word", ["nan", "inf"])
+@pytest.mark.parametrize("option", ["--movetime", "--margin"])
+def test_times_are_finite(capsys, option, word):
+    assert match(option, word) == 2
+    assert "finite" in capsys.readouterr().err

@@ -258,3 +258,22 @@ def alive(process: int) -> bool:
         state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
         return state != "Z"
     return False
+
+
+@pytest.mark.parametrize(
+    ("option", "reason"),
+    [
+        ("Evaluation=nnue:typo.nnue", "typo.nnue: No such file"),
+        ("Evaluation={failing}:evaluate", "failing.py:evaluate failed: ZeroDivisionError"),
+        ("Skill Level=99", "option Skill Level goes from 0 to 20, not 99"),
+    ],
+)
+def test_our_own_engine_scores_with_what_was_named_or_not_at_all(
+    played: Path, tmp_path: Path, option: str, reason: str
+) -> None:
+    failing = tmp_path / "failing.py"
+    failing.write_text("def evaluate(board):\n    return 1 // 0\n")
+    words = "--processes", "1", "--option", option.format(failing=failing)
+    done = rescore(played, tmp_path / "rescored", ENGINE, *words)
+    assert done.returncode == 2
+    assert reason in done.stderr

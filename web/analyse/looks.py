@@ -17,7 +17,8 @@ from agent.limits import Cp, Info, Mate
 from agent.machine import usable_cores
 from protocols.analysis.protocol import AnalysisEngine, Settings
 from protocols.analysis.visits import Searching
-from protocols.client.inside import AUTHORS, no_log
+from protocols.client.inside import no_log
+from protocols.client.ours import AUTHORS
 from protocols.client.uci import parse_info
 from protocols.uci.protocol import Uci
 from tournament.chess_review import ChessScore

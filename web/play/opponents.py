@@ -9,7 +9,8 @@ from typing import Protocol
 
 from agent.chess.settings import SEARCHES
 from protocols.client.gtp import GtpEngine, board_command
-from protocols.client.inside import AUTHORS, InsideEngine, no_log
+from protocols.client.inside import InsideEngine, no_log
+from protocols.client.ours import AUTHORS
 from protocols.client.process import EngineError
 from protocols.client.uci import Answer, InfoCallback, SearchRequest, UciEngine
 from protocols.client.xboard import XBoardEngine
