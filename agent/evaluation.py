@@ -36,7 +36,7 @@ A function decorated with `@batched` judges many positions at once, as networks 
     def evaluate(batch):
         return values              # or (values, priors)
 
-A function whose one argument is called `batch` is one too, of 64 positions. `batch` has up to
+A function whose first argument is called `batch` is one too, of 64 positions. `batch` has up to
 `size` positions, as NumPy arrays: in chess a `ChessBatch`, in Go a `GoBatch`
 (agent.games.chess_batch, agent.games.go_batch), in every other game a `GameBatch`
 (agent.games.batches). `values` is an array of one number for each of them, for whoever is to move
@@ -56,6 +56,7 @@ NumPy by itself.
 
 import importlib
 import operator
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
@@ -208,13 +209,31 @@ def network_file(spec: str) -> str | None:
     kind, colon, file = spec.strip().partition(":")
     if kind.lower() != NETWORK:
         return None
-    return file if colon else str(SHIPPED_NETWORK)
+    return os.path.expanduser(file) if colon else str(SHIPPED_NETWORK)
 
 
 def learned_file(spec: str) -> str | None:
     """Return the file of what was learned that a spec names, None if it names something else."""
     kind, colon, file = spec.strip().partition(":")
-    return file if colon and kind.lower() == LEARNED else None
+    return os.path.expanduser(file) if colon and kind.lower() == LEARNED else None
+
+
+def digest_of(spec: str, folder: str = "") -> str:
+    """Hash the file of the evaluation that a spec names; "" if there is none to be read.
+
+    folder: where a file's path begins, if not in the working directory.
+    """
+    from hashlib import sha256  # not at start-up, which it would lengthen
+
+    file: str | Path | None = network_file(spec) or learned_file(spec)
+    if file is None and (place := spec.rpartition(":")[0].strip()):
+        file = user_code.source_file(place)
+    try:
+        if file is None or not (path := Path(folder, file)).is_file():
+            return ""
+        return sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError:
+        return ""
 
 
 def _require_call(spec: str, function: Callable[..., Any], *arguments: str) -> None:
@@ -240,7 +259,7 @@ def _takes_batch(function: Callable[..., Any]) -> bool:
     from inspect import signature
 
     try:
-        return list(signature(function).parameters) == ["batch"]
+        return next(iter(signature(function).parameters), "") == "batch"
     except (TypeError, ValueError):
         return False
 
@@ -291,6 +310,11 @@ def finite(name: str, value: float) -> float:
         is_finite = isfinite(value)
     except OverflowError:  # a whole number beyond all floats
         is_finite = True
+    except TypeError:
+        raise EvaluationError(
+            f"evaluation {name} returned a value of the type {type(value).__name__}: a number is "
+            "needed"
+        ) from None
     if not is_finite:
         raise EvaluationError(
             f"evaluation {name} returned {value}: a finite number is needed "

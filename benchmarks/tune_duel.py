@@ -30,11 +30,11 @@ from agent.chess.rules import KernelBoard
 from agent.chess.selfplay import _Play
 from agent.compiled.record import allocate
 from agent.compiled.table_memory import TableMemory
+from agent.evaluation import digest_of
 from agent.machine import usable_cores
 from tournament.spsa import Spsa, Trial, Tunable
 from tournament.statistics import strength
 from tournament.values import SettingsError
-from training.selfplay import digest_of
 
 Numbers = Mapping[str, int]
 

@@ -19,7 +19,7 @@ from tournament.events import Event, GameFinished, Listener, TournamentFinished,
 from tournament.game_referee import GameFailedError
 from tournament.ledger import Ledger, LedgerError
 from tournament.live_file import LiveFile, live_file_of
-from tournament.openings import with_digest
+from tournament.openings import with_digests
 from tournament.record_file import RecordFile
 from tournament.record_formats import writer
 from tournament.runner import Finish, Local, Runner, RunStoppedError, Workplace, boards_for
@@ -80,7 +80,7 @@ def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
     """
     interruption = Interruption()
     try:
-        return asyncio.run(_run(with_digest(settings.named()), arguments, interruption))
+        return asyncio.run(_run(with_digests(settings.named()), arguments, interruption))
     except (SettingsError, LedgerError, GameFailedError) as error:
         complain(error)
         return 2

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.chess.evaluations import DEFAULT
+from agent.evaluation import digest_of
 from agent.go.settings import SETTINGS
 from kempelen.cluster_arguments import cluster_from, configure_cluster
 from kempelen.console import complain, progress, warm_up
@@ -20,7 +21,7 @@ from kempelen.match import engine_entries, parse_entries
 from kempelen.numbers import board_size, positive
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import CHESS, GO, GameSettings
-from tournament.openings import with_digest
+from tournament.openings import with_digests
 from tournament.runner import RunStoppedError, boards_for
 from tournament.settings import Adjudication, DrawRule, OpeningSettings, ResignRule, Settings
 from tournament.spsa import Spsa
@@ -36,7 +37,6 @@ from tournament.tuning import (
     units_of,
 )
 from tournament.values import SettingsError, decode, encode
-from training.selfplay import digest_of
 
 if TYPE_CHECKING:
     from protocols.cluster.tasks import ClusterAddress, TaskCluster
@@ -232,7 +232,7 @@ def _made_with(arguments: argparse.Namespace, settings: Settings) -> dict[str, s
         "--engine": arguments.engine,
         "--tc": arguments.tc,
         "--nodes": None if arguments.tc else _nodes(arguments),
-        "--openings": with_digest(settings).openings.digest,
+        "--openings": with_digests(settings).openings.digest,
         "--seed": arguments.seed,
     }
     if arguments.game == GO:

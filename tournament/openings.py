@@ -19,9 +19,11 @@ import chess.pgn
 
 from agent.border.files import read_text
 from agent.border.plain_text import plain
+from agent.evaluation import digest_of
 from openings import starts
 from openings.weights import BookError
 from tournament.engine_protocols import kind_of
+from tournament.engine_settings import EngineSettings
 from tournament.game_referee import random_opening, read_openings
 from tournament.game_settings import new_game
 from tournament.records import read_tag_value
@@ -95,13 +97,17 @@ def load(settings: OpeningSettings, *, chess960: bool = False) -> list[Opening]:
     return openings
 
 
-def with_digest(settings: Settings) -> Settings:
-    """Return the settings with the digest of the openings' text, so that a change shows.
+def with_digests(settings: Settings) -> Settings:
+    """Return the settings, whose engines are named, with digests of the files that they name.
 
-    Raises SettingsError where there are no such openings, or no such game.
+    Those of the openings' text and of evaluations, so that a change shows. Raises SettingsError
+    where there are no such openings, or no such game.
     """
     if not settings.is_chess:
         new_game(settings.game)
+    digests = {engine.name: _evaluation_digest(engine) for engine in settings.engines}
+    evaluations = {name: digest for name, digest in digests.items() if digest}
+    settings = dataclasses.replace(settings, evaluations=evaluations)
     if settings.openings.file is None and _needs_start(settings):
         return settings
     text, _ = _read(settings.openings.file)
@@ -109,6 +115,13 @@ def with_digest(settings: Settings) -> Settings:
     return dataclasses.replace(
         settings, openings=dataclasses.replace(settings.openings, digest=digest)
     )
+
+
+def _evaluation_digest(engine: EngineSettings) -> str:
+    for name, value in engine.options.items():
+        if name.casefold() == "evaluation" and ":" in str(value):  # it names a file
+            return digest_of(str(value), engine.directory or "")
+    return ""
 
 
 def choose(openings: list[Opening], settings: Settings, round_: int, pair: int) -> Opening:

@@ -28,7 +28,7 @@ from tournament.events import (
 from tournament.io_logs import IoLogs
 from tournament.ledger import Ledger, LedgerError
 from tournament.match_game import Assignment, Emit, play_game
-from tournament.openings import Opening, chooser, with_digest
+from tournament.openings import Opening, chooser, with_digests
 from tournament.pairs import Pair, PairKey
 from tournament.records import GameRecord
 from tournament.schedule import due
@@ -369,7 +369,7 @@ async def play(
     ledger: the file to keep it in, in memory where none is named. Raises SettingsError and
     LedgerError for what a user can mend.
     """
-    settings = with_digest(settings.named())
+    settings = with_digests(settings.named())
     kept = Ledger(ledger)
     try:
         kept.begin(settings, resume=resume)

@@ -107,7 +107,8 @@ class SprtSettings:
 class Settings:
     """A whole tournament. games: of each pairing in each round.
 
-    time: of every engine that has no time control of its own.
+    time: of every engine that has no time control of its own. evaluations: the digests of the files
+    that evaluate for engines, by these engines' names (see `with_digests`).
     """
 
     engines: tuple[EngineSettings, ...]
@@ -122,6 +123,7 @@ class Settings:
     adjudication: Adjudication = field(default_factory=Adjudication)
     sprt: SprtSettings | None = None
     game: GameSettings = field(default_factory=GameSettings)
+    evaluations: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_chess(self) -> bool:

@@ -12,11 +12,11 @@ from agent.chess.evaluations import DEFAULT, load
 from agent.chess.packed import board_of
 from agent.chess.selfplay_rules import Rules
 from agent.compiled.sources import sources_digest
-from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, network_file
+from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, digest_of, network_file
 from agent.limits import Cp, Limits
 from training.manifests import RENUMBERED, origins
 from training.positions import Dataset, KnownPositions, Packed, are_positions
-from training.selfplay import SelfPlayPlan, digest_of, player_of
+from training.selfplay import SelfPlayPlan, player_of
 
 LEGALITY_SAMPLE = 20_000  # positions
 SEARCH_SAMPLE = 200
@@ -98,6 +98,8 @@ def _is_legal(packed: np.void) -> bool:
 def _evaluation(manifest: dict[str, Any], trusted: str) -> tuple[Evaluation | None, str]:
     """Return the evaluation that played, if it is there and may be run, or why not."""
     name = manifest.get("evaluation", DEFAULT)
+    if trusted not in ("", name):
+        return None, f"{name} played it, not {trusted}: name that, or none"
     if name not in (HANDCRAFTED.name, trusted) and network_file(name) is None:
         return None, f"{name} is code, which is run where you name it: --evaluation {name}"
     try:

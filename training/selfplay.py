@@ -5,7 +5,6 @@ file is the same whoever plays them, and however often it was interrupted.
 """
 
 import contextlib
-import hashlib
 import sys
 from collections.abc import Generator
 from dataclasses import asdict, dataclass, replace
@@ -14,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import chess
 
-from agent.border import user_code
 from agent.chess.evaluations import DEFAULT, load
 from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.chess.selfplay_rules import OpeningsError, Rules
 from agent.compiled import warming
 from agent.compiled.sources import sources_digest
-from agent.evaluation import SHIPPED_NETWORK, EvaluationError, network_file
+from agent.evaluation import SHIPPED_NETWORK, EvaluationError, digest_of, network_file
 from training.positions import Damage, Writer
 from training.workers import GamesError, Processes, Workers
 
@@ -61,19 +59,6 @@ class SelfPlayProgress:
     games: int
     duplicates: int  # left out by this run
     damages: list[Damage]  # found in the file, whose games are lost
-
-
-def digest_of(evaluation: str) -> str:
-    """Hash the file of an evaluation, "" if it has none."""
-    place = evaluation.rpartition(":")[0].strip()
-    file: Path | None
-    if (network := network_file(evaluation)) is not None:
-        file = Path(network)
-    else:
-        file = user_code.source_file(place) if place else None
-    if file is None or not file.is_file():
-        return ""
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
 
 def generate(

@@ -20,7 +20,7 @@ from protocols.gtp.sgf import read as read_sgf
 from protocols.mqtt.broker import Broker
 from protocols.session import Session
 from tournament import suite
-from tournament.openings import with_digest
+from tournament.openings import with_digests
 from tournament.settings import settings_of
 from tournament.spsa import Spsa, Tunable
 from training.positions import Dataset, Writer
@@ -33,7 +33,7 @@ TUNING = Spsa([Tunable("x", 1, 0, 2, step=1)], 10)
 
 def chess_match(file: Path) -> Any:
     engines = [{"command": "chess", "protocol": "agent", "name": name} for name in "AB"]
-    return with_digest(
+    return with_digests(
         settings_of({"engines": engines, "time": {"nodes": 1}, "openings": {"file": str(file)}})
     )
 

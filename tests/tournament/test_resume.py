@@ -15,10 +15,14 @@ import pytest
 
 from tests.support import program
 from tests.tournament.support import engine, play, settings
+from tournament import runner
+from tournament.engine_settings import EngineProtocol, EngineSettings
+from tournament.game_settings import GameSettings
 from tournament.ledger import Ledger, LedgerError, saved_settings
 from tournament.record_file import RecordFile
 from tournament.records import to_pgn
 from tournament.settings import Adjudication
+from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 
 pytestmark = pytest.mark.early
@@ -256,3 +260,21 @@ def test_orphans_of_a_killed_group(tmp_path):
         time.sleep(0.02)
     assert engines
     assert not any(map(alive, engines))
+
+
+async def test_an_edited_evaluation_is_another_engine(tmp_path):
+    path, file = str(tmp_path / "ledger"), tmp_path / "mine.py"
+    file.write_text("def evaluate(board):\n    return 1\n")
+
+    def mine(games):
+        options = {"evaluation": f"{file}:evaluate"}
+        ours = EngineSettings("alpha-beta", protocol=EngineProtocol.LAB, options=options)
+        other = EngineSettings("minimax", protocol=EngineProtocol.LAB)
+        time = TimeControl(depth=1)
+        return settings(ours, other, time=time, games=games, game=GameSettings("nim"))
+
+    await runner.play(mine(2), ledger=path)
+    await runner.play(mine(4), ledger=path, resume=True)
+    file.write_text("def evaluate(board):\n    return 2\n")
+    with pytest.raises(SettingsError, match=r"evaluations.alpha-beta: '\w+' before, '\w+' now"):
+        await runner.play(mine(6), ledger=path, resume=True)

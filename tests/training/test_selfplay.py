@@ -17,7 +17,7 @@ import pytest
 
 from agent.chess.packed import board_of
 from agent.chess.selfplay_rules import Rules
-from agent.evaluation import SHIPPED_NETWORK
+from agent.evaluation import SHIPPED_NETWORK, digest_of
 from kempelen.cli import main
 from tests import in_process
 from training import checking
@@ -27,7 +27,6 @@ from training.selfplay import (
     SelfPlayPlan,
     SelfPlayProgress,
     _located,
-    digest_of,
     generate,
     player_of,
 )
