@@ -182,7 +182,7 @@ def _lines(report: EvaluationReport, batch: int, in_chess: bool) -> Iterator[str
     if report.compiled:
         kind = "compiled into the search"
     elif batch:
-        kind = f"a plain function of batches of up to {batch}, called with one position at a time"
+        kind = f"a plain function of batches of up to {batch}, called with one and with many"
     else:
         kind = f"a plain function of a {'chess.Board' if in_chess else 'game'}"
     yield f"{report.evaluation}: {kind}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -13,7 +13,8 @@ from agent.chess.search import KernelSearch
 from agent.chess.timing import calls_a_second
 from agent.compiled.scores import MAX_EVALUATION
 from agent.evaluation import Evaluation, whole
-from agent.games.chess_batch import judge_boards
+from agent.games.batches import judge
+from agent.games.chess_batch import judge_boards, of_boards
 
 
 def varied_positions() -> list[chess.Board]:
@@ -26,10 +27,12 @@ class ChessExaminee:
     """Implements `Examinee`. Needs the kernel."""
 
     greatest: float | None = MAX_EVALUATION
+    rounding = 1.0
 
     def __init__(self, evaluation: Evaluation) -> None:
         self.name = evaluation.name
         self.compiled = evaluation.python is None
+        self.batch = evaluation.batch
         self._evaluation = evaluation
         self._search: KernelSearch | None = None
 
@@ -53,6 +56,15 @@ class ChessExaminee:
         value = evaluate(position.copy(stack=False))
         whole(self.name, value)
         return value
+
+    def kept(self, position: chess.Board) -> chess.Board:
+        """Return the position."""
+        return position
+
+    def evaluate_all(self, kept: Sequence[chess.Board]) -> Sequence[float]:
+        """Return the values for the sides to move."""
+        values, _ = judge(self._evaluation, of_boards(kept))
+        return [float(value) for value in values]
 
     def exchanged(self, position: chess.Board) -> tuple[str, chess.Board]:
         """Return the position with the colours exchanged: upside down, the other to move."""

@@ -6,8 +6,9 @@ that is the examinee's.
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import isclose
 from typing import Any, Protocol
 
 from agent.evaluation import Evaluation, EvaluationError, failure, load
@@ -20,6 +21,9 @@ COMPILING_PATIENCE = 300.0
 # How long speeds are measured, in seconds.
 CALLING, SEARCHING = 0.5, 2.0
 
+# How far values may differ that networks find of a position alone and among others, of themselves.
+ROUNDING = 0.01
+
 # How many failures and uneven positions are kept.
 SHOWN = 3
 
@@ -27,12 +31,16 @@ SHOWN = 3
 class Examinee(Protocol):
     """An evaluation of some game, and the positions to call it on.
 
-    compiled: whether it is. greatest: what values must stay below, None where they may be anything.
+    compiled: whether it is. batch: how many positions it judges at once at most, 0 if one.
+    greatest: what values must stay below, None where they may be anything. rounding: how far two
+    values may lie apart that mean the same, beside ROUNDING of them.
     """
 
     name: str
     compiled: bool
+    batch: int
     greatest: float | None
+    rounding: float
 
     def prepare(self) -> None:
         """Compile it, where it is compiled. Raises EvaluationError."""
@@ -42,6 +50,12 @@ class Examinee(Protocol):
 
     def evaluate(self, position: Any) -> Any:
         """Return what it returns. May raise anything."""
+
+    def kept(self, position: Any) -> Any:
+        """Return what `evaluate_all` takes of a position."""
+
+    def evaluate_all(self, kept: Sequence[Any]) -> Sequence[float]:
+        """Return what it returns of so many positions at once. Raises EvaluationError."""
 
     def exchanged(self, position: Any) -> tuple[str, Any] | None:
         """Return the position with the colours exchanged, None where the game knows no such."""
@@ -162,14 +176,37 @@ class _Examination:
         )
 
     def _call_all(self) -> None:
+        batch: list[tuple[str, Any, float]] = []
         for name, position in self._examinee.positions():
             other = self._examinee.exchanged(position)
             value = self._call(name, position)
+            if self._examinee.batch and value is not None:
+                batch.append((name, self._examinee.kept(position), value))
+                if len(batch) == self._examinee.batch:
+                    self._call_together(batch)
+                    batch = []
             if other is None:
                 continue
             exchanged = self._call(*other)
             if value is not None and exchanged is not None:
                 self._pairs.append(UnevenPosition(name, value, exchanged))
+        if batch:
+            self._call_together(batch)
+
+    def _call_together(self, batch: list[tuple[str, Any, float]]) -> None:
+        """Have positions judged at once: each is worth what it is worth alone."""
+        together = f"{len(batch)} positions at once"
+        self._doing(f"{self._examinee.name}, called on {together},", CALL_PATIENCE)
+        try:
+            values = self._examinee.evaluate_all([kept for _, kept, _ in batch])
+        except EvaluationError as error:
+            self._fail(str(error), together)
+            return
+        for (name, _, alone), value in zip(batch, values, strict=True):
+            if not isclose(value, alone, rel_tol=ROUNDING, abs_tol=self._examinee.rounding):
+                what = f"evaluation {self._examinee.name} judges a position otherwise among others"
+                self._fail(what, f"{name}: {alone:g} alone, {value:g} among {len(batch)}")
+                return
 
     def _call(self, name: str, position: Any) -> float | None:
         self._calls += 1

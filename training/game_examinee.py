@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
 from agent.evaluation import Evaluation
 from agent.game import CHANCE, Chance, Game
+from agent.games.batch_evaluation import BatchEvaluation
 from agent.games.catalogue import GameEvaluation, Kind
 from agent.search.horizon import deepen, time_limit
 from agent.search.suiting import make_search
@@ -31,6 +32,7 @@ class GameExaminee:
 
     compiled = False
     greatest: float | None = None
+    rounding = 1e-4
 
     def __init__(
         self, kind: Kind, options: Mapping[str, Any], evaluation: Evaluation, algorithm: str
@@ -40,6 +42,8 @@ class GameExaminee:
         self._options = dict(options)
         self._algorithm = algorithm
         self._evaluate = kind.adapted(evaluation)
+        self._batched = self._evaluate if isinstance(self._evaluate, BatchEvaluation) else None
+        self.batch = self._batched.size if self._batched is not None else 0
 
     def prepare(self) -> None:
         """There is nothing to compile."""
@@ -65,6 +69,17 @@ class GameExaminee:
     def evaluate(self, position: Any) -> float:
         """Return the value for the mover."""
         return self._evaluate(position)
+
+    def kept(self, position: Any) -> Any:
+        """Return what a batch has of the position."""
+        assert self._batched is not None
+        return self._batched.take(position, list(position.moves()))
+
+    def evaluate_all(self, kept: Sequence[Any]) -> Sequence[float]:
+        """Return the values for the movers."""
+        assert self._batched is not None
+        values, _ = self._batched.answer(kept)
+        return [float(value) for value in values]
 
     def exchanged(self, position: Any) -> None:
         """Games have no colours in common."""

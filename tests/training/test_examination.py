@@ -240,3 +240,30 @@ def test_positions_of_other_games_are_named_by_their_moves() -> None:
 def test_compiled_evaluations_are_for_chess() -> None:
     with pytest.raises(EvaluationError, match="for compiled searches"):
         GameExaminee(catalogue.find("nim"), {}, load("training.baselines:material"), "alpha-beta")
+
+
+def test_batches_are_judged_as_their_positions_are(tmp_path: Any) -> None:
+    """Most slips of a network's author show in full batches alone."""
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import numpy as np\n"
+        "from agent.evaluation import batched\n"
+        "def sound(batch):\n    return batch.counts * 1.0\n"
+        "def first(batch):\n    return np.ones(1)\n"
+        "def centred(batch):\n    return batch.counts - batch.counts.mean()\n"
+    )
+    kind = catalogue.find("othello")
+
+    def examined(name: str) -> tuple[EvaluationReport, EvaluationReport]:
+        mine = load(f"{file}:{name}")
+        return examine(ChessExaminee(mine)), examine(GameExaminee(kind, {}, mine, "alpha-beta"))
+
+    assert [report.failed for report in examined("sound")] == [0, 0]
+    for report in examined("first"):
+        assert report.failed > 0
+        assert report.failures[0].position == "64 positions at once"
+        assert "of the shape (1,), where (64,) is needed" in report.failures[0].message
+    for report in examined("centred"):
+        assert report.failed > 0
+        assert "judges a position otherwise among others" in report.failures[0].message
+        assert " alone, " in report.failures[0].position
