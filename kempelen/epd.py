@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Solve; the exit status is 1 if an engine failed to answer, 2 if nothing could begin."""
     try:
-        problems = [problem for path in arguments.files for problem in suite.read(path)]
+        problems = _problems(arguments.files)
         engine = uci_engine(arguments.engine, "a test suite", arguments.patience)
         if arguments.movetime is arguments.nodes is arguments.depth is None:
             raise SettingsError("no limit: add --movetime, --nodes or --depth")
@@ -75,6 +76,16 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(files, attempts)
     return 1 if any(attempt.error for attempt in attempts) else 0
+
+
+def _problems(paths: list[Path]) -> list[suite.Problem]:
+    """Return the problems of files, each called by its name, or by its path if two share that."""
+    names = Counter(path.name for path in paths)
+    return [
+        problem
+        for path in paths
+        for problem in suite.read(path, str(path) if names[path.name] > 1 else path.name)
+    ]
 
 
 def _total(file: str, attempts: list[suite.Attempt]) -> dict[str, Any]:

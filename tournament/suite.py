@@ -65,12 +65,15 @@ class Attempt:
     error: str = ""
 
 
-def read(path: Path) -> list[Problem]:
-    """Return the problems of an EPD file; raises SettingsError, naming the line, for a bad one."""
+def read(path: Path, name: str = "") -> list[Problem]:
+    """Return the problems of an EPD file; raises SettingsError, naming the line, for a bad one.
+
+    name: what the file is called in them, instead of its name.
+    """
     with blamed_on(path, SettingsError):
         lines = read_text(path, LARGEST_FILE, encoding="utf-8-sig").splitlines()
     problems = [
-        _problem(line, path.name, number)
+        _problem(line, name or path.name, number)
         for number, line in enumerate(lines, 1)
         if line.strip() and not line.startswith("#")
     ]

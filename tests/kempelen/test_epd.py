@@ -128,3 +128,15 @@ def test_a_sample_of_the_mates_is_solved_with_their_exact_length(tmp_path, warm_
     found = json.loads(done.stdout)
     assert found["files"][0]["positions"] == 8
     assert [row["id"] for row in found["positions"] if not row["solved"]] == []
+
+
+def test_files_of_one_name_are_told_apart(tmp_path, warm_cache):
+    paths = [tmp_path / folder / "same.epd" for folder in ("one", "two")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text(MATE, "utf-8")
+    done = epd(*paths, "--depth", 1, "--json")
+    assert [each["file"] for each in json.loads(done.stdout)["files"]] == list(map(str, paths))
+    done = epd(paths[0], "--movetime", "nan")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "finite" in done.stderr
