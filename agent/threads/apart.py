@@ -64,26 +64,35 @@ class Apart(Generic[Returned]):
             self.over.set()
 
 
+# A call is not stuck before it has lasted so many times as long as the slowest that returned, but
+# for what no clock can bear, in seconds.
+_SLOWER, _LONGEST_PATIENCE = 2.0, 0.25
+
+
 class Watched:
     """A user's function that can be told to be stuck, and broken off, from another thread."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
+        self._slowest = 0.0
         self._began: dict[int, float] = {}  # when the calls that have not returned began, by thread
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function."""
         thread = threading.get_ident()
-        self._began[thread] = time.monotonic()
+        self._began[thread] = began = time.monotonic()
         try:
-            return self._function(*arguments)
+            returned = self._function(*arguments)
         finally:
             self._began.pop(thread, None)
+        self._slowest = max(self._slowest, time.monotonic() - began)
+        return returned
 
     def is_stuck(self, seconds: float) -> bool:
-        """Tell whether a call has not returned for so long."""
+        """Tell whether a call has not returned for so long, and for longer than such calls take."""
         began = list(self._began.values())
-        return bool(began) and time.monotonic() - min(began) >= seconds
+        patience = max(seconds, min(_SLOWER * self._slowest, _LONGEST_PATIENCE))
+        return bool(began) and time.monotonic() - min(began) >= patience
 
     def give_up(self) -> None:
         """Break off all calls that have not returned, and forget them."""

@@ -77,3 +77,20 @@ def test_what_was_given_up_asleep_is_stuck_no_longer_and_ends_when_it_wakes():
     assert left.wait(timeout=PATIENCE)
     with pytest.raises(GivenUp):
         left.result()
+
+
+def test_a_call_that_lasts_as_long_as_others_is_not_stuck(monkeypatch):
+    now, found = [0.0], []
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+
+    def network(*seconds):
+        for each in seconds:
+            now[0] += each
+            found.append(function.is_stuck(0.03))
+
+    function = Watched(network)
+    for slowest, patience in ((0.01, 0.03), (0.1, 0.2), (1.0, 0.25)):
+        function(slowest)
+        found.clear()
+        function(0.9 * patience, 0.2 * patience)
+        assert found == [False, True]
