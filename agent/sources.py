@@ -14,6 +14,7 @@ from agent.connect_four.source import compiled_source as connect_four
 from agent.evaluation import HANDCRAFTED, Evaluation, load
 from agent.game import Game
 from agent.games import life
+from agent.games.batch_evaluation import BatchEvaluation
 from agent.games.catalogue import Kind
 from agent.games.connect_four import ConnectFour
 from agent.games.go import Go
@@ -21,6 +22,8 @@ from agent.games.life import GoOn, Judge
 from agent.go.parts import fits as fits_go
 from agent.go.source import compiled_source as go
 from agent.machine import physical_memory
+from agent.search.configuration import read
+from agent.search.mcts import UCT
 from agent.search.searcher import GameSearcher
 from agent.search.source import Evaluate, GameSource
 from agent.search.suiting import default_algorithm, make_search
@@ -62,19 +65,27 @@ def source_for(
         game = position()
         if batched is not None and evaluate is not kind.evaluate:
             evaluate = batched.through(evaluate)
-        text = algorithm or default_algorithm(game, batched is not None)
-        return GameSearcher(make_search(text, game, evaluate, means.seed, means.playouts))
+        return GameSearcher(make_search(named(game), game, evaluate, means.seed, means.playouts))
+
+    def named(game: Game[Any]) -> str:
+        return algorithm or default_algorithm(game, bool(chosen.batch))
 
     chosen = load(evaluation)
     users: tuple[str, Callable[..., Any]] | None = None
     # The compiled searches ask about one position after the other.
     compiled = None if algorithm or chosen.batch else _compiled(kind, position())
-    batched = kind.batched(chosen) if chosen.batch else None
-    if batched is not None:
-        users = chosen.name, batched.answer
-    elif chosen.python is not None or (chosen.jitted is not None and compiled is None):
+    batched: BatchEvaluation | None = None
+    if chosen.python is not None or (chosen.jitted is not None and compiled is None):
         function = kind.adapted(chosen)
-        chosen, users = replace(chosen, python=function), (chosen.name, function)
+        if isinstance(function, BatchEvaluation):
+            batched = function
+        users = chosen.name, batched.answer if batched is not None else function
+        if chosen.batch and not issubclass(read(named(position())).kind, UCT):
+            report(
+                f"evaluation {chosen.name} judges {chosen.batch} positions at once, but this "
+                "search asks for one at a time, which is slow: choose the algorithm mcts"
+            )
+        chosen = replace(chosen, python=function)
     if compiled is not None and means.megabytes << 20 > physical_memory():
         raise ValueError(f"no memory for a search of {means.megabytes} MB: choose less (--memory)")
     at_once = means.at_once or compiled is None  # which tells what cannot be

@@ -117,13 +117,14 @@ def judge(evaluation: Evaluation, batch: Batch) -> tuple[Values, Priors | None]:
         raise
     except BaseException as error:  # a user's code may even exit
         raise failure(name, error) from error
-    sums = priors.sum(axis=1)
-    if (priors < 0).any() or not (sums > 0).all():
+    greatest = priors.max(axis=1, initial=0.0)
+    if (priors < 0).any() or not (greatest > 0).all():
         raise EvaluationError(
             f"evaluation {name} returned priors below 0, or a position's that are all 0: numbers "
             "from 0 are needed, such as those of softmax"
         )
-    return values, priors / sums[:, None]
+    priors /= greatest[:, None]  # their sum may be beyond all floats
+    return values, priors / priors.sum(axis=1)[:, None]
 
 
 def _numbers(

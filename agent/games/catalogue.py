@@ -181,7 +181,7 @@ def _checked(name: str, function: Callable[[Any], float]) -> GameEvaluation:
             return finite(name, function(game))
         except EvaluationError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise failure(name, error) from error
 
     return evaluate

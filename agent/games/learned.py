@@ -10,6 +10,7 @@ import numpy as np
 
 from agent.evaluation import EvaluationError
 from agent.games.batch_evaluation import BatchEvaluation, Taken
+from agent.games.catalogue import find
 from agent.games.encoding import Floats
 from agent.games.learned_network import LearnedNetwork, read
 
@@ -24,6 +25,7 @@ class LearnedEvaluation:
         self.network = network
         self.name = name
         self.__name__ = name
+        self._fitting: type[Any] | None = None  # a class of games that it was learned for
 
     def __call__(self, game: Any) -> float:
         """Return the position's value for its mover, above -1 and below 1."""
@@ -36,8 +38,9 @@ class LearnedEvaluation:
 
     def _seen(self, game: Any) -> bytes:
         try:
-            if not hasattr(game, "text"):  # such as the board of a chess program
-                raise ValueError(f"{type(game).__name__} is no game of the catalogue")
+            if type(game) is not self._fitting:
+                self._require_fit(game)
+                self._fitting = type(game)
             return self.network.encoding.take(game)
         except (AttributeError, ValueError) as error:
             options = " ".join(f"{name}={value}" for name, value in self.network.options.items())
@@ -46,6 +49,19 @@ class LearnedEvaluation:
                 f"evaluation {self.name} was learned for {learned} and cannot judge this game: "
                 f"{error}"
             ) from None
+
+    def _require_fit(self, game: Any) -> None:
+        """Raise ValueError for another game, and for one whose rules were switched otherwise."""
+        if not hasattr(game, "text"):  # such as the board of a chess program
+            raise ValueError(f"{type(game).__name__} is no game of the catalogue")
+        _, colon, name = self.network.game.rpartition(":")
+        # A file's class is another one wherever it is loaded, and what a file names is not run.
+        if type(game).__name__ != name if colon else not isinstance(game, find(name).game):
+            raise ValueError(f"{type(game).__name__} is another game")
+        for option, value in self.network.options.items():
+            now = getattr(game, option, value)
+            if isinstance(value, bool) and now is not value:
+                raise ValueError(f"{option} is {now} here")
 
     def _take(self, game: Any, moves: list[Any]) -> Taken:
         return self._seen(game), self.network.encoding.numbers(game, moves)

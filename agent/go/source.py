@@ -24,6 +24,9 @@ def compiled_source(
     means: with a seed, each game of a session has other random numbers, but the same every time.
     """
     games = count()
+    if evaluation.python is not None and means.threads > 1:
+        report("the evaluation is plain Python: one thread searches")
+        means = replace(means, threads=1)
 
     def make(users: Evaluation | None) -> LearningSearcher[int]:
         from agent.go.search import GoSearch

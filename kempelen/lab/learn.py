@@ -63,6 +63,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Learn, and write what was learned after each step."""
+    from agent.games import learned_network
     from training.game_learning import GameLearner
 
     if arguments.plot is not None:
@@ -71,6 +72,12 @@ def run(arguments: Namespace) -> int:
     path = arguments.output or Path(f"{settings.game}.learned")
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{path}: there is no folder {path.parent}")
+    if path.exists() and path.stat().st_size:
+        before = learned_network.read(path)
+        if before.game != settings.game:
+            raise ValueError(
+                f"{path} holds what was learned of {before.game}: name another file with -o"
+            )
     say = words.language(arguments.lang)
     learner = GameLearner(settings)
     history: list[dict[str, float]] = []

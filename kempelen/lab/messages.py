@@ -184,6 +184,9 @@ SPANISH = {
         "la evaluación {} está compilada, para búsquedas compiladas; aquí hace falta una función "
         "corriente, sin @evaluator"
     ),
+    "evaluation {} returned a value of the type {}: a number is needed": (
+        "la evaluación {} ha devuelto un valor del tipo {}: hace falta un número"
+    ),
     "evaluation {} returned {}: a finite number is needed (wins and losses outrank every "
     "evaluation by themselves)": (
         "la evaluación {} ha devuelto {}: hace falta un número finito (ganar y perder cuentan de "
@@ -215,6 +218,8 @@ SPANISH = {
         "la evaluación {} se aprendió para {} y no puede juzgar este juego: {}"
     ),
     "{} is no game of the catalogue": "{} no es un juego del catálogo",
+    "{} is another game": "{} es otro juego",
+    "{} is {} here": "{} es {} aquí",
     "evaluation learned:{}: {}": "evaluación learned:{}: {}",
     "{} is nothing that kempelen lab learn has written: {}": (
         "{} no es nada que haya escrito kempelen lab learn: {}"
@@ -232,6 +237,9 @@ SPANISH = {
         "pasos, partidas y neuronas: hace falta 1 o más de cada"
     ),
     "{} is in use: another process learns with it": ("{} está en uso: otro proceso aprende con él"),
+    "{} holds what was learned of {}: name another file with -o": (
+        "{} contiene lo aprendido de {}: nombre otro fichero con -o"
+    ),
     "{}: the games had no moves to learn from": (
         "{}: las partidas no han tenido jugadas de que aprender"
     ),

@@ -8,6 +8,7 @@ import pytest
 from agent import evaluation
 from agent.chess.search import KernelSearch
 from agent.evaluation import HANDCRAFTED, EvaluationError, load
+from agent.games import catalogue
 from agent.limits import Cp, Limits
 
 KNIGHTS = """
@@ -144,3 +145,15 @@ def test_every_lent_name_exists() -> None:
         assert getattr(evaluation, name) is not None
     with pytest.raises(AttributeError, match="no_such_helper"):
         _ = evaluation.no_such_helper
+
+
+def test_what_is_no_number_is_named_in_every_game(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import sys\ndef nothing(game):\n    pass\ndef leaves(game):\n    sys.exit(3)\n"
+    )
+    kind = catalogue.find("nim")
+    with pytest.raises(EvaluationError, match="a value of the type NoneType: a number is needed"):
+        kind.evaluation(f"{file}:nothing")(kind.new())
+    with pytest.raises(EvaluationError, match=r"leaves failed: SystemExit: 3 \(mine.py, line 5\)"):
+        kind.evaluation(f"{file}:leaves")(kind.new())

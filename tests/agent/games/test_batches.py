@@ -255,3 +255,12 @@ def test_a_go_batch_has_no_more_than_its_moves() -> None:
     batch: GoBatch = of_positions([Go(3), Go(3)])
     assert len(batch) == 2
     assert batch.width == 10
+
+
+def test_priors_whose_sum_is_beyond_all_floats_are_shares() -> None:
+    _, priors = judge(
+        Evaluation("mine", lambda batch: (np.zeros(1), 1e308 * priors_of(batch)), batch=1),
+        of_boards([chess.Board()]),
+    )
+    assert priors is not None
+    assert np.allclose(priors, 1 / 20)

@@ -10,6 +10,8 @@ from agent.game import Game, find_move
 from agent.games import catalogue
 from agent.games.batch_evaluation import BatchEvaluation
 from agent.games.batches import GameBatch
+from agent.games.encoding import encoding_of
+from agent.games.learned_network import LearnedNetwork
 from agent.games.nim import Nim
 from agent.games.tic_tac_toe import TicTacToe
 from agent.limits import Limits
@@ -220,3 +222,42 @@ def test_other_searches_ask_for_one_position_at_a_time() -> None:
     search = make_search("alpha-beta", TicTacToe(), evaluation_of(judge, 8))
     search.search(TicTacToe(), 2)
     assert set(judge.sizes) == {1}
+
+
+def test_a_search_that_asks_for_one_position_at_a_time_says_so(tmp_path: Any) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("def evaluate(batch, scale=1):\n    return scale * batch.counts\n")
+    kind = catalogue.find("othello")
+    for algorithm, expected in (("alpha-beta", 1), ("mcts", 0), (None, 0)):
+        said: list[str] = []
+        source_for(kind, kind.new, said.append, algorithm=algorithm, evaluation=f"{path}:evaluate")
+        assert len(said) == expected
+        assert all("asks for one at a time" in line for line in said)
+
+
+def test_what_was_learned_judges_wherever_it_is_named(tmp_path: Any) -> None:
+    """Tree search asks it for values and priors, by PUCT or not."""
+    kind = catalogue.find("tic-tac-toe")
+    path = tmp_path / "t.learned"
+    game = kind.new()
+    encoding = encoding_of(game)
+    random = np.random.default_rng(1)
+    shape = encoding.inputs, 1 + encoding.outputs
+    layers = [(random.normal(0, 0.1, shape).astype(np.float32), np.zeros(shape[1], np.float32))]
+    LearnedNetwork("tic-tac-toe", {"size": 3}, encoding, layers, {}).write(path)
+    for algorithm in ("mcts", "uct", "alphazero", "alpha-beta"):
+        source = source_for(
+            kind, kind.new, print, algorithm=algorithm, evaluation=f"learned:{path}"
+        )
+        searcher = source.searcher(None, None)  # type: ignore[arg-type]
+        searcher.arm()
+        last = list(searcher.deepen(game, Limits(nodes=30)))[-1]
+        assert last.pv
+    other = catalogue.find("nim")
+    source = source_for(
+        other, other.new, print, algorithm="alpha-beta", evaluation=f"learned:{path}"
+    )
+    searcher = source.searcher(None, None)  # type: ignore[arg-type]
+    searcher.arm()
+    with pytest.raises(EvaluationError, match="cannot judge this game: Nim is another game"):
+        list(searcher.deepen(other.new(), Limits(nodes=30)))
