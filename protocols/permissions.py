@@ -5,8 +5,9 @@ machine has the mark `trusted` in its table. Strangers are refused it, but for t
 whoever runs the server offers by a name, and for those that are the program's own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 # More than any machine has: of megabytes, and of threads.
 UNBOUNDED = 1 << 62
@@ -32,11 +33,27 @@ class Permissions:
         return next((names for key, names in self.offers.items() if key.lower() == wanted), {})
 
     def hide(self, text: str) -> str:
-        """Put the names that are offered in place of the values that they stand for."""
-        values = [(value, name) for names in self.offers.values() for name, value in names.items()]
-        for value, name in sorted(values, key=lambda pair: -len(pair[0])):
-            text = text.replace(value, name) if value else text
+        """Put the names that are offered in place of the values that they stand for.
+
+        In place of the paths in them too, as they are written and as they are found.
+        """
+        values = {
+            spelling: name
+            for names in self.offers.values()
+            for name, value in names.items()
+            for spelling in _spellings(value)
+        }
+        for spelling in sorted(values, key=len, reverse=True):
+            text = text.replace(spelling, values[spelling]) if spelling else text
         return text
+
+
+def _spellings(value: str) -> Iterator[str]:
+    yield value
+    for part in value.split(":"):
+        if "." in part or "/" in part or "\\" in part:
+            yield part
+            yield str(Path(part).expanduser().resolve())
 
 
 # Of whoever started the program.

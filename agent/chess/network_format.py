@@ -44,7 +44,7 @@ BUCKET_COUNTS = (1, 2, 4, 8, 16, 32)
 _FORMAT = ContainerFormat(b"\x8bKmpNN\r\n", numbers=6, alignment=ALIGNMENT)
 _VERSION = 1
 _LARGEST_MANIFEST = 1 << 20
-_LARGEST = 1 << 26  # of a file, in bytes: that of the largest network is half as long
+_LARGEST = 1 << 26  # of a file, in bytes: more than any network needs
 
 Weights = npt.NDArray[np.int16]
 
@@ -145,7 +145,8 @@ class Network:
             raise NetworkError(
                 f"{name}: an output weight is beyond {LARGEST_WEIGHT / WEIGHT_ONE:.2f}; clip them"
             )
-        bias = float(np.abs(weights["output_biases"]).max()) / (NEURON_ONE * WEIGHT_ONE)
+        biases = weights["output_biases"].tolist()  # of 64 bits the least has no opposite
+        bias = max(map(abs, biases)) / (NEURON_ONE * WEIGHT_ONE)
         if bias * SCORE_ONE > MAX_EVALUATION:
             raise NetworkError(
                 f"{name}: an output bias of {bias:.6g} is more than any score; 1.0 is "
@@ -170,7 +171,10 @@ class Network:
 
 def manifest_text(manifest: dict[str, Any], path: str | os.PathLike[str]) -> str:
     """Return a manifest as the file has it; raises NetworkError if that could not be read again."""
-    text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
+    try:
+        text = json.dumps(manifest, indent=1, sort_keys=True, allow_nan=False) + "\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise NetworkError(f"{path}: the manifest is no JSON: {error}") from None
     if len(text) > _LARGEST_MANIFEST:
         raise NetworkError(
             f"{path}: a manifest of {len(text)} bytes is too long; at most {_LARGEST_MANIFEST}"

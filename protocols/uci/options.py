@@ -68,7 +68,8 @@ class Option(Generic[Owner]):
 
         Raises UciError if it is not allowed; what is more than the session is granted becomes that.
         """
-        if self.refused and (self.kind != "string" or text not in (None, "", "<empty>", *self.own)):
+        own = ("", "<empty>", *map(str.lower, self.own))
+        if self.refused and (self.kind != "string" or (text or "").lower() not in own):
             raise UciError(refusal(self.name))
         value = self.read(text)
         if self.kind == "spin" and isinstance(value, int) and value > self.granted:

@@ -69,3 +69,18 @@ def test_a_full_disk_is_told_with_the_file(lab, tmp_path, monkeypatch):
     assert err == f"kempelen lab: {file}.run: {os.strerror(errno.ENOSPC)}\n"
     assert [each.name for each in tmp_path.iterdir()] == ["t.learned.run.lock"]
     assert lab("learn", *SMALL, "--neurons", "8", "-o", file)[0] == 0
+
+
+def test_no_file_of_another_kind_or_game_is_overwritten(lab, tmp_path):
+    mine, other = tmp_path / "mine.py", tmp_path / "other.learned"
+    mine.write_text("def evaluate(game): return 1\n")
+    status, _, err = lab("learn", *SMALL, "-o", mine)
+    assert (status, mine.read_text()) == (2, "def evaluate(game): return 1\n")
+    assert "mine.py is nothing that kempelen lab learn has written" in err
+    small = ["--steps", "1", "--games", "2", "--playouts", "8", "--neurons", "8"]
+    assert lab("learn", "--game", "nim", *small, "-o", other)[0] == 0
+    before = other.read_bytes()
+    (tmp_path / "other.learned.run").unlink()
+    status, _, err = lab("learn", *SMALL, "-o", other)
+    assert (status, other.read_bytes()) == (2, before)
+    assert "holds what was learned of nim: name another file with -o" in err
