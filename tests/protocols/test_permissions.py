@@ -277,6 +277,15 @@ def test_what_is_offered_replaces_the_whole_value_in_what_is_told():
     assert LOCAL.hide("/b/book") == "/b/book"
 
 
+def test_the_paths_in_what_is_offered_are_not_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mine = {"net": "nnue:/b/gone.nnue", "mine": "evaluations/mine.py:evaluate"}
+    hide = Permissions(offers={"Evaluation": mine}).hide
+    assert hide("evaluation net: /b/gone.nnue: No such file") == "evaluation net: net: No such file"
+    file = tmp_path / "evaluations" / "mine.py"
+    assert hide(f"evaluation file {file} does not exist") == "evaluation file mine does not exist"
+
+
 def test_memory_and_threads_are_bounded_by_a_sessions_share(talk):
     stranger = talk(Permissions(megabytes=8, threads=2))
     declared = stranger.hear("uci")

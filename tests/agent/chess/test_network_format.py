@@ -180,6 +180,23 @@ def test_other_shapes_are_refused_not_reshaped(name, shape, message):
         Network.of(**parts() | {name: np.zeros(shape)})
 
 
+def test_a_bias_without_an_opposite_is_refused():
+    network = Network.of(**parts())
+    network.weights["output_biases"][...] = np.iinfo(np.int64).min
+    with pytest.raises(NetworkError, match="an output bias of"):
+        network.require_sound("mine")
+
+
+@pytest.mark.parametrize(
+    "manifest", [{1: 2, "a": 3}, {"a": object()}, {"a": float("nan")}], ids=["keys", "type", "nan"]
+)
+def test_a_manifest_that_is_no_json_is_not_written(manifest, path):
+    network = Network.of(**parts() | {"manifest": manifest})
+    with pytest.raises(NetworkError, match=r"mine\.nnue: the manifest is no JSON"):
+        network.write(path)
+    assert not path.exists()
+
+
 def test_a_manifest_that_could_not_be_read_again_is_not_written(path):
     network = Network.of(**parts() | {"manifest": {"openings": ["8/8"] * 300_000}})
     with pytest.raises(NetworkError, match=r"mine\.nnue: a manifest of \d+ bytes is too long"):
