@@ -98,6 +98,17 @@ class Patterned(Gridded[SomeMove], Protocol[SomeMove]):
 
 
 @runtime_checkable
+class Scaled(Protocol):
+    """A game whose evaluations are on a scale of their own.
+
+    clear_lead: the value of a clear one: to tree search, in which wins are worth 1 and evaluations
+    less than a half, it is worth a quarter. In other games that is half of a win's scale.
+    """
+
+    clear_lead: float
+
+
+@runtime_checkable
 class Bounded(Protocol):
     """A game that can tell between which values a position must lie, as B* asks."""
 

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
 # The clock is part of a position's key only where a search can reach its end.
 KEPT_PLIES = 60
-# What every evaluation in centipawns stays below.
+# What every evaluation in centipawns stays below, and what of them is a clear lead.
 MOST = 30_000
+CLEAR_LEAD = 200
 
 
 class Chess(PlainGame):
     """A chess position and its game, to be played to the end."""
+
+    clear_lead = CLEAR_LEAD / MOST
 
     def __init__(self, fen: str = chess.STARTING_FEN) -> None:
         try:

@@ -281,7 +281,7 @@ class UCT(Search[Move]):
         """Return a leaf's value from -1 to 1: a win's by the scale, an evaluation's within half."""
         if self._valued or self._ending.is_end(value):
             return max(-1.0, min(1.0, self._ending.reported(value) / self.scale))
-        return 0.5 * value / (0.5 * self.scale + abs(value))
+        return 0.5 * value / ((self._clear_lead or 0.5 * self.scale) + abs(value))
 
     def _backpropagate(
         self, path: list[Node[Move]], reward: float, played: list[tuple[int, Move]]

@@ -11,7 +11,7 @@ from math import copysign, inf, nextafter
 from typing import Any, ClassVar, Generic, TypeVar
 
 from agent.experience.lesson import Lesson
-from agent.game import CHANCE, Game, Valued
+from agent.game import CHANCE, Game, Scaled, Valued
 from agent.limits import Cp, Info
 from agent.search.counts import Counts, SearchStopped
 from agent.search.ending import AS_PLAYED, MOST, Ending, limited
@@ -103,6 +103,7 @@ class Search(ABC, Generic[Move]):
         # What ends are worth in the game that is searched, and whether all values are whole.
         self._ending = options.ending
         self._valued = self._whole = False
+        self._clear_lead = 0.0
         # The principal variation found so far at each ply.
         self._lines: list[tuple[Move, ...]] = []
 
@@ -179,6 +180,7 @@ class Search(ABC, Generic[Move]):
             inner = inner.game
         self._valued = isinstance(inner, Valued)
         self._whole = self._valued and inner.whole_values
+        self._clear_lead = inner.clear_lead if isinstance(inner, Scaled) else 0.0
         self._ending = self.ending.plain() if self._valued else self.ending
         if self.ordering is not None:
             self.ordering.counts = self.counts

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agent.evaluation import Evaluation, EvaluationError
+from agent.evaluation import Evaluation, EvaluationError, load
 from agent.game import Game, find_move
 from agent.games import catalogue
 from agent.games.batch_evaluation import BatchEvaluation
@@ -261,3 +261,23 @@ def test_what_was_learned_judges_wherever_it_is_named(tmp_path: Any) -> None:
     searcher.arm()
     with pytest.raises(EvaluationError, match="cannot judge this game: Nim is another game"):
         list(searcher.deepen(other.new(), Limits(nodes=30)))
+
+
+def test_a_clear_lead_in_centipawns_steers_the_search(tmp_path: Any) -> None:
+    """A hanging queen is found by a count of material, as it is by the search of the kernel."""
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import numpy as np\n"
+        "def evaluate(batch):\n"
+        "    worth = np.array([100, 300, 300, 500, 900, 0])\n"
+        "    planes = batch.planes().reshape(len(batch), 12, -1).sum(2)\n"
+        "    return (planes[:, :6] - planes[:, 6:]) @ worth\n"
+    )
+    game = catalogue.new_game("chess", fen="4k3/pp6/8/3q4/8/8/PP1R4/4K3 w - - 0 1")
+    judge = catalogue.find("chess").batched(load(f"{path}:evaluate"))
+    search = make_search("mcts+playouts=1200", game, judge, seed=1)
+    (move, *_) = search.search(game, END).pv
+    assert game.text(move) == "d2d5"
+    assert search.tree is not None
+    (visits,) = (child.visits for child in search.tree.children if child.move == move)
+    assert visits > 600
