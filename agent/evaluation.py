@@ -62,12 +62,14 @@ from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from agent.border import user_code
 
 # Of a `chess.Board`, in centipawns; of any other game, of the game, on any scale; or of a batch.
 PlainFunction = Callable[[Any], Any]
+
+Number = TypeVar("Number", int, float)
 
 # More would wait longer for each other than any network gains by them.
 LARGEST_BATCH = 4096
@@ -288,6 +290,22 @@ def _functions(module: ModuleType) -> list[str]:
     ]
 
 
+def guarded(
+    name: str, function: PlainFunction, check: Callable[[str, Any], Number]
+) -> Callable[[Any], Number]:
+    """Make a user's function report by its name what it raises, and values that `check` refuses."""
+
+    def evaluate(position: Any) -> Number:
+        try:
+            return check(name, function(position))
+        except EvaluationError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise failure(name, error) from error
+
+    return evaluate
+
+
 def failure(name: str, error: BaseException) -> EvaluationError:
     """Make the error that reports an exception in a running evaluation."""
     return EvaluationError(f"evaluation {name} failed: {user_code.describe(error)}")
@@ -312,8 +330,8 @@ def finite(name: str, value: float) -> float:
         is_finite = True
     except TypeError:
         raise EvaluationError(
-            f"evaluation {name} returned a value of the type {type(value).__name__}: a number is "
-            "needed"
+            f"evaluation {name} failed: TypeError: it returned a value of the type "
+            f"{type(value).__name__}: a number is needed"
         ) from None
     if not is_finite:
         raise EvaluationError(

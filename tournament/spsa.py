@@ -111,7 +111,9 @@ class Spsa:
         """
         with contextlib.ExitStack() as stack:
             if path is not None:
-                stack.enter_context(claim(path, SettingsError, "tunes with it"))
+                stack.enter_context(
+                    claim(path, SettingsError, "in use: another process tunes with it")
+                )
                 if path.exists():
                     self.load(path)
                 self.save(path)

@@ -92,7 +92,9 @@ class GameLearner:
         cannot be used, OSError if it cannot be written.
         """
         with contextlib.ExitStack() as stack:
-            stack.enter_context(claim(path, LearningError, "learns with it"))
+            stack.enter_context(
+                claim(path, LearningError, "in use: another process learns with it")
+            )
             history = self._resume(learning_checkpoint.read(path, self._settings.decisive()))
             yield history
             while len(history) < self._settings.steps:

@@ -155,7 +155,9 @@ class NetworkTrainer:
         """
         path = Path(self._settings.checkpoint_path)
         with contextlib.ExitStack() as stack:
-            stack.enter_context(claim(path, TrainingError, "trains with it"))
+            stack.enter_context(
+                claim(path, TrainingError, "in use: another process trains with it")
+            )
             made = checkpoint.read(path, self.made_with, self._shape)
             if not made.losses:
                 made.parameters[:] = self._first_parameters()

@@ -7,16 +7,18 @@ from typing import IO, Any, TextIO
 
 
 def claim(
-    path: str | os.PathLike[str], refusal: Callable[[str], Exception], does: str = "writes it"
+    path: str | os.PathLike[str],
+    refusal: Callable[[str], Exception],
+    how: str = "being written by another process",
 ) -> TextIO:
     """Lock as `lock` does; raise what `refusal` makes of the reason where that fails.
 
-    does: what a process does that has the lock.
+    how: what is said of a file whose lock another process has.
     """
     try:
         return lock(os.fspath(path))
     except BlockingIOError:
-        raise refusal(f"{path} is in use: another process {does}") from None
+        raise refusal(f"{path} is {how}") from None
     except OSError as error:
         raise refusal(f"{path}: {error.strerror}") from None
 

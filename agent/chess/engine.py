@@ -20,7 +20,7 @@ from agent.chess.reader import ChessSearcher
 from agent.chess.settings import USUAL_MEGABYTES, Settings
 from agent.clock import Clock
 from agent.compiled.loading import Loading
-from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, failure, whole
+from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, guarded, whole
 from agent.limits import Limits
 from agent.machine import usable_cores
 from agent.memory_budget import MemoryBudget
@@ -499,19 +499,8 @@ def _of_one_board(evaluation: Evaluation) -> Callable[[chess.Board], int] | None
         from agent.games.chess_batch import judge_boards
 
         return judge_boards(evaluation)
-    name, function = evaluation.name, evaluation.python
-    if function is None:
-        return None
-
-    def evaluate(board: chess.Board) -> int:
-        try:
-            return whole(name, function(board))
-        except EvaluationError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise failure(name, error) from error
-
-    return evaluate
+    function = evaluation.python
+    return None if function is None else guarded(evaluation.name, function, whole)
 
 
 def _open(

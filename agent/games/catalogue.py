@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import agent.games
 from agent.border import user_code
-from agent.evaluation import Evaluation, EvaluationError, failure, finite, load
+from agent.evaluation import Evaluation, EvaluationError, finite, guarded, load
 from agent.game import Game, Written
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Kind:
             return learned
         if evaluation.batch:
             return self.batched(evaluation)
-        return self.adapt(_checked(evaluation.name, evaluation.python))
+        return self.adapt(guarded(evaluation.name, evaluation.python, finite))
 
     def batched(self, evaluation: Evaluation) -> "BatchEvaluation":
         """Return a user's batched evaluation, which Monte Carlo tree search asks for batches."""
@@ -171,20 +171,6 @@ def new_game(spec: str, **options: Any) -> Written[Any]:
 def evaluation(spec: str, own: str = "handcrafted") -> GameEvaluation:
     """Return an evaluation of a game, as `Kind.evaluation`. Raises GameError, EvaluationError."""
     return find(spec).evaluation(own)
-
-
-def _checked(name: str, function: Callable[[Any], float]) -> GameEvaluation:
-    """Make a user's function report its errors by its name."""
-
-    def evaluate(game: Any) -> float:
-        try:
-            return finite(name, function(game))
-        except EvaluationError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise failure(name, error) from error
-
-    return evaluate
 
 
 def _installed() -> "list[EntryPoint]":

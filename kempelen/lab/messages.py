@@ -184,8 +184,9 @@ SPANISH = {
         "la evaluación {} está compilada, para búsquedas compiladas; aquí hace falta una función "
         "corriente, sin @evaluator"
     ),
-    "evaluation {} returned a value of the type {}: a number is needed": (
-        "la evaluación {} ha devuelto un valor del tipo {}: hace falta un número"
+    "evaluation {} failed: TypeError: it returned a value of the type {}: a number is needed": (
+        "la evaluación {} ha fallado: TypeError: ha devuelto un valor del tipo {}: hace falta un "
+        "número"
     ),
     "evaluation {} returned {}: a finite number is needed (wins and losses outrank every "
     "evaluation by themselves)": (
