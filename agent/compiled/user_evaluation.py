@@ -78,7 +78,7 @@ def compile_evaluation(
         return call(worker_at(address), ply)
 
     try:
-        cached_as = f"evaluator-{digest_of(function, str(record))}"  # each game has its own
+        cached_as = f"evaluator-{code_digest(function, str(record))}"  # each game has its own
         return c_function(EVALUATOR_SIGNATURE, evaluate_at, cached_as, foreign=True)
     except Exception as error:  # Numba's own, and whatever slips through its typing
         raise EvaluationError(
@@ -195,7 +195,7 @@ def take_exception(worker: Failing) -> BaseException | None:
     return exception
 
 
-def digest_of(function: Callable[..., Any], about: str = "") -> str:
+def code_digest(function: Callable[..., Any], about: str = "") -> str:
     """Hash a function to be compiled, with all that it refers to. about: what else decides."""
     digest = hashlib.sha256(about.encode())
     _digest(function, (), digest, set())

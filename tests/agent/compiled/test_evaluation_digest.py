@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agent.border.user_code import load_module
-from agent.compiled.user_evaluation import digest_of
+from agent.compiled.user_evaluation import code_digest
 
 PARTS = """
 import numpy as np
@@ -49,7 +49,7 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def digest(folder: Path, **numbers: float) -> str:
     file = folder / "evaluation.py"
     file.write_text(PARTS.format(**NUMBERS | numbers))
-    return digest_of(load_module(str(file), "evaluation").evaluate)
+    return code_digest(load_module(str(file), "evaluation").evaluate)
 
 
 @pytest.mark.parametrize("edited", NUMBERS)
@@ -73,7 +73,7 @@ def test_so_does_what_a_module_has_but_not_what_is_not_used(
 
 def test_arrays_of_other_types_are_others() -> None:
     def made(table: object) -> str:
-        return digest_of(lambda: table)
+        return code_digest(lambda: table)
 
     assert made(np.zeros(8, np.int64)) != made(np.zeros(8, np.float64))
     assert made(np.zeros((2, 4))) != made(np.zeros((4, 2)))
