@@ -95,7 +95,8 @@ def configure(parser: ArgumentParser) -> None:
     rescore = add("rescore", "give positions the scores of another engine")
     add_output(rescore)
     rescore.add_argument("--engine", required=True, metavar="COMMAND", help="a UCI engine")
-    rescore.add_argument("--nodes", type=positive, required=True, help="of each search")
+    rescore.add_argument("--nodes", type=positive, help="where each search ends")
+    rescore.add_argument("--depth", type=positive, help="where each search ends, instead or too")
     rescore.add_argument(
         "--option",
         type=_option,
@@ -250,10 +251,13 @@ def _filter(arguments: Namespace) -> int:
 def _rescore(arguments: Namespace) -> int:
     from training.rescoring import Rescoring, rescore
 
+    if arguments.nodes is None and arguments.depth is None:
+        raise ValueError("nothing says where a search ends: give --depth, --nodes or both")
     task = Rescoring(
         source=arguments.file,
         command=arguments.engine,
         nodes=arguments.nodes,
+        depth=arguments.depth,
         one_in=arguments.one_in,
         seed=arguments.seed,
         options=dict(arguments.option),

@@ -390,7 +390,7 @@ ELSEWHERE = {
     ),
     "kempelen data": "tests/kempelen/test_data.py",
     "kempelen data rescore": "tests/training/test_rescoring.py",
-    "kempelen data rescore positions.bin -o rescored.bin --engine stockfish --nodes 400": (
+    "kempelen data rescore positions.bin -o rescored.bin --engine stockfish --depth 6": (
         "tests/training/test_rescoring.py"
     ),
 }

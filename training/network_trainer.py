@@ -279,7 +279,10 @@ def _players(manifest: dict[str, Any]) -> str:
 
 def _scorers(manifest: dict[str, Any]) -> str:
     if scores := manifest.get("scores"):
-        return f"{scores.get('engine')} at {scores.get('nodes')} nodes"
+        ends = [f"depth {scores['depth']}"] if "depth" in scores else []
+        if "nodes" in scores or not ends:
+            ends.append(f"{scores.get('nodes', 'unknown')} nodes")
+        return f"{scores.get('engine')} at {' or '.join(ends)}"
     nodes = manifest.get("rules", {}).get("nodes", "unknown")
     return f"its own search at {nodes} nodes with the evaluation {manifest.get('evaluation')}"
 

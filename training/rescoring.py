@@ -23,11 +23,12 @@ from training.workers import Processes, Workers
 
 @dataclass(frozen=True)
 class Rescoring:
-    """What is asked of every position that is kept."""
+    """What is asked of every position that is kept: a search of some nodes, or to a depth."""
 
     source: Path
     command: str
-    nodes: int
+    nodes: int | None = None
+    depth: int | None = None
     one_in: int = 1
     seed: int = 1
     options: dict[str, str] = field(default_factory=dict)
@@ -66,9 +67,8 @@ class Rescorer:
         kept = game[generator.random(len(game)) < 1 / self._task.one_in]
         if len(kept):
             self.teacher.new_game()
-        found = [
-            self.teacher.score(fen, chess960, self._task.nodes) for fen, chess960 in fens_of(kept)
-        ]
+        ends = self._task.nodes, self._task.depth
+        found = [self.teacher.score(fen, chess960, *ends) for fen, chess960 in fens_of(kept)]
         kept["score"] = [score for score, _ in found]
         kept["depth"] = [depth for _, depth in found]
         return kept
@@ -95,8 +95,9 @@ def rescore(
         contents = dataset.contents[0]
     with task.start() as teacher:
         name = teacher.name
-    asked = {each: asdict(task)[each] for each in ("nodes", "one_in", "seed", "options")}
-    scores = {"engine": name, **asked, "source": contents.digest}
+    asked = {each: asdict(task)[each] for each in ("nodes", "depth", "one_in", "seed", "options")}
+    given = {each: value for each, value in asked.items() if value is not None}
+    scores = {"engine": name, **given, "source": contents.digest}
     if "scores" in contents.manifest:
         scores["before"] = contents.manifest["scores"]
     with (

@@ -85,17 +85,22 @@ class UciTeacher:
         self._send("ucinewgame\nisready")
         self._until(b"readyok")
 
-    def score(self, fen: str, chess960: bool, nodes: int) -> tuple[int, int]:
+    def score(
+        self, fen: str, chess960: bool, nodes: int | None = None, depth: int | None = None
+    ) -> tuple[int, int]:
         """Return centipawns for the side to move, mates as `MATE` less their moves, and the depth.
 
         The score is the last that is no bound: what a search finds of an iteration before its end
         says less. With Stockfish 15.1 at 400 nodes it is nearer to what 20,000 nodes find.
-        chess960: castling in the FEN is that of Chess960.
+        chess960: castling in the FEN is that of Chess960. nodes, depth: where the search ends; one
+        of them, or both.
         """
         self._deadline = time.monotonic() + self._limit
         if chess960 != self._chess960:
             self._set_chess960(chess960)
-        self._send(f"position fen {fen}\ngo nodes {nodes}")
+        ends = {"nodes": nodes, "depth": depth}
+        limits = [f"{name} {value}" for name, value in ends.items() if value is not None]
+        self._send(f"position fen {fen}\ngo {' '.join(limits)}")
         said: deque[bytes] = deque(maxlen=_KEPT_LINES)
         for line in self._lines():
             if line.startswith(b"bestmove"):

@@ -166,6 +166,10 @@ def test_statistics_as_json(source: Path) -> None:
         ),
         (["split", "{}/source", "-o", "{}/a", "{}/source"], "is read here"),
         (["filter", "{}/source", "-o", "{}/a"], "nothing says which positions are wanted"),
+        (
+            ["rescore", "{}/source", "-o", "{}/a", "--engine", "none"],
+            "give --depth, --nodes or both",
+        ),
         (["shuffle", "{}/source", "-o", "{}/none/a"], "its folder does not exist"),
         (["check", "{}/none"], "No such file or directory"),
     ],

@@ -440,17 +440,27 @@ def test_the_command_says_what_it_made_and_of_what(played: Path, tmp_path: Path)
     assert again.stdout.startswith(f"{found['file']}: (768 -> 32)x2 -> 1x2, of epoch ")
 
 
-def test_scores_of_another_engine_are_called_so(played: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        ({"nodes": 700}, "700 nodes"),
+        ({"depth": 6}, "depth 6"),
+        ({"nodes": 700, "depth": 6}, "depth 6 or 700 nodes"),
+    ],
+)
+def test_scores_of_another_engine_are_called_so(
+    ends: dict[str, int], words: str, played: Path, tmp_path: Path
+) -> None:
     settings = settings_of(tmp_path, played, result_share=0.25)
     data = network_data.load(settings.data, settings.filter, settings.target)
-    scores = {"scores": {"engine": "Teacher 3", "nodes": 700}}
+    scores = {"scores": {"engine": "Teacher 3"} | ends}
     rescored = replace(data.files[0], manifest={**data.files[0].manifest, **scores})
     both = replace(data, files=(*data.files, rescored))
     trainer = NetworkTrainer(settings, both, 1)
     *_, made = trainer.run()
     assert trainer.export(made, "test").manifest["source"] == (
         "Positions from games of Kempelen test against itself; scores by its own search at 40 "
-        "nodes with the evaluation nnue and Teacher 3 at 700 nodes; "
+        f"nodes with the evaluation nnue and Teacher 3 at {words}; "
         "25% of what was learned is how the games ended."
     )
 

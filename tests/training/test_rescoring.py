@@ -89,6 +89,19 @@ def test_positions_and_results_stay_and_scores_are_new(played: Path, rescored: P
     assert np.corrcoef(scores_before, scores_after)[0, 1] > 0.7
 
 
+def test_scores_of_a_depth(played: Path, tmp_path: Path) -> None:
+    arguments = ["--engine", ENGINE, "--depth", "2", "--one-in", "9", "--processes", "1"]
+    for more, ends in (([], {"depth": 2}), (["--nodes", "9"], {"depth": 2, "nodes": 9})):
+        target = tmp_path / f"{len(more)}"
+        done = in_process.run("data", "rescore", played, "-o", target, *arguments, *more)
+        assert done.returncode == 0, done.stderr
+        with Dataset(target) as after:
+            scores = after.contents[0].manifest["scores"]
+            assert {each: scores[each] for each in ("depth", "nodes") if each in scores} == ends
+            reached = after[:]["depth"]
+        assert (reached == 2).mean() > 0.9 if not more else (reached == 1).any()
+
+
 def test_an_interruption_leaves_no_trace(played: Path, rescored: Path, tmp_path: Path) -> None:
     target = tmp_path / "cut"
     target.write_bytes(rescored.read_bytes()[:-100])
@@ -155,12 +168,15 @@ def test_what_the_engine_is_told(tmp_path: Path) -> None:
         teacher.score("one", False, 100)
         teacher.score("two", True, 100)
         teacher.score("three", True, 100)
+        teacher.score("four", True, depth=6)
+        teacher.score("five", True, 100, 6)
     words = bytes(teacher._words).decode().splitlines()
     assert words == [
         *("uci", "setoption name hash value 3", "isready", "ucinewgame", "isready"),
         *("setoption name UCI_Chess960 value false", "position fen one", "go nodes 100"),
         *("setoption name UCI_Chess960 value true", "position fen two", "go nodes 100"),
-        *("position fen three", "go nodes 100", "quit"),
+        *("position fen three", "go nodes 100"),
+        *("position fen four", "go depth 6", "position fen five", "go nodes 100 depth 6", "quit"),
     ]
 
 
