@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agent.border.files import read_text
 
 if TYPE_CHECKING:
-    from yaml import SafeLoader
+    from yaml import Node, SafeLoader
 
 # So many values a file may hold.
 MOST_VALUES = 2_000_000
@@ -21,12 +21,18 @@ class YamlError(ValueError):
 def load(text: str, loader: type[SafeLoader] | None = None, most: int = MOST_VALUES) -> Any:
     """Return what a document holds, as a loader sees it, so many values at most. Raises YamlError.
 
-    A value counts as often as it is referred to.
+    A value counts as often as it is referred to; an entry is there once.
     """
     import yaml
 
     try:
-        found = yaml.load(text, loader or yaml.SafeLoader)
+        reader = (loader or yaml.SafeLoader)(text)
+        try:
+            node = reader.get_single_node()
+            _refuse_repeated(node)
+            found = None if node is None else reader.construct_document(node)
+        finally:
+            reader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = "" if mark is None else f" (line {mark.line + 1}, column {mark.column + 1})"
@@ -49,6 +55,30 @@ def read(path: str | PathLike[str], loader: type[SafeLoader] | None = None) -> A
     except UnicodeDecodeError:
         raise YamlError("it is not UTF-8 text") from None
     return load(text, loader)
+
+
+def _refuse_repeated(root: Node | None) -> None:
+    """Refuse what has an entry twice, of which YAML's loaders keep the last."""
+    from yaml import MappingNode, MarkedYAMLError, ScalarNode, SequenceNode
+
+    waiting, seen = [root], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, SequenceNode):
+            waiting.extend(node.value)
+        elif isinstance(node, MappingNode):
+            names = set()
+            for key, value in node.value:
+                waiting += key, value
+                if not isinstance(key, ScalarNode) or key.value == "<<":  # what is merged
+                    continue
+                if (key.tag, key.value) in names:
+                    problem = f"{key.value!r} is there twice"
+                    raise MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+                names.add((key.tag, key.value))
 
 
 def _check_size(found: Any, most: int) -> None:
