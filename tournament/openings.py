@@ -197,6 +197,8 @@ def _from_pgn(text: str, name: str, chess960: bool) -> Iterator[Opening]:
         board = game.board()
         if type(board) is not chess.Board:
             raise SettingsError(f"{where}: it is of another variant, {game.headers['Variant']}")
+        if board.chess960 and not chess960 and not chess.Board(board.fen()).is_valid():
+            raise SettingsError(f"{where}: its castling is that of Chess960, which is not played")
         board.chess960 = chess960 or board.chess960
         _check(board, where)
         moves = tuple(board.uci(move) for move in game.mainline_moves())

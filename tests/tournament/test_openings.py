@@ -32,6 +32,13 @@ PIECES = [
 ]
 
 
+CHESS960 = """[Variant "Chess960"]
+[FEN "bqnbrnkr/pppppppp/8/8/8/8/PPPPPPPP/BQNBRNKR w HEhe - 0 1"]
+
+1. Ng3 Ng6 2. O-O O-O *
+"""
+
+
 def read(path):
     if path.name == "t.yaml":
         settings_from(str(path)).named()
@@ -92,6 +99,7 @@ def test_damaged_files_are_named(name, tmp_path, capsys):
         ("o.pgn", '[Variant "Atomic"]\n\n1. e4 *\n', "another variant, Atomic"),
         ("o.pgn", "1. e4 {c} . d4) e5 $1 2. Nf3 *\n", "it cannot be read"),
         ("o.pgn", "1. e5 *\n", "illegal san"),
+        ("o.pgn", CHESS960, "game 1: its castling is that of Chess960"),
         ("o.epd", "\x00\xff" * 99, "line 1"),
         ("o.yaml", "- moves: \x00", "o.yaml: unacceptable character"),
         # Newer releases of libyaml say it themselves.
@@ -102,6 +110,8 @@ def test_damaged_files_are_named(name, tmp_path, capsys):
         ("t.yaml", "name: !!timestamp x", "a value is not what it is marked as"),
         ("t.yaml", "[" * 3000, "nested too deeply"),
         ("t.yaml", "game: &a {name: *a}", "it holds itself"),
+        ("t.yaml", "name: a\ngames: 2\nname: b", r"'name' is there twice \(line 3, column 1\)"),
+        ("t.yaml", "engines: [{name: a, name: b}]", r"'name' is there twice \(line 1, column 21\)"),
         ("g.yaml", "- moves: !!int x", "a value is not what it is marked as"),
         ("tree.yaml", "[1, &a [2, *a]]", "it holds itself"),
     ],
@@ -151,3 +161,13 @@ def test_random_bytes_as_a_tournament_or_its_openings(tmp_path, capsys):
         error = capsys.readouterr().err
         assert error.count(f"x.{suffix}") == 2
         assert all(each.isprintable() for each in error.splitlines())
+
+
+def test_what_is_merged_may_be_said_again():
+    assert load("a: &a {b: 1, c: 2}\nd: {<<: *a, b: 3}\n2: x\n'2': y") == {
+        "a": {"b": 1, "c": 2},
+        "d": {"b": 3, "c": 2},
+        2: "x",
+        "2": "y",
+    }
+    assert load("") is None
