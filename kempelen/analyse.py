@@ -142,7 +142,7 @@ def _check_outputs(arguments: argparse.Namespace) -> list[Path]:
     """Return the pictures that are asked for; raise for what cannot be written."""
     pictures = []
     kind = _kind(arguments.file)
-    require_writable(arguments.output, [arguments.file], SettingsError)
+    require_writable(arguments.output, [arguments.file], SettingsError, regular=True)
     for path in arguments.output:
         if path.suffix.lower() in SUFFIXES:
             pictures.append(check_picture(path))

@@ -46,7 +46,7 @@ def run(arguments: Namespace) -> int:
             manifest, games = read(path)
             _print(arguments, manifest | {"games": len(games)})
             return 0
-        require_writable([path], [], GoGamesError)
+        require_writable([path], [], GoGamesError, regular=True)
         plan = GoPlan(size=arguments.size, playouts=arguments.playouts, seed=arguments.seed)
         with cluster_threads(arguments, "kempelen selfplay") as threads:
             if threads is None:

@@ -68,7 +68,7 @@ def _check_paths(settings: TrainingSettings, arguments: Namespace) -> None:
     written = [settings.output, settings.checkpoint_path, arguments.plot]
     read = [arguments.file, *settings.data, *settings.validation, settings.initial]
     targets, sources = ([path for path in paths if path is not None] for paths in (written, read))
-    require_writable(targets, sources, TrainingError)
+    require_writable(targets, sources, TrainingError, regular=True)
 
 
 def _train(settings: TrainingSettings, arguments: Namespace) -> int:

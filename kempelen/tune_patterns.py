@@ -68,7 +68,7 @@ def run(arguments: Namespace) -> int:
 
     try:
         targets = [path for path in (arguments.output, arguments.plot) if path is not None]
-        require_writable(targets, arguments.files, GoGamesError)
+        require_writable(targets, arguments.files, GoGamesError, regular=True)
         if arguments.plot is not None:
             check_picture(arguments.plot)
         return _tune(arguments)

@@ -107,11 +107,15 @@ def write_atomically(path: Path, content: bytes) -> None:
 def replace_atomically(path: Path, content: bytes, *, durable: bool = False) -> None:
     """Write a file, which may be there, so that other processes see the old one or the new.
 
+    Of a link, what it leads to is replaced; devices and pipes are left as they are, an OSError.
     durable: so that the file is the old one or the new even after the machine has lost its power.
     Errors name the file.
     """
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     with naming(path):
+        with contextlib.suppress(FileNotFoundError):
+            require_regular(path)
+        path = Path(os.path.realpath(path))
+        temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
         try:
             with temporary.open("wb") as file:
                 file.write(content)

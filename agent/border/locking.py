@@ -24,11 +24,11 @@ def claim(
 
 
 def lock(path: str) -> TextIO:
-    """Return the open lock file beside `path`; to close it is to give the lock back.
+    """Return the open lock file beside `path`, or what it links to; to close it unlocks.
 
     Raises BlockingIOError if another process holds it, and OSError if there can be none.
     """
-    file = open(path + ".lock", "a")  # noqa: SIM115
+    file = open(os.path.realpath(path) + ".lock", "a")  # noqa: SIM115
     hold(file)
     return file
 

@@ -7,12 +7,17 @@ Name = str | os.PathLike[str]
 
 
 def require_writable(
-    targets: Sequence[Name], sources: Sequence[Name], failure: Callable[[str], Exception]
+    targets: Sequence[Name],
+    sources: Sequence[Name],
+    failure: Callable[[str], Exception],
+    *,
+    regular: bool = False,
 ) -> None:
     """Raise `failure` of a message that names the first target which must not be written.
 
     Each needs a folder that is there, and is none itself, no source and no other target; the system
     must let it be written.
+    regular: neither devices nor pipes can be written, as where files are replaced.
     """
     for number, target in enumerate(targets):
         if "\0" in os.fspath(target):
@@ -22,6 +27,8 @@ def require_writable(
             raise failure(f"{target}: its folder does not exist")
         if os.path.isdir(target):
             raise failure(f"{target} is a folder: name a file in it")
+        if regular and os.path.exists(target) and not os.path.isfile(target):
+            raise failure(f"{target} is no regular file: name another")
         # What is no device is replaced, or locked, by a file beside it.
         needed = [target] if os.path.exists(target) else []
         if not needed or os.path.isfile(target):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from agent.border.files import require_regular, write_atomically
+from agent.border.files import write_atomically
 from agent.games.catalogue import Kind
 from agent.games.go import COLUMNS, LARGEST, Go, without, write_size
 from agent.games.life import Judge, Status, Statuses, dead_of, judged, statuses, stones_with
@@ -368,8 +367,6 @@ class GoBoard(GameBoard):
     def save(self, file: str) -> None:
         """Write the game so far to a file; GtpError if that cannot be."""
         try:
-            if os.path.exists(file):
-                require_regular(file)
             write_atomically(Path(file), f"{self.sgf()}\n".encode())
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)

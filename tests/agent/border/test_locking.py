@@ -53,3 +53,10 @@ def test_a_file_that_cannot_be_held_is_closed(tmp_path: Path) -> None:
 def test_where_no_file_can_be_that_is_the_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         lock(str(tmp_path / "missing" / "games.sqlite"))
+
+
+def test_a_link_is_locked_with_what_it_leads_to(tmp_path: Path) -> None:
+    path, link = tmp_path / "games.sqlite", tmp_path / "link"
+    link.symlink_to(path)
+    with lock(str(path)), pytest.raises(BlockingIOError):
+        lock(str(link))

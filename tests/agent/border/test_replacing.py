@@ -65,3 +65,26 @@ def test_the_file_is_named_where_the_disk_is_full_or_another_was_to_take_its_pla
 def test_errors_that_are_not_the_systems_say_what_they_say() -> None:
     with pytest.raises(OSError, match=r"^choose another folder$"), naming("file"):
         raise OSError("choose another folder")
+
+
+def test_a_link_stays_and_what_it_leads_to_is_replaced(path: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (link := folder / "link").symlink_to(path)
+    replace_atomically(link, b"new")
+    assert link.is_symlink()
+    assert path.read_bytes() == b"new"
+    assert [*folder.iterdir()] == [link]
+    (dangling := folder / "dangling").symlink_to(tmp_path / "made")
+    replace_atomically(dangling, b"new")
+    assert (tmp_path / "made").read_bytes() == b"new"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="it is no regular file"):
+        replace_atomically(pipe, b"new")
+    assert pipe.is_fifo()
+    assert [*tmp_path.iterdir()] == [pipe]

@@ -45,3 +45,9 @@ def test_rights_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, t
 def test_a_device_needs_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda name, mode: name == os.devnull)
     require_writable([os.devnull], [], ValueError)
+
+
+def test_what_is_replaced_is_a_regular_file(tmp_path: Path) -> None:
+    require_writable([tmp_path / "new", __file__], [], ValueError, regular=True)
+    with pytest.raises(ValueError, match="is no regular file: name another"):
+        require_writable([os.devnull], [], ValueError, regular=True)
