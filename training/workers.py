@@ -7,7 +7,9 @@ from the task and its number alone: it is then the same however many processes t
 import contextlib
 import itertools
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -117,9 +119,18 @@ def _serve(
 ) -> None:
     """Be one process: send what is made until nobody listens."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's to handle
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(OSError):  # the parent has gone
         for message in _messages(make, task, numbers, failures):
             connection.send(message)
+
+
+def _end_with_parent() -> None:
+    """End this process amid its game once its parent has gone, however that was."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _messages(

@@ -1,7 +1,5 @@
 """Positions scored by another engine: the command that does it, with this engine as the other."""
 
-import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -19,6 +17,7 @@ from agent.chess.selfplay_rules import Rules
 from protocols.client.process import EngineError
 from tests import in_process
 from tests.support import program
+from tests.waiting import alive, until
 from training.checking import check
 from training.positions import Dataset
 from training.selfplay import SelfPlayPlan, generate
@@ -257,23 +256,6 @@ def test_engines_end_with_a_command_that_is_killed(played: Path, tmp_path: Path)
     run.send_signal(signal.SIGKILL)
     run.wait()
     assert until(lambda: not alive(int(note.read_text())))
-
-
-def until(true: object, limit: float = 60.0) -> bool:
-    """Wait until a function returns something true; tell whether it did in time."""
-    assert callable(true)
-    deadline = time.monotonic() + limit
-    while not true() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return bool(true())
-
-
-def alive(process: int) -> bool:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(process, 0)
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-        return state != "Z"
-    return False
 
 
 @pytest.mark.parametrize(

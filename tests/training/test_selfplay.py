@@ -1,5 +1,6 @@
 """Self-play: whole files, whatever interrupts it, and labels that can be made again."""
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -20,6 +21,7 @@ from agent.chess.selfplay_rules import Rules
 from agent.evaluation import SHIPPED_NETWORK, digest_of
 from kempelen.cli import main
 from tests import in_process
+from tests.waiting import until
 from training import checking
 from training.derived_files import merge, shuffle, split
 from training.positions import ALL, TRAINING, VALIDATION, Dataset, PositionsError, Writer
@@ -370,3 +372,24 @@ def test_nothing_that_plays_imports_it() -> None:
         "assert 'agent.chess.selfplay' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+def test_who_plays_ends_with_the_command_amid_a_game(tmp_path: Path) -> None:
+    words = ["selfplay", str(tmp_path / "games"), "--nodes", "5000000", "--processes", "1"]
+    line = [sys.executable, "-m", "kempelen.cli", *words]
+    with subprocess.Popen(line, start_new_session=True) as run:
+        assert until(lambda: any(used > 100 for _, used in members(run.pid)))
+        run.kill()
+    assert until(lambda: not members(run.pid))
+
+
+def members(session: int) -> list[tuple[int, int]]:
+    """Return the living processes of a session but its first: their ids, and ticks they used."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            words = path.read_text().rpartition(")")[2].split()
+            if int(words[3]) == session != int(path.parent.name) and words[0] != "Z":
+                found.append((int(path.parent.name), int(words[11])))
+    return found

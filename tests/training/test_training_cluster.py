@@ -1,11 +1,9 @@
 """Self-play and scores on a Dask cluster: the same files, whatever becomes of its workers."""
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from protocols.cluster import errands, tasks
 from protocols.cluster.tasks import ClusterAddress
 from tests import in_process
 from tests.dask_cluster import Dask
+from tests.waiting import alive, until
 from training import go_games, selfplay
 from training.cluster import ClusterThreads
 from training.rescoring import Rescoring
@@ -226,19 +225,3 @@ def test_a_scheduler_that_dies_ends_the_run_and_the_same_line_goes_on(
     assert 0 < path.stat().st_size < played.stat().st_size
     list(generate(path, PLAN, "test", POSITIONS, 2))
     assert path.read_bytes() == played.read_bytes()
-
-
-def until(true: Any, limit: float = 60.0) -> bool:
-    """Wait until a function returns something true; tell whether it did in time."""
-    deadline = time.monotonic() + limit
-    while not true() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return bool(true())
-
-
-def alive(process: int) -> bool:
-    with contextlib.suppress(ProcessLookupError, FileNotFoundError):
-        os.kill(process, 0)
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-        return state != "Z"
-    return False
