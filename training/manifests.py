@@ -1,6 +1,8 @@
 """What a file of positions says of itself, and of the files that it was made of."""
 
+import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 Manifest = dict[str, Any]
@@ -52,19 +54,48 @@ def nameless(manifest: Manifest) -> Manifest:
     return manifest | sources
 
 
-def ancestors(manifest: Manifest) -> set[str]:
-    """Return the digests of all files that a file was made of."""
-    found: set[str] = set()
-    for name in RENUMBERED:
-        for source in manifest.get(name, ()):
-            found.add(str(source.get("digest")))
-            found |= ancestors(source.get("manifest", {}))
-    found |= {str(each.get("source")) for each in manifest.get("filters", ())}
+@dataclass(frozen=True)
+class Renumbering:
+    """How a file's games were numbered anew: which part of which files, in which order."""
+
+    kind: str  # of RENUMBERED
+    sources: tuple[str, ...]  # their digests
+    seed: object
+    share: object
+    part: object
+
+
+Lineage = Iterator[tuple[str, tuple[Renumbering, ...]]]
+
+
+def lineage(manifest: Manifest, digest: str) -> Lineage:
+    """Generate the digests of a file, the first, and of all files that it comes from.
+
+    With each goes how its games were numbered anew until they came here, the last time first.
+    """
+    yield digest, ()
+    for each in manifest.get("filters", ()):
+        yield str(each.get("source")), ()
     scores = manifest.get("scores")
     while scores:
-        found.add(str(scores.get("source")))
+        yield str(scores.get("source")), ()
         scores = scores.get("before")
-    return found
+    for kind in RENUMBERED:
+        sources = [each for each in manifest.get(kind, ()) if each.get("positions")]
+        settings = (manifest.get(each) for each in ("seed", "share", "part"))
+        digests = tuple(str(each.get("digest")) for each in sources)
+        step = Renumbering(kind, digests, *settings)
+        for source, known_as in zip(sources, digests, strict=True):
+            for found, steps in lineage(source.get("manifest", {}), known_as):
+                yield found, (step, *steps)
+
+
+def are_apart(one: tuple[Renumbering, ...], other: tuple[Renumbering, ...]) -> bool:
+    """Tell whether two files got different parts of what they both come from."""
+    return any(
+        a.kind == b.kind == "split" and replace(a, part=b.part) == b and a.part != b.part
+        for a, b in itertools.product(one, other)
+    )
 
 
 def origins(manifest: Manifest) -> Iterator[Manifest]:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from agent.chess.packed import packed_dtype
-from training.derived_files import plies_of
-from training.manifests import ancestors
+from training.derived_files import WantedPositions
+from training.manifests import Renumbering, are_apart, lineage
 from training.network_settings import PositionFilter, Target, TrainingError
 from training.positions import (
     ALL,
@@ -25,6 +24,8 @@ from training.positions import (
     is_validation,
 )
 from training.returns import returns
+
+Steps = tuple[Renumbering, ...]
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,8 @@ def load(
             judges = _files(validation, others)
             parts, lack = (ALL, ALL), "no position to judge by"
             _require_others(judges, files)
+        else:
+            _require_one_numbering(files)
         learned = _read(dataset, parts[0], wanted, target)
         judged = _read(others, parts[1], wanted, target)
     _require_positions(learned, paths, "no position to learn from")
@@ -88,16 +91,33 @@ def load(
 def _require_others(judges: Sequence[DataFile], files: Sequence[DataFile]) -> None:
     """Raise TrainingError where games are judged by that are learned from, as manifests tell it."""
     for judge, file in itertools.product(judges, files):
-        same = judge.digest == file.digest and judge.positions
-        if (
-            same
-            or file.digest in ancestors(judge.manifest)
-            or judge.digest in ancestors(file.manifest)
-        ):
+        if any(not are_apart(*ways) for ways in _common(judge, file)):
             raise TrainingError(
                 f"validation: what {judge.name} holds is learned from too, in {file.name}; name "
                 "both files that `kempelen data split` makes"
             )
+
+
+def _require_one_numbering(files: Sequence[DataFile]) -> None:
+    """Raise TrainingError where a game has two numbers, of which one alone may be held out."""
+    for one, other in itertools.combinations(files, 2):
+        if any(ways[0] != ways[1] and not are_apart(*ways) for ways in _common(one, other)):
+            raise TrainingError(
+                f"data: {one.name} and {other.name} have the same games under different numbers, "
+                "so that some would be judged by and learned from: name one of them, or files of "
+                "other games as validation"
+            )
+
+
+def _common(one: DataFile, other: DataFile) -> Iterator[tuple[Steps, Steps]]:
+    """Generate how the games of files that both come from were numbered anew for either."""
+    if one.positions and other.positions:
+        known = list(lineage(other.manifest, other.digest))
+        for (digest, steps), (same, ways) in itertools.product(
+            lineage(one.manifest, one.digest), known
+        ):
+            if digest == same:
+                yield steps, ways
 
 
 def _require_positions(positions: Packed, paths: Sequence[str], lack: str) -> None:
@@ -125,11 +145,12 @@ def _describe(path: str, contents: Contents) -> DataFile:
 
 
 def _read(dataset: Dataset, part: int, wanted: PositionFilter, target: Target) -> Packed:
+    kept_by = WantedPositions(first_ply=wanted.first_ply, most_score=wanted.largest_score)
     kept = np.zeros(len(dataset), packed_dtype)  # what is not filled takes no memory
     end = 0
     pieces = dataset.blocks(part) if target.trace_decay == 0 else _returned(dataset, part, target)
     for positions in pieces:
-        chosen = positions[_passes(positions, wanted)]
+        chosen = positions[kept_by.passes(positions)]
         kept[end : end + len(chosen)] = chosen
         end += len(chosen)
     return kept[:end]
@@ -142,9 +163,3 @@ def _returned(dataset: Dataset, part: int, target: Target) -> Iterator[Packed]:
             worth = game.copy()
             worth["score"] = returns(game, target.trace_decay, target.scale)
             yield worth
-
-
-def _passes(positions: Packed, wanted: PositionFilter) -> npt.NDArray[np.bool_]:
-    small = np.abs(positions["score"].astype(np.int64)) <= wanted.largest_score
-    passing: npt.NDArray[np.bool_] = (plies_of(positions) >= wanted.first_ply) & small
-    return passing

@@ -37,7 +37,7 @@ from kempelen.train import settings_from
 from tests import in_process
 from training import network_data, run_file
 from training.checkpoint import Checkpoint
-from training.derived_files import WantedPositions, choose, split
+from training.derived_files import WantedPositions, choose, shuffle, split
 from training.descent import LARGEST
 from training.gradients import (
     TILE,
@@ -584,6 +584,15 @@ def test_files_of_their_own_judge_what_is_learned(played: Path, tmp_path: Path) 
     said = network_format.read(tmp_path / "made.nnue").manifest
     assert [each["file"] for each in said["validation"]] == ["held_out.bin"]
     assert said["validation positions"] > 100
+    siblings = [tmp_path / f"{score}.bin" for score in (1000, 2000)]
+    for score, sibling in zip((1000, 2000), siblings, strict=True):
+        choose(played, sibling, WantedPositions(most_score=score), lambda done: None)
+    with pytest.raises(TrainingError, match=r"what 2000\.bin holds is learned from too"):
+        network_data.load([str(siblings[0])], EVERYTHING, PLAIN, [str(siblings[1])])
+    chosen = [tmp_path / f"chosen_{each.name}" for each in (learned, held_out)]
+    for part, choice in zip((learned, held_out), chosen, strict=True):
+        choose(part, choice, WantedPositions(most_score=1000), lambda done: None)
+    network_data.load([str(chosen[0])], EVERYTHING, PLAIN, [str(chosen[1])])
     short = PositionFilter(first_ply=400)
     with pytest.raises(TrainingError, match=r"learned\.bin: no position to learn from"):
         network_data.load([str(learned)], short, PLAIN, [str(held_out)])
@@ -769,3 +778,17 @@ def test_an_interruption_is_told(
     monkeypatch.setattr(NetworkTrainer, "export", interrupt)
     assert main(["train", str(config(tmp_path, data=[str(played)]))]) == 130
     assert "interrupted; the same line goes on" in capsys.readouterr().err
+
+
+def test_a_game_has_one_number_where_some_are_held_out(played: Path, tmp_path: Path) -> None:
+    shuffled, chosen = tmp_path / "shuffled.bin", tmp_path / "chosen.bin"
+    shuffle([played], shuffled, 1, lambda done: None)
+    choose(played, chosen, WantedPositions(most_score=1000), lambda done: None)
+    with pytest.raises(TrainingError, match=r"data: .* and shuffled\.bin have the same games"):
+        network_data.load([str(played), str(shuffled)], EVERYTHING, PLAIN)
+    network_data.load([str(played), str(chosen), str(played)], EVERYTHING, PLAIN)
+    parts = tmp_path / "one.bin", tmp_path / "other.bin"
+    split(played, *parts, Fraction(1, 2), lambda done: None)
+    network_data.load([*map(str, parts)], EVERYTHING, PLAIN)
+    with pytest.raises(TrainingError, match="have the same games"):
+        network_data.load([str(parts[0]), str(chosen)], EVERYTHING, PLAIN)
