@@ -5,6 +5,7 @@ which returns the exit status. `kempelen` alone speaks the protocol that its fir
 asks for, and answers before anything heavy is imported.
 """
 
+import io
 import os
 import sys
 from types import ModuleType
@@ -91,6 +92,8 @@ def main(argv: list[str] | None = None) -> int:
     end = argv.index("--") if argv[0] in PASSING_ON and "--" in argv else len(argv)
     arguments = parser.parse_args(argv[:end])
     arguments.passed_on = argv[end + 1 :]
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a file's name need not be text
     try:
         status = int(_module(arguments.command).run(arguments))
         sys.stdout.flush()
