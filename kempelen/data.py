@@ -15,7 +15,7 @@ from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.machine import usable_cores
 from kempelen.cluster_arguments import cluster_threads, configure_cluster
 from kempelen.console import complain, progress, warm_up
-from kempelen.numbers import positive, seconds
+from kempelen.numbers import count, positive, seconds
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -61,7 +61,7 @@ def configure(parser: ArgumentParser) -> None:
     add_output(add("merge", "write the games of several files to one, no position twice", True))
     shuffle = add("shuffle", "write the games of files in random order", several=True)
     add_output(shuffle)
-    shuffle.add_argument("--seed", type=_count, default=1, help="of the order (default 1)")
+    shuffle.add_argument("--seed", type=count, default=1, help="of the order (default 1)")
     split = add("split", "write the games of a file to two, to learn from and to judge by")
     split.add_argument(
         "-o",
@@ -79,7 +79,7 @@ def configure(parser: ArgumentParser) -> None:
     add_output(chosen)
     for name, kept in FILTERS.items():
         option = f"--{name.replace('_', '-')}"
-        chosen.add_argument(option, type=_count, metavar="N", help=f"keep those {kept}")
+        chosen.add_argument(option, type=count, metavar="N", help=f"keep those {kept}")
     check = add("check", "look for damage, duplicates and what cannot be, and play games again")
     check.add_argument(
         "--games",
@@ -108,7 +108,7 @@ def configure(parser: ArgumentParser) -> None:
     rescore.add_argument(
         "--one-in", type=positive, default=1, metavar="N", help="keep one position in so many"
     )
-    rescore.add_argument("--seed", type=_count, default=1, help="of which are kept (default 1)")
+    rescore.add_argument("--seed", type=count, default=1, help="of which are kept (default 1)")
     rescore.add_argument(
         "--processes", type=positive, default=usable_cores(), help="default: one a core"
     )
@@ -274,11 +274,17 @@ def _rescore(arguments: Namespace) -> int:
 def _statistics(arguments: Namespace) -> int:
     from kempelen import data_statistics
 
+    _tell_damage(arguments.files)
     return data_statistics.run(arguments)
 
 
 def _progress(files: list[Path]) -> AbstractContextManager[Callable[[int], None]]:
     """Say what of the files is damaged, and show how many of their games are done."""
+    return progress("games", _tell_damage(files))
+
+
+def _tell_damage(files: list[Path]) -> int:
+    """Say what of the files is damaged; return how many games there are."""
     from training.positions import Dataset
 
     with Dataset(*files) as dataset:
@@ -289,7 +295,7 @@ def _progress(files: list[Path]) -> AbstractContextManager[Callable[[int], None]
                     "are lost, the others are used",
                     COMMAND,
                 )
-        return progress("games", dataset.games)
+        return dataset.games
 
 
 def _report(made: list[Derived] | tuple[Derived, ...], arguments: Namespace, why: str = "") -> int:
@@ -301,10 +307,6 @@ def _report(made: list[Derived] | tuple[Derived, ...], arguments: Namespace, why
         rest = f"; {each.left_out} left out, as {why}" if why and each.left_out else ""
         print(f"{each.file}: {each.positions} positions of {each.games} games{rest}")
     return 0
-
-
-def _count(text: str) -> int:
-    return 0 if text == "0" else positive(text)
 
 
 def _share(text: str) -> Fraction:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agent.border.unwritable import require_writable
 from kempelen.pictures import check_picture, save
 from training.position_statistics import LARGEST_SCORE, PositionStatistics, count, quantiles
 
@@ -24,10 +25,11 @@ COLOUR, FIT_COLOUR = "#1d4ed8", "#c2410c"
 
 def run(arguments: Namespace) -> int:
     """Print the statistics of all files together, and draw them if that is asked for."""
-    from training.positions import Dataset
+    from training.positions import Dataset, PositionsError
 
     if arguments.plot is not None:
         check_picture(arguments.plot)
+        require_writable([arguments.plot], arguments.files, PositionsError, regular=True)
     with Dataset(*arguments.files) as dataset:
         found = count(dataset)
     if not found.positions:

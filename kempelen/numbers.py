@@ -20,6 +20,11 @@ def positive(text: str) -> int:
     return number
 
 
+def count(text: str) -> int:
+    """Read a whole number from 0 on, for argparse."""
+    return 0 if text == "0" else positive(text)
+
+
 def board_size(text: str) -> int | str:
     """Read the size of a board of Go, such as 9 or 9x13, for argparse."""
     from agent.games.go import LARGEST, read_size, write_size

@@ -14,6 +14,7 @@ from kempelen.console import complain
 from kempelen.display import Display, standings_view
 from kempelen.interruption import Interruption
 from kempelen.mqtt_arguments import MISSING_BROKER, broker_from, configure_mqtt, needs_packages
+from kempelen.numbers import positive
 from tournament.curves import curve_of
 from tournament.events import Event, GameFinished, Listener, TournamentFinished, to_json
 from tournament.game_referee import GameFailedError
@@ -44,7 +45,9 @@ def configure_run(parser: argparse.ArgumentParser, *, network: bool = True) -> N
     """
     run = parser.add_argument_group("the run")
     run.add_argument(
-        "--concurrency", type=_count, help="games at once (default 1, or all threads of a cluster)"
+        "--concurrency",
+        type=positive,
+        help="games at once (default 1, or all threads of a cluster)",
     )
     run.add_argument(
         "--oversubscribe", action="store_true", help="allow more games at once than cores"
@@ -251,10 +254,3 @@ def _print_finish(finish: Finish, *, as_json: bool) -> None:
     Console(soft_wrap=True).print(Group(*standings_view(encode(finish.summary))))
     if not finish.complete:
         complain(finish.reason or finish.status)
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("at least 1 is needed")
-    return number

@@ -17,7 +17,7 @@ from agent.machine import usable_cores
 from kempelen import __version__
 from kempelen.cluster_arguments import cluster_threads, configure_cluster
 from kempelen.console import complain, progress, warm_up
-from kempelen.numbers import positive
+from kempelen.numbers import count, positive
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -56,12 +56,12 @@ def configure(parser: ArgumentParser) -> None:
     )
     game.add_argument(
         "--random-plies",
-        type=_count,
+        type=count,
         help="random moves before the game, and in every second one more "
         f"(default {rules.random_plies})",
     )
     selfplay_go.configure(parser)
-    look = parser.add_argument_group("instead of playing")
+    look = parser.add_argument_group("instead of playing").add_mutually_exclusive_group()
     look.add_argument("--show", action="store_true", help="print the manifest and what is there")
     look.add_argument(
         "--check",
@@ -133,10 +133,6 @@ def _refuse_those_of_the_other(arguments: Namespace) -> None:
                 setattr(arguments, name, value)
 
 
-def _count(text: str) -> int:
-    return 0 if text == "0" else positive(text)
-
-
 def _plan(arguments: Namespace) -> SelfPlayPlan:
     from agent.chess.evaluations import DEFAULT, load
     from agent.chess.selfplay_rules import Rules
@@ -175,7 +171,7 @@ def _generate(arguments: Namespace) -> int:
 
     plan = _plan(arguments)
     sources = [arguments.openings] if arguments.openings else []
-    require_writable([arguments.file], sources, PositionsError)
+    require_writable([arguments.file], sources, PositionsError, regular=True)
     with cluster_threads(arguments, "kempelen selfplay") as threads:
         if threads is None:
             warm_up(ALPHABETA, SELFPLAY)

@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from agent.border.files import naming
 from agent.border.unwritable import require_writable
-from agent.chess.packed import BLACK_TO_MOVE, packed_dtype
-from training.positions import Dataset, Packed, PositionsError, Writer
-from training.selfplay import BLOCK_GAMES
+from agent.chess.packed import packed_dtype
+from training.position_facts import piece_counts, plies_of
+from training.positions import BLOCK_GAMES, Dataset, Packed, PositionsError, Writer
 
 POOL_POSITIONS = 4_000_000  # that are in memory at a time, while they are shuffled
 
@@ -88,7 +88,7 @@ def split(
 
     They are spread evenly: with a share of 1/20 those that `Dataset` has for validation.
     """
-    require_writable([training, validation], [source], PositionsError)
+    require_writable([training, validation], [source], PositionsError, regular=True)
     kept = _write_part(source, training, share, False, told)
     held_out = _write_part(source, validation, share, True, lambda done: told(kept.games + done))
     return kept, held_out
@@ -156,24 +156,10 @@ def choose(source: Path, target: Path, wanted: WantedPositions, told: Told) -> D
             return derived(writer, len(dataset))
 
 
-def piece_counts(positions: Packed) -> npt.NDArray[np.int64]:
-    """Return how many pieces there are, kings and pawns included."""
-    counts: npt.NDArray[np.int64] = np.bitwise_count(positions["occupied"]).astype(np.int64)
-    return counts
-
-
-def plies_of(positions: Packed) -> npt.NDArray[np.int64]:
-    """Return how many plies the games were old, by the number of the move."""
-    black = positions["state"] >= BLACK_TO_MOVE
-    moves = np.maximum(positions["fullmoves"].astype(np.int64), 1)  # some begin to count at 0
-    plies: npt.NDArray[np.int64] = 2 * (moves - 1) + black
-    return plies
-
-
 @contextlib.contextmanager
 def opened(sources: Sequence[Path], target: Path) -> Iterator[Dataset]:
     """Open files that are to be read, once it is known that the target is none of them."""
-    require_writable([target], sources, PositionsError)
+    require_writable([target], sources, PositionsError, regular=True)
     with Dataset(*sources) as dataset:
         yield dataset
 

@@ -15,7 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from agent.border.changes import changes
-from agent.border.files import naming, read_text
+from agent.border.files import naming, read_text, replace_atomically
 from agent.border.locking import claim
 from agent.compiled import warming
 from agent.compiled.sources import PATTERN_WEIGHTS, sources_digest, weights_digest
@@ -187,8 +187,7 @@ def generate(
 def _begin(path: Path, manifest: dict[str, Any]) -> int:
     """Begin a file, or go on with one that has the same manifest; return how many games it has."""
     if not path.exists() or not path.stat().st_size:
-        with naming(path):
-            path.write_text(json.dumps(manifest) + "\n", encoding="utf-8")
+        replace_atomically(path, f"{json.dumps(manifest)}\n".encode())
         return 0
     before, games = read(path)
     if changed := changes(before, manifest):
@@ -232,7 +231,7 @@ def _from_line(line: str, size: int | str) -> GoGame:
             raise ValueError(f"move {place // 2 + 1} is not legal")
         game.play(move)
         moves.append(move)
-    if len(letters := result) != 2 or letters not in ("+1", "-1"):
+    if result not in ("+1", "-1"):
         raise ValueError(f"{result} is no result")
     return GoGame(int(number), int(first), int(result), tuple(moves))
 

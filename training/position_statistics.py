@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from agent.chess.network_inputs import MOST_PIECES
 from agent.chess.packed import BLACK_TO_MOVE
-from training.derived_files import piece_counts, plies_of
+from training.position_facts import piece_counts, plies_of
 from training.positions import Dataset, Packed
 
 Counts = npt.NDArray[np.int64]
@@ -29,6 +29,12 @@ class WinningCurve:
 
     middle: float
     scale: float
+
+
+def _nearest(values: npt.ArrayLike, step: int) -> Counts:
+    """Return values in whole steps, halves upwards, so that as many values come to each."""
+    steps: Counts = np.floor(np.asarray(values) / step + 0.5).astype(np.int64)
+    return steps
 
 
 def _zeros(*shape: int) -> Counts:
@@ -56,7 +62,7 @@ class PositionStatistics:
     def add(self, positions: Packed) -> None:
         """Count more positions."""
         results = np.sign(positions["result"]).astype(np.int64) + 1
-        steps = np.rint(positions["score"] / SCORE_STEP).astype(np.int64)
+        steps = _nearest(positions["score"], SCORE_STEP)
         most = LARGEST_SCORE // SCORE_STEP
         places = (np.clip(steps, -most, most) + most) * 3 + results
         self.scores += np.bincount(places, minlength=self.scores.size).reshape(-1, 3)
@@ -86,7 +92,7 @@ class PositionStatistics:
         width: of the intervals, in centipawns; the mean result is from 0 to 1, and intervals
         without positions are left out.
         """
-        intervals = np.rint(self.centipawns / width).astype(np.int64)
+        intervals = _nearest(self.centipawns, width)
         names, places = np.unique(intervals, return_inverse=True)
         counts = _zeros(len(names), 3)
         np.add.at(counts, places, self.scores)

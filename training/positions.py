@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.border.changes import changes
-from agent.border.files import naming, open_file, require_regular
+from agent.border.files import naming, open_file, replace_atomically
 from agent.border.locking import claim
 from agent.chess.network_inputs import MOST_PIECES
 from agent.chess.packed import PACKED_BYTES, packed_dtype
@@ -42,6 +42,7 @@ Indices = npt.NDArray[np.int64]
 
 _LOWEST_BITS = np.uint64(0x1111_1111_1111_1111)
 ALL, TRAINING, VALIDATION = range(3)  # parts of a dataset
+BLOCK_GAMES = 32  # that are compressed, and written, at a time
 VALIDATION_SHARE = 20  # one game in so many is for validation
 POOL_BLOCKS = 128  # blocks of games that are shuffled together
 
@@ -123,7 +124,7 @@ class Contents:
 def scan(data: bytes | mmap.mmap) -> Contents:
     """Find the sound blocks, checking every byte, and what lies between them.
 
-    Raises ValueError if a manifest is sound, but none that we write.
+    Raises ValueError if a manifest is sound, but none that we write, or is not the only one.
     """
     manifest: dict[str, Any] = {}
     blocks: list[Block] = []
@@ -140,6 +141,11 @@ def scan(data: bytes | mmap.mmap) -> Contents:
             offset = end
             continue
         kind, block = found
+        next_game = blocks[-1].first_game + blocks[-1].games if blocks else 0
+        if (manifest_end and kind == _MANIFEST) or block.first_game < next_game:
+            raise ValueError(
+                "it is several files, one after the other: `kempelen data merge` joins them"
+            )
         if kind == _MANIFEST:
             manifest, manifest_end = _manifest(bytes(data[block.offset : block.end])), block.end
         else:
@@ -150,10 +156,11 @@ def scan(data: bytes | mmap.mmap) -> Contents:
 
 def _manifest(body: bytes) -> dict[str, Any]:
     try:
-        manifest = json.loads(body)
-        return require_known(manifest)
+        return require_known(json.loads(body))
     except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+        raise ValueError("its manifest cannot be used: it is nested too deeply") from None
+    except ValueError as error:
+        raise ValueError(f"its manifest cannot be used: {error}") from None
 
 
 def _block_at(data: bytes | mmap.mmap, offset: int) -> tuple[bytes, Block] | None:
@@ -222,7 +229,7 @@ class Dataset:
                 try:
                     contents = scan(data)
                 except ValueError as error:
-                    raise PositionsError(f"{path}: its manifest cannot be used: {error}") from None
+                    raise PositionsError(f"{path}: {error}") from None
                 if not contents.manifest and not contents.blocks:
                     raise PositionsError(f"{path} is not a file of positions")
                 self.contents.append(contents)
@@ -454,11 +461,9 @@ class Writer:
             file.truncate(end)
             file.seek(end)
             return file
-        if self.path.exists():
-            require_regular(self.path)
-        file = self.path.open("w+b")
-        file.write(_block(_MANIFEST, _manifest_body(manifest)))
-        file.flush()
+        replace_atomically(self.path, _block(_MANIFEST, _manifest_body(manifest)))
+        file = self.path.open("r+b")
+        file.seek(0, os.SEEK_END)
         return file
 
     def add(self, game: Packed) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.chess.packed import BLACK_TO_MOVE
-from training.derived_files import plies_of
+from training.position_facts import plies_of
 from training.positions import Packed
 
 LARGEST_RETURN = 30_000  # centipawns

@@ -19,13 +19,12 @@ from agent.chess.selfplay_rules import OpeningsError, Rules
 from agent.compiled import warming
 from agent.compiled.sources import sources_digest
 from agent.evaluation import SHIPPED_NETWORK, EvaluationError, digest_of, network_file
-from training.positions import Damage, Writer
+from training.positions import BLOCK_GAMES, Damage, Writer
 from training.workers import GamesError, Processes, Workers
 
 if TYPE_CHECKING:
     from agent.chess.selfplay import SelfPlay
 
-BLOCK_GAMES = 32
 MOST_FRUITLESS = 30  # blocks in a row without a new position: there are no more
 
 

@@ -157,7 +157,9 @@ def test_statistics_as_json(source: Path) -> None:
         (["statistics", "{}/empty"], "there are no positions"),
         (["statistics", "{}/source", "--plot", "{}/drawn.txt"], "its name must end in .svg"),
         (["statistics", "{}/source", "--plot", "{}/none/x.png"], "there is no folder"),
+        (["statistics", "{}/s.png", "--plot", "{}/s.png"], "is read here"),
         (["merge", "{}/source", "-o", "{}/source"], "is read here"),
+        (["merge", "{}/source", "-o", os.devnull], "is no regular file"),
         (["merge", "{}/source", "-o", "{}/none/merged"], "its folder does not exist"),
         (["merge", "{}/source", "-o", "{}/letter"], "is not a file of positions"),
         (
@@ -178,12 +180,15 @@ def test_what_cannot_be_done_is_said(words: list[str], reason: str, tmp_path: Pa
     write(tmp_path / "source")
     write(tmp_path / "empty", 0)
     (tmp_path / "letter").write_text("Dear diary\n" * 100)
+    write(tmp_path / "s.png")
     done = in_process.run("data", *(word.replace("{}", str(tmp_path)) for word in words))
     assert done.returncode == 2
     assert done.stderr.startswith("kempelen data: ")
     assert reason in done.stderr
     assert not done.stdout
-    assert {each.name for each in tmp_path.glob("*[!k]")} == {"source", "empty", "letter"}
+    assert {each.name for each in tmp_path.glob("*[!k]")} == {
+        *("source", "empty", "letter", "s.png")
+    }
 
 
 @pytest.mark.parametrize("share", ["0", "1", "x", "1/0", "nan", "-0.5"])
@@ -200,3 +205,28 @@ def test_options_that_are_none(option: str) -> None:
     done = in_process.run(*words)
     assert done.returncode == 2
     assert "expected NAME=VALUE" in done.stderr
+
+
+def test_statistics_tell_of_damage(source: Path) -> None:
+    content = bytearray(source.read_bytes())
+    content[-50] ^= 1
+    source.write_bytes(content)
+    done = in_process.run("data", "statistics", source)
+    assert done.returncode == 0
+    assert "are damaged; their games are lost" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
+def test_a_name_that_is_no_text(source: Path) -> None:
+    merged = os.fsencode(source) + b"\xff"
+    line = [sys.executable, "-m", "kempelen.cli", "data", "merge", source, "-o", merged]
+    strict = os.environ | {"PYTHONIOENCODING": "utf-8:strict"}
+    done = subprocess.run(line, env=strict, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{source}\\udcff: {positions_of(source)} positions of ")
+
+
+def test_one_thing_is_looked_at_a_time(source: Path) -> None:
+    done = in_process.run("selfplay", source, "--show", "--check", 2)
+    assert done.returncode == 2
+    assert "not allowed with argument" in done.stderr

@@ -358,3 +358,24 @@ def test_the_phase_of_the_start_is_24_and_of_kings_0() -> None:
     positions["occupied"] = [0xFFFF00000000FFFF, 0x1000000000000010]
     positions["pieces"] = [(first, blacks | last), (5 | 13 << 4, 0)]
     assert phases_of(positions).tolist() == [24, 0]
+
+
+def test_files_that_were_joined_otherwise_are_refused(tmp_path: Path) -> None:
+    one, other = write(tmp_path / "one"), write(tmp_path / "other", seed=2)
+    joined = tmp_path / "joined"
+    head = one.read_bytes()[: Dataset(one).contents[0].manifest_end]
+    for second in (other.read_bytes(), other.read_bytes()[len(head) :]):
+        joined.write_bytes(one.read_bytes() + second)
+        with pytest.raises(PositionsError, match=r"joined: it is several files.*`kempelen data m"):
+            Dataset(joined)
+
+
+def test_intervals_of_scores_are_equally_wide() -> None:
+    positions = np.zeros(2001, packed_dtype)
+    positions["score"] = np.arange(-1000, 1001)
+    found = PositionStatistics()
+    found.add(positions)
+    scores = found.scores.sum(axis=1)
+    assert set(scores[abs(found.centipawns) < 1000]) == {10}
+    middles, _, totals = found.results_by_score(100)
+    assert set(totals[abs(middles) < 1000]) == {100}
