@@ -24,7 +24,7 @@ from typing import NamedTuple
 import chess
 import chess.polyglot
 
-from agent.border.files import require_regular
+from agent.border.files import require_regular, to_replace
 from openings.weights import BookError
 
 MOST_WEIGHT = 0xFFFF
@@ -128,7 +128,11 @@ def write(path: Path, entries: Iterable[Entry]) -> int:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary file beside `path` that takes its place at the end, if all went well."""
+    """Give a temporary file beside `path` that takes its place at the end, if all went well.
+
+    Raises OSError where it cannot.
+    """
+    path = to_replace(path)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     os.close(handle)
     temporary = Path(name)

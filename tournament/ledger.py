@@ -225,18 +225,19 @@ class Ledger:
             with self._connection:
                 self._connection.execute(INSERT_TOURNAMENT, _tournament_row(settings))
         else:
-            log = Path(f"{self.path}-wal")
-            if resume and (Path(self.path).exists() or log.exists()):
+            file = os.path.realpath(self.path)  # beside which SQLite has its others
+            log = Path(f"{file}-wal")
+            if resume and (Path(file).exists() or log.exists()):
                 raise LedgerError(_emptied(self.path))
-            temporary = Path(f"{self.path}.new")
+            temporary = Path(f"{file}.new")
             try:
-                for stale in (temporary, log, Path(f"{self.path}-shm")):
+                for stale in (temporary, log, Path(f"{file}-shm")):
                     stale.unlink(missing_ok=True)
                 with self._naming(), contextlib.closing(sqlite3.connect(temporary)) as database:
                     database.executescript(f"BEGIN; {SCHEMA}")
                     database.execute(INSERT_TOURNAMENT, _tournament_row(settings))
                     database.commit()
-                os.replace(temporary, self.path)
+                os.replace(temporary, file)
             except OSError as error:
                 raise LedgerError(f"ledger {self.path}: {error.strerror}") from None
             self._open(self.path)

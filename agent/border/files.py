@@ -112,9 +112,7 @@ def replace_atomically(path: Path, content: bytes, *, durable: bool = False) -> 
     Errors name the file.
     """
     with naming(path):
-        with contextlib.suppress(FileNotFoundError):
-            require_regular(path)
-        path = Path(os.path.realpath(path))
+        path = to_replace(path)
         temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
         try:
             with temporary.open("wb") as file:
@@ -125,6 +123,16 @@ def replace_atomically(path: Path, content: bytes, *, durable: bool = False) -> 
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def to_replace(path: Path) -> Path:
+    """Return the file, there or not, that another takes the place of: what a link leads to.
+
+    Raises OSError where that is a folder, a device or a pipe.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        require_regular(path)
+    return Path(os.path.realpath(path))
 
 
 def _descriptor(path: str | os.PathLike[str], flags: int, pipes: bool) -> int:

@@ -13,7 +13,7 @@ import re
 import secrets
 from pathlib import Path
 
-from agent.border.files import read_text
+from agent.border.files import read_text, to_replace
 
 HEADER = (
     "# Tokens of kempelen listen: name, salt, SHA-256 of salt and token. Made by --new-token.\n"
@@ -97,6 +97,7 @@ def new_token(path: str, name: str) -> str:
 
 def _replace(path: Path, text: str) -> None:
     """Write a file that only its owner reads, so that others see the old one or the new."""
+    path = to_replace(path)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:

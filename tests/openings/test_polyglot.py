@@ -107,3 +107,15 @@ def test_statistics_fit_the_learning_number():
     assert MoveStatistics.unpack(MoveStatistics(200, 130.0).pack()) == MoveStatistics(200, 130.0)
     assert MoveStatistics.unpack(0) is None
     assert MoveStatistics.unpack(12345) is None
+
+
+def test_a_link_to_a_book_stays(tmp_path):
+    path, link = tmp_path / "book.bin", tmp_path / "folder" / "link.bin"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    write(link, [Entry(1, 1, 1)])
+    assert link.is_symlink()
+    assert list(read(path)) == [Entry(1, 1, 1)]
+    assert list(link.parent.iterdir()) == [link]
+    with pytest.raises(BookError, match="cannot write the book /dev/null: it is no regular file"):
+        write(Path("/dev/null"), [])

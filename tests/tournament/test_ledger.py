@@ -234,6 +234,20 @@ def test_places_where_no_ledger_can_be(tmp_path):
             Ledger(str(path)).begin(quick(), resume=False)
 
 
+def test_a_link_to_a_ledger_stays(tmp_path):
+    path, link = tmp_path / "run.sqlite", tmp_path / "folder" / "link.sqlite"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    kept = Ledger(str(link))
+    kept.begin(quick(), resume=False)
+    with pytest.raises(LedgerError, match="in use by another runner"):
+        Ledger(str(path))
+    kept.close()
+    assert link.is_symlink()
+    assert path.stat().st_size > 0
+    assert list(link.parent.iterdir()) == [link]
+
+
 def read_all(path):
     """Do what a run does first that is resumed."""
     kept = Ledger(str(path))

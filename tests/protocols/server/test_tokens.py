@@ -213,3 +213,11 @@ async def test_whoever_guesses_is_forgotten_in_time(tokens: Tokens) -> None:
 )
 def test_what_counts_as_one_address(host: str, grouped: str) -> None:
     assert door.group(host) == grouped
+
+
+def test_a_link_to_the_file_stays(tokens: Tokens, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tokens.path)
+    token = new_token(str(link), "dora")
+    assert link.is_symlink()
+    assert TokenFile(tokens.path).name_of(token) == "dora"
