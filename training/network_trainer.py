@@ -281,7 +281,8 @@ def _scorers(manifest: dict[str, Any]) -> str:
     if scores := manifest.get("scores"):
         ends = [f"depth {scores['depth']}"] if "depth" in scores else []
         if "nodes" in scores or not ends:
-            ends.append(f"{scores.get('nodes', 'unknown')} nodes")
+            nodes = scores.get("nodes", "unknown")
+            ends.append("1 node" if nodes == 1 else f"{nodes} nodes")
         return f"{scores.get('engine')} at {' or '.join(ends)}"
     nodes = manifest.get("rules", {}).get("nodes", "unknown")
     return f"its own search at {nodes} nodes with the evaluation {manifest.get('evaluation')}"

@@ -444,6 +444,7 @@ def test_the_command_says_what_it_made_and_of_what(played: Path, tmp_path: Path)
     ("ends", "words"),
     [
         ({"nodes": 700}, "700 nodes"),
+        ({"nodes": 1}, "1 node"),
         ({"depth": 6}, "depth 6"),
         ({"nodes": 700, "depth": 6}, "depth 6 or 700 nodes"),
     ],

@@ -1,0 +1,121 @@
+"""How good scores are to learn from: how near they come to those of a long search.
+
+    python benchmarks/labels.py positions.bin --games 20
+
+Games of a file of self-play are scored by Stockfish in short searches and in long ones. A row
+compares one kind of score with the long searches': by correlation, by the root mean square of the
+difference in the chance to win that they mean (at the scale that makes it least), and by how much
+more the side to move gets. Beside each stand its returns, as `trace_decay` makes them, and the
+means of these and the returns of the file's own scores.
+"""
+
+import time
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from report import parser, show, stockfish
+
+from agent.chess.packed_fen import fens_of
+from training.positions import Dataset, Packed
+from training.returns import returns
+from training.uci_teacher import SEARCH_LIMIT, UciTeacher
+
+Scores = npt.NDArray[np.float64]
+
+SCALE = 200.0  # centipawns that mean a chance of 73%
+DECIDED = 400  # centipawns in the long search, beyond which a position does not count
+SHORT = ("nodes 1", "depth 3", "depth 4", "depth 5", "depth 6", "depth 7")
+COLUMNS = ("scores", "ms a position", "correlation", "difference", "for the mover")
+
+
+def scored(games: Sequence[Packed], command: str, **limits: int) -> tuple[Scores, float]:
+    """Return the scores of all positions, and the milliseconds that each took."""
+    found = []
+    with UciTeacher(command, {"Hash": "16"}, SEARCH_LIMIT) as teacher:
+        began = time.perf_counter()
+        for game in games:
+            teacher.new_game()
+            found += [teacher.score(*position, **limits)[0] for position in fens_of(game)]
+        seconds = time.perf_counter() - began
+    return np.array(found, np.float64), 1000 * seconds / len(found)
+
+
+def returned(games: Sequence[Packed], scores: Scores, trace_decay: float) -> Scores:
+    """Return what follows makes of scores, game by game."""
+    ends = np.cumsum([len(game) for game in games])[:-1]
+    found = []
+    for game, of_game in zip(games, np.split(scores, ends), strict=True):
+        changed = game.copy()
+        changed["score"] = of_game
+        found.append(returns(changed, trace_decay, SCALE))
+    return np.concatenate(found).astype(np.float64)
+
+
+def compared(scores: Scores, long: Scores) -> list[float]:
+    """Return the correlation, the least difference in chances, and the mover's advantage."""
+    open_ = np.abs(long) <= DECIDED
+    near = open_ & (np.abs(scores) <= 2.5 * DECIDED)
+    scales = np.arange(0.3, 1.6, 0.05)
+    differences = _chance(long[open_]) - _chance(np.outer(scales, scores[open_]))
+    return [
+        float(np.corrcoef(scores[near], long[near])[0, 1]),
+        float(np.sqrt((differences**2).mean(axis=1)).min()),
+        float((scores[near] - long[near]).mean()),
+    ]
+
+
+def _chance(scores: Scores) -> Scores:
+    return 0.5 + 0.5 * np.tanh(scores / SCALE / 2)
+
+
+def mean(one: Scores, other: Scores, long: Scores) -> Scores:
+    """Return the mean of two kinds of scores, of which the first is brought to the other's size."""
+    open_ = np.abs(long) <= DECIDED
+    return (one * other[open_].std() / one[open_].std() + other) / 2
+
+
+def main() -> None:
+    """Print a table."""
+    options = parser(__doc__)
+    options.add_argument("file", type=Path, help="positions of `kempelen selfplay`")
+    options.add_argument("--games", type=int, default=20)
+    options.add_argument("--nodes", type=int, default=60_000, help="of the long searches")
+    options.add_argument("--trace-decay", type=float, default=0.65)
+    options.add_argument("--engine", default=stockfish(), help="default: Stockfish")
+    arguments = options.parse_args()
+    if arguments.engine is None:
+        options.error("Stockfish is not installed: name an engine by --engine")
+    with Dataset(arguments.file) as dataset:
+        games = [game for _, game in islice(dataset.in_games(), arguments.games) if len(game)]
+    if not games:
+        options.error(f"{arguments.file}: there are no positions")
+    long, _ = scored(games, arguments.engine, nodes=arguments.nodes)
+    own = np.concatenate([game["score"] for game in games]).astype(np.float64)
+    own_returns = returned(games, own, arguments.trace_decay)
+    rows: list[list[Any]] = [
+        ["the file's own", "", *compared(own, long)],
+        ["their returns", "", *compared(own_returns, long)],
+    ]
+    for words in SHORT:
+        name, number = words.split()
+        short, taken = scored(games, arguments.engine, **{name: int(number)})
+        later = returned(games, short, arguments.trace_decay)
+        rows += [
+            [words, taken, *compared(short, long)],
+            [f"{words}, returns", "", *compared(later, long)],
+            [
+                f"{words}, returns, and the file's",
+                "",
+                *compared(mean(own_returns, later, long), long),
+            ],
+        ]
+    title = f"{len(long)} positions, beside searches of {arguments.nodes} nodes"
+    show(title, COLUMNS, rows, arguments.json)
+
+
+if __name__ == "__main__":
+    main()
