@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from inspect import getsourcefile
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from agent.border.plain_text import plain_lines
 from agent.chess.evaluations import DEFAULT
 from agent.chess.evaluations import load as load_of_chess
 from agent.chess.parts import ALPHABETA, MCTS, TIMING
-from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, load
+from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, digest_of, load
 from agent.games import catalogue
 from kempelen.console import complain, progress, warm_up
 from kempelen.match import configure_game, game_entries
@@ -34,6 +33,10 @@ GAMES = 100
 COMPILED_MATERIAL = "training.baselines:material"
 PLAIN_MATERIAL = "training.baselines:plain_material"
 NOTHING = "training.baselines:nothing"
+
+_NO_NAME = re.compile(r"[/+#\x00-\x1f\x7f]")  # what no name of a player has
+_LONGEST_NAME = 40
+_DIGITS = 12  # of the hash of a file
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -126,7 +129,8 @@ def match_settings(arguments: Namespace, game: dict[str, Any], evaluation: Evalu
     least = NOTHING if game else material
     shipped = HANDCRAFTED.name if game else DEFAULT
     other = least if arguments.against == MATERIAL else shipped
-    name = evaluation.name.rpartition(":")[2]
+    # A function's name, or that of the file of what was learned.
+    name = _NO_NAME.sub("", Path(evaluation.name.rpartition(":")[2]).name)[:_LONGEST_NAME]
     time: dict[str, Any] = {} if arguments.nodes is None else {"nodes": arguments.nodes}
     if arguments.tc is not None or not time:
         time |= clock_entries(arguments.tc or CLOCK)
@@ -147,7 +151,8 @@ def match_settings(arguments: Namespace, game: dict[str, Any], evaluation: Evalu
     other_name = SHIPPED
     if arguments.against == MATERIAL:
         other_name = "nothing" if game else MATERIAL
-    default = f"{name} {_digest(evaluation)} against {other_name}"
+    called = " ".join(filter(None, (name, digest_of(evaluation.name)[:_DIGITS])))
+    default = f"{called} against {other_name}"
     return settings_of(
         {
             "name": arguments.name or default,
@@ -158,15 +163,6 @@ def match_settings(arguments: Namespace, game: dict[str, Any], evaluation: Evalu
             "time": time,
         }
     )
-
-
-def _digest(evaluation: Evaluation) -> str:
-    """Hash the file that the function is from."""
-    try:
-        file = getsourcefile(evaluation.jitted or evaluation.python)  # type: ignore[arg-type]
-        return hashlib.sha256(Path(file or "").read_bytes()).hexdigest()[:12]
-    except (TypeError, OSError):  # not written in Python
-        return ""
 
 
 def _print_report(report: EvaluationReport, batch: int, *, in_chess: bool, as_json: bool) -> None:

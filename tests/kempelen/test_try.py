@@ -9,7 +9,9 @@ from dataclasses import replace
 
 import pytest
 
+from agent.chess.evaluations import load as load_of_chess
 from agent.evaluation import load
+from benchmarks.random_network import random_network
 from kempelen import try_
 from kempelen.cli import main
 from tests.support import ROOT
@@ -247,3 +249,19 @@ def test_compiled_code_that_does_not_return_is_given_up(tmp_path):
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert "did not come back within 0.5 s" in done.stderr
+
+
+def test_a_network_in_a_folder_is_called_by_its_file_and_what_it_holds(tmp_path):
+    folder = tmp_path / "nets+1"
+    folder.mkdir()
+    parser = ArgumentParser()
+    try_.configure(parser)
+    names = set()
+    for seed in (1, 2):
+        random_network(32, 1, seed).write(folder / "my#net.nnue")
+        spec = f"nnue:{folder}/my#net.nnue"
+        match = try_.match_settings(parser.parse_args([spec]), {}, load_of_chess(spec))
+        assert match.engines[0].name == "mynet.nnue"
+        names.add(match.name)
+    assert len(names) == 2
+    assert all(re.fullmatch(r"mynet\.nnue \w{12} against material", name) for name in names)
