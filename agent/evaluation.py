@@ -116,6 +116,11 @@ class Evaluation:
     network: Any = None
     batch: int = 0
 
+    @property
+    def is_function(self) -> bool:
+        """Whether it is a function in Python, which runs as it is or compiled."""
+        return self.python is not None or self.jitted is not None
+
 
 class JittedEvaluator:
     """What `@evaluator` makes of a function: a mark that it is to be compiled."""

@@ -63,8 +63,14 @@ class CrewSearch(CrewLed[KernelBoard], ABC):
     def set_evaluation(self, evaluation: Evaluation) -> None:
         """Evaluate with another function; what was learned with the last one is forgotten.
 
-        Raises EvaluationError, and keeps the last one, if it cannot be compiled.
+        Nothing is where it is the same, as far as that can be told. Raises EvaluationError, and
+        keeps the last one, if it cannot be compiled.
         """
+        before = self.evaluation
+        is_function = evaluation.is_function or before.is_function
+        if evaluation.network is before.network and not is_function:
+            self.evaluation = evaluation
+            return
         self._evaluator = make_evaluator(evaluation, self._chess960, self.stop)
         self.evaluation = evaluation
         self.new_game()

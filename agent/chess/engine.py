@@ -213,8 +213,8 @@ class Engine:
         import chess
 
         self._take_usual()
-        users = self._evaluation.python is not None or self._evaluation.jitted is not None
-        searcher = _make(name, self._usual() if users else self._evaluation)
+        is_users = self._evaluation.is_function
+        searcher = _make(name, self._usual() if is_users else self._evaluation)
         if name not in _tried_out:
             searcher.arm()
             for _ in searcher.deepen(chess.Board(), Limits(depth=1)):

@@ -26,7 +26,7 @@ USUAL = Evaluation(DEFAULT)
 LOADING_PATIENCE = 30.0
 
 # The networks in use, by file and state of the file: one serves all engines of this process.
-_networks: WeakValueDictionary[tuple[str, int, int], Any] = WeakValueDictionary()
+_networks: WeakValueDictionary[tuple[str, tuple[int, ...]], Any] = WeakValueDictionary()
 
 
 def load(spec: str) -> Evaluation:
@@ -48,7 +48,9 @@ def load(spec: str) -> Evaluation:
             state = os.stat(file)
         except (OSError, ValueError):
             return Evaluation(spec, network=network_format.read(file))  # which says what is wrong
-        key = os.path.realpath(file), state.st_mtime_ns, state.st_size
+        # Of a file that another has taken the place of, times and size may be the same.
+        changes = state.st_mtime_ns, state.st_ctime_ns, state.st_ino, state.st_size
+        key = os.path.realpath(file), changes
         network = _networks.get(key)
         if network is None:
             network = _networks[key] = network_format.read(file, mapped=shipped)

@@ -1,5 +1,6 @@
 """Networks in the kernel: equal to plain NumPy, whatever was evaluated before."""
 
+import os
 import random
 
 import chess
@@ -106,6 +107,34 @@ def test_another_network_takes_effect_at_once(tmp_path):
     search.set_evaluation(HANDCRAFTED)
     assert search.evaluate(board) == by_hand
     assert search.network is None
+
+
+def test_a_file_that_another_took_the_place_of_is_read_anew(tmp_path):
+    file, other = tmp_path / "net.nnue", tmp_path / "other"
+    for seed, path in enumerate((file, other)):
+        random_network(32, 1, seed).write(path)
+        os.utime(path, (1, 1))
+    before = load(f"nnue:{file}")
+    assert load(f"nnue:{file}").network is before.network
+    assert file.stat().st_size == other.stat().st_size
+    other.replace(file)
+    after = load(f"nnue:{file}")
+    assert evaluate(after.network, chess.Board()) != evaluate(before.network, chess.Board())
+
+
+def test_the_evaluation_that_is_there_changes_nothing():
+    search = KernelSearch(4)
+    nodes = []
+    for again in (False, True, True):
+        if again:
+            search.set_evaluation(load("nnue"))
+        *_, last = search.deepen(chess.Board(), Limits(depth=8))
+        nodes.append(last.nodes)
+    assert nodes[1] < nodes[0] / 2
+    search.set_evaluation(HANDCRAFTED)
+    search.set_evaluation(load("nnue"))
+    *_, last = search.deepen(chess.Board(), Limits(depth=8))
+    assert last.nodes == nodes[0]
 
 
 def test_searches_of_one_network_are_alike(network):
