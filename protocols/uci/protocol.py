@@ -230,16 +230,23 @@ class Uci(ChessPlay):
         value = self.player.apart(job, lambda: kernel.evaluate(board))
         if kernel.network is not None:
             self._tell_network(kernel.network, board, value)
+        if not any(board.legal_moves):
+            self._send(say(f"evaluation none ({'checkmate' if board.is_check() else 'stalemate'})"))
+            return
+        if kernel.network is not None:
+            wins, draws, losses = wdl(Cp(value if board.turn else -value))
+            self._send(say(f"wdl {wins} {draws} {losses} (white's view, permille)"))
         self._send(say(f"evaluation {(value if board.turn else -value) / 100:+.2f} (white's view)"))
 
     def _tell_network(self, network: Network, board: chess.Board, value: int) -> None:
-        """Show what a network sees, and what the score means for the game."""
+        """Show what a network sees, and whether what is known of the ending says otherwise."""
+        from agent.chess.network_model import evaluate
         from agent.chess.network_view import describe
 
         for line in describe(network, board):
             self._send(line)
-        wins, draws, losses = wdl(Cp(value if board.turn else -value))
-        self._send(say(f"wdl {wins} {draws} {losses} (white's view, permille)"))
+        if value != evaluate(network, board):
+            self._send(say("what is known of this ending changes the network's score"))
 
     def _bench(self, depth: int | None) -> Replies:
         self.player.do(lambda job: self._run_bench(job, depth), lengthy=True)

@@ -218,6 +218,14 @@ def test_a_network_is_used_shown_and_refused(talk, tmp_path):
     heard = talk.ask("eval")
     assert heard[-1] == f"info string evaluation {score:+.2f} (white's view)"
     assert any(network.shape in line for line in heard)
+    assert heard[-2].startswith("info string wdl ")
+    assert not any("known of this ending" in line for line in heard)
+    heard = talk.ask("position fen 7k/8/6K1/8/8/8/5Q2/8 w - - 0 1", "eval")
+    assert "info string what is known of this ending changes the network's score" in heard
+    for fen, end in (("7k/5Q2/6K1", "stalemate"), ("7k/6Q1/6K1", "checkmate")):
+        heard = talk.ask(f"position fen {fen}/8/8/8/8/8 b - - 0 1", "eval")
+        assert heard[-1] == f"info string evaluation none ({end})"
+        assert not any(" wdl " in line for line in heard)
     file.write_bytes(file.read_bytes()[:-1])
     (refused,) = talk.ask(f"setoption name Evaluation value nnue:{file}")
     assert "mine.nnue is truncated or damaged" in refused
