@@ -5,9 +5,9 @@ machine has the mark `trusted` in its table. Strangers are refused it, but for t
 whoever runs the server offers by a name, and for those that are the program's own.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 # More than any machine has: of megabytes, and of threads.
 UNBOUNDED = 1 << 62
@@ -53,7 +53,8 @@ def _spellings(value: str) -> Iterator[str]:
     for part in value.split(":"):
         if "." in part or "/" in part or "\\" in part:
             yield part
-            yield str(Path(part).expanduser().resolve())
+            yield os.path.expanduser(part)
+            yield os.path.realpath(os.path.expanduser(part))
 
 
 # Of whoever started the program.

@@ -284,6 +284,11 @@ def test_the_paths_in_what_is_offered_are_not_told(tmp_path, monkeypatch):
     assert hide("evaluation net: /b/gone.nnue: No such file") == "evaluation net: net: No such file"
     file = tmp_path / "evaluations" / "mine.py"
     assert hide(f"evaluation file {file} does not exist") == "evaluation file mine does not exist"
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").symlink_to(tmp_path / "evaluations")
+    hide = Permissions(offers={"Evaluation": {"net": "nnue:~/a.nnue"}}).hide
+    for file in ("~/a.nnue", tmp_path / "home" / "a.nnue", tmp_path / "evaluations" / "a.nnue"):
+        assert hide(f"{file} is damaged") == "net is damaged"
 
 
 def test_memory_and_threads_are_bounded_by_a_sessions_share(talk):
