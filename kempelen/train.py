@@ -74,6 +74,10 @@ def _check_paths(settings: TrainingSettings, arguments: Namespace) -> None:
 def _train(settings: TrainingSettings, arguments: Namespace) -> int:
     from training import network_data
 
+    if settings.device is not None:
+        from training.network_trainer import torch_descent
+
+        torch_descent(settings).close()  # to fail before the positions are read, if it must
     with progress("reading the positions", None):
         data = network_data.load(
             settings.data, settings.filter, settings.target, settings.validation
@@ -87,6 +91,12 @@ def _train(settings: TrainingSettings, arguments: Namespace) -> int:
         trainer = _compiled(settings, data)
     engine = f"{COMMAND} {__version__}"
     trainer.require_room(engine)
+    if trainer.epoch_positions < settings.batch:
+        complain(
+            f"batch: an epoch is one step of {settings.batch} positions, of {len(data.training)} "
+            f"there are, and {settings.epochs} such steps teach little: take a smaller batch",
+            COMMAND,
+        )
     made, seconds, steps = _run(settings, trainer, arguments.json)
     network = trainer.export(made, engine)
     network.write(settings.output)

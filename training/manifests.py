@@ -1,6 +1,7 @@
 """What a file of positions says of itself, and of the files that it was made of."""
 
 import itertools
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -71,9 +72,13 @@ Lineage = Iterator[tuple[str, tuple[Renumbering, ...]]]
 def lineage(manifest: Manifest, digest: str) -> Lineage:
     """Generate the digests of a file, the first, and of all files that it comes from.
 
-    With each goes how its games were numbered anew until they came here, the last time first.
+    With each goes how its games were numbered anew until they came here, the last time first. What
+    self-play is of goes for a digest too: a longer file of the same has the same games.
     """
     yield digest, ()
+    if "rules" in manifest:
+        played = {name: manifest[name] for name in manifest if name not in ("filters", "scores")}
+        yield json.dumps(played, sort_keys=True), ()
     for each in manifest.get("filters", ()):
         yield str(each.get("source")), ()
     scores = manifest.get("scores")

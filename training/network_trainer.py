@@ -115,6 +115,13 @@ class Stream:
         return self._order
 
 
+def torch_descent(settings: TrainingSettings, threads: int = 0) -> TorchDescent:
+    """Return who makes the steps of a run that names a device; TrainingError if nothing does."""
+    assert settings.device is not None
+    shape = shape_of(settings)
+    return TorchDescent(shape, settings.target, settings.decay, settings.device, threads)
+
+
 class NetworkTrainer:
     """Trains one network; `run` goes on from a checkpoint, where there is one."""
 
@@ -125,8 +132,8 @@ class NetworkTrainer:
         self._initial = None if settings.initial is None else read(settings.initial)
         self._threads = threads
         self._stream = Stream(data.training, settings.batch, settings.seed)
-        wanted = settings.positions or len(data.training)
-        self.epoch_steps = max(round(wanted / settings.batch), 1)
+        self.epoch_positions = settings.positions or len(data.training)
+        self.epoch_steps = max(round(self.epoch_positions / settings.batch), 1)
         self.steps = settings.epochs * self.epoch_steps
 
     @property
@@ -174,7 +181,7 @@ class NetworkTrainer:
         settings = self._settings
         if settings.device is None:
             return CompiledDescent(self._shape, settings.target, settings.decay, self._threads)
-        return TorchDescent(self._shape, settings.target, settings.decay, settings.device)
+        return torch_descent(settings, self._threads)
 
     def _learn(self, made: Checkpoint, descent: Descent, report: Callable[[int], None]) -> Floats:
         """Make the steps of one epoch, and note its losses; return what was learned, rounded."""

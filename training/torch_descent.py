@@ -18,13 +18,19 @@ from training.positions import Packed
 
 REMEDY = "pip install 'kempelen[train-gpu]', or leave `device` out"
 # Of positions whose outputs are wanted: so many at a time.
-_AT_ONCE = 1 << 16
+_AT_ONCE = 1 << 14
 
 
 class TorchDescent:
     """Steps that PyTorch makes on a device, by its name there: cpu, cuda, cuda:1, mps."""
 
-    def __init__(self, shape: NetworkShape, target: Target, decay: float, device: str) -> None:
+    def __init__(
+        self, shape: NetworkShape, target: Target, decay: float, device: str, threads: int = 0
+    ) -> None:
+        """Find the device; TrainingError if there is none of that name.
+
+        threads: of the processor, where that is the device; 0 for as many as PyTorch takes.
+        """
         try:
             import torch
         except ImportError:
@@ -36,6 +42,8 @@ class TorchDescent:
         except (AssertionError, RuntimeError) as error:  # no such name, or no such device here
             reason = str(error).splitlines()[0]
             raise TrainingError(f"device: PyTorch cannot use {device!r} here: {reason}") from None
+        if threads:
+            torch.set_num_threads(threads)
         for begin, end, one in shape.scales:
             self._ones[begin:end] = float(one)
         self._shape = shape

@@ -590,6 +590,13 @@ def test_files_of_their_own_judge_what_is_learned(played: Path, tmp_path: Path) 
         choose(played, sibling, WantedPositions(most_score=score), lambda done: None)
     with pytest.raises(TrainingError, match=r"what 2000\.bin holds is learned from too"):
         network_data.load([str(siblings[0])], EVERYTHING, PLAIN, [str(siblings[1])])
+    shorter = tmp_path / "shorter.bin"
+    with Dataset(played) as dataset:
+        contents = dataset.contents[0]
+    shorter.write_bytes(played.read_bytes()[: contents.blocks[0].end])
+    for one, other in ((played, shorter), (shorter, played)):
+        with pytest.raises(TrainingError, match=f"what {other.name} holds is learned from too"):
+            network_data.load([str(one)], EVERYTHING, PLAIN, [str(other)])
     chosen = [tmp_path / f"chosen_{each.name}" for each in (learned, held_out)]
     for part, choice in zip((learned, held_out), chosen, strict=True):
         choose(part, choice, WantedPositions(most_score=1000), lambda done: None)
@@ -793,3 +800,12 @@ def test_a_game_has_one_number_where_some_are_held_out(played: Path, tmp_path: P
     network_data.load([*map(str, parts)], EVERYTHING, PLAIN)
     with pytest.raises(TrainingError, match="have the same games"):
         network_data.load([str(parts[0]), str(chosen)], EVERYTHING, PLAIN)
+
+
+def test_an_epoch_of_one_step_is_told(played: Path, tmp_path: Path) -> None:
+    for batch, told in ((64, False), (1 << 14, True)):
+        file = config(tmp_path, data=[str(played)], epochs=1, batch=batch)
+        done = in_process.run("train", file)
+        assert done.returncode == 0, done.stderr
+        assert ("kempelen train: batch: an epoch is one step of 16384" in done.stderr) == told
+        (tmp_path / "made.nnue.checkpoint").unlink()
