@@ -1,6 +1,6 @@
 """How good scores are to learn from: how near they come to those of a long search.
 
-    python benchmarks/labels.py positions.bin --games 20
+    python benchmarks/labels.py games.bin
 
 Games of a file of self-play are scored by Stockfish in short searches and in long ones. A row
 compares one kind of score with the long searches': by correlation, by the root mean square of the

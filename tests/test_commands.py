@@ -179,6 +179,9 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/rescoring.py": {
         ".py": f".py --positions 50 --nodes 5 --engine '{KEMPELEN} uci'"
     },
+    "python benchmarks/labels.py games.bin": {
+        ".bin": f".bin --games 2 --nodes 30 --engine '{KEMPELEN} uci'"
+    },
     "python benchmarks/remote_moves.py": {".py": ".py --moves 5 --most 1000"},
     "python benchmarks/habits.py line --games 400 --seed 1": {"400": "2"},
     "python benchmarks/overhead.py": {".py": ".py --games 2 --nodes 10"},
@@ -480,6 +483,8 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     open_tables()  # into the user's data
     built = ["book", "build", f"{folder}/repertoire.yaml", "-o", f"{folder}/my.bin"]
     assert main(built) == 0
+    played = ["selfplay", f"{folder}/games.bin", "--positions", "60", "--nodes", "20"]
+    assert main([*played, "--processes", "1"]) == 0
     return folder
 
 

@@ -374,8 +374,8 @@ OPTIONS: tuple[Option[Uci], ...] = (
         "string",
         _nothing,
         default="Kempelen, a game-playing agent server in Python, GPL-3.0-or-later. Its network's "
-        "positions are from games of Kempelen against itself, their scores from Stockfish 15.1, to "
-        "whose scores the hand-made evaluation's weights were fitted too",
+        "positions are from games of Kempelen against itself, their scores from its own searches "
+        "and from Stockfish 15.1, to which the hand-made evaluation was fitted too",
     ),
 )
 
