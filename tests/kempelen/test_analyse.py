@@ -77,7 +77,8 @@ def test_what_cannot_be_written_is_not_searched_again(file, tmp_path, warm_cache
     command = (file, "--engine", "agent=chess", "--nodes", 100, "-o", made)
     refused = analyse(*command)
     assert (refused.returncode, "made.pgn is a folder" in refused.stderr) == (2, True)
-    monkeypatch.setattr("kempelen.analyse.require_writable", lambda *_: None)  # it was none before
+    # It was none before.
+    monkeypatch.setattr("kempelen.analyse.require_writable", lambda *_, **__: None)
     done = analyse(*command)
     assert done.returncode == 2
     assert f"cannot write {made}: Is a directory" in done.stderr
