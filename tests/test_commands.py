@@ -166,13 +166,15 @@ HERE: dict[str, dict[str, str]] = {
         ".py": ".py --players 2 --watchers 2 --seconds 2 --every 0.5"
     },
     "python benchmarks/startup.py": {".py": ".py --runs 1 --no-cold"},
+    "python benchmarks/startup.py --no-cold": {"--no-cold": "--no-cold --runs 1"},
     "python benchmarks/experience.py --games 20 --without": {"20": "4 --nodes 50"},
     "python benchmarks/experience.py": {".py": ".py --games 4 --nodes 50 --spread 0"},
     "python benchmarks/experience.py --spread 0.2": {".py": ".py --games 4 --nodes 50"},
     "python benchmarks/move_time.py": {".py": ".py --moves 3 --margin 5000"},
     "python benchmarks/pgn_book.py": {".py": ".py --games 20"},
     "python benchmarks/leaf_counts.py": {".py": ".py --trees 2"},
-    "python benchmarks/network_exactness.py": {".py": ".py --evaluations 20000"},
+    "python benchmarks/network_exactness.py --evaluations 1000000 --network "
+    "agent/chess/shipped.nnue": {"1000000": "20000", "agent/": f"{ROOT}/agent/"},
     "python benchmarks/network_speed.py": {".py": ".py --sizes 32 --seconds 0.1 --turns 1"},
     "python benchmarks/connect_four.py": {".py": ".py --depth 3 --positions 1 --no-cold"},
     "python benchmarks/batches.py": {".py": ".py --sizes 1,4 --neurons 4 --playouts 20"},
