@@ -20,13 +20,15 @@ import numpy.typing as npt
 from report import parser, show, stockfish
 
 from agent.chess.packed_fen import fens_of
+from training.descent import chance
+from training.network_settings import Target
 from training.positions import Dataset, Packed
 from training.returns import returns
 from training.uci_teacher import SEARCH_LIMIT, UciTeacher
 
 Scores = npt.NDArray[np.float64]
 
-SCALE = 200.0  # centipawns that mean a chance of 73%
+TARGET = Target(result_share=0, scale=200)  # what is learned of scores
 DECIDED = 400  # centipawns in the long search, beyond which a position does not count
 SHORT = ("nodes 1", "depth 3", "depth 4", "depth 5", "depth 6", "depth 7")
 COLUMNS = ("scores", "ms a position", "correlation", "difference", "for the mover")
@@ -51,7 +53,7 @@ def returned(games: Sequence[Packed], scores: Scores, trace_decay: float) -> Sco
     for game, of_game in zip(games, np.split(scores, ends), strict=True):
         changed = game.copy()
         changed["score"] = of_game
-        found.append(returns(changed, trace_decay, SCALE))
+        found.append(returns(changed, trace_decay, TARGET.scale))
     return np.concatenate(found).astype(np.float64)
 
 
@@ -60,16 +62,12 @@ def compared(scores: Scores, long: Scores) -> list[float]:
     open_ = np.abs(long) <= DECIDED
     near = open_ & (np.abs(scores) <= 2.5 * DECIDED)
     scales = np.arange(0.3, 1.6, 0.05)
-    differences = _chance(long[open_]) - _chance(np.outer(scales, scores[open_]))
+    differences = chance(long[open_], TARGET) - chance(np.outer(scales, scores[open_]), TARGET)
     return [
         float(np.corrcoef(scores[near], long[near])[0, 1]),
         float(np.sqrt((differences**2).mean(axis=1)).min()),
         float((scores[near] - long[near]).mean()),
     ]
-
-
-def _chance(scores: Scores) -> Scores:
-    return 0.5 + 0.5 * np.tanh(scores / SCALE / 2)
 
 
 def mean(one: Scores, other: Scores, long: Scores) -> Scores:

@@ -66,14 +66,14 @@ class Renumbering:
     part: object
 
 
-Lineage = Iterator[tuple[str, tuple[Renumbering, ...]]]
+Steps = tuple[Renumbering, ...]  # the last first
 
 
-def lineage(manifest: Manifest, digest: str) -> Lineage:
+def lineage(manifest: Manifest, digest: str) -> Iterator[tuple[str, Steps]]:
     """Generate the digests of a file, the first, and of all files that it comes from.
 
-    With each goes how its games were numbered anew until they came here, the last time first. What
-    self-play is of goes for a digest too: a longer file of the same has the same games.
+    With each goes how its games were numbered anew until they came here. What self-play is of goes
+    for a digest too: a longer file of the same has the same games.
     """
     yield digest, ()
     if "rules" in manifest:
@@ -95,7 +95,7 @@ def lineage(manifest: Manifest, digest: str) -> Lineage:
                 yield found, (step, *steps)
 
 
-def are_apart(one: tuple[Renumbering, ...], other: tuple[Renumbering, ...]) -> bool:
+def are_apart(one: Steps, other: Steps) -> bool:
     """Tell whether two files got different parts of what they both come from."""
     return any(
         a.kind == b.kind == "split" and replace(a, part=b.part) == b and a.part != b.part

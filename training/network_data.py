@@ -11,7 +11,7 @@ import numpy as np
 
 from agent.chess.packed import packed_dtype
 from training.derived_files import WantedPositions
-from training.manifests import Renumbering, are_apart, lineage
+from training.manifests import Steps, are_apart, lineage
 from training.network_settings import PositionFilter, Target, TrainingError
 from training.positions import (
     ALL,
@@ -24,8 +24,6 @@ from training.positions import (
     is_validation,
 )
 from training.returns import returns
-
-Steps = tuple[Renumbering, ...]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from protocols.client.supervisor import children
+from tests.waiting import alive
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 120.0
@@ -20,13 +21,6 @@ def descendants(process: int) -> set[int]:
     """Return the processes that descend from one."""
     own = set(children(process))
     return own.union(*map(descendants, own))
-
-
-def alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
-    except OSError:
-        return False
 
 
 def words(process: int) -> bytes:

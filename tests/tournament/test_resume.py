@@ -15,6 +15,7 @@ import pytest
 
 from tests.support import program
 from tests.tournament.support import engine, play, settings
+from tests.waiting import alive
 from tournament import runner
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import GameSettings
@@ -43,14 +44,6 @@ def children(pid):
     listing = subprocess.run(["ps", "-eo", "pid,ppid"], capture_output=True, text=True, check=True)
     rows = [tuple(map(int, line.split())) for line in listing.stdout.splitlines()[1:]]
     return [child for child, parent in rows if parent == pid]
-
-
-def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def comparable(text):

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from protocols.client.process import EngineDiedError, EngineProcess
+from tests.waiting import alive
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no subreaper")
 
@@ -34,14 +35,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-def alive(process):
-    try:
-        with open(f"/proc/{process}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def all_gone(processes, limit=10.0):
