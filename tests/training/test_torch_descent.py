@@ -93,7 +93,7 @@ def test_a_run_on_a_device_goes_on_and_learns_as_much(
     assert network.manifest["settings"]["device"] == "PyTorch"
     capsys.readouterr()
     assert main(["train", config(tmp_path / "torch", data=[str(played)])]) == 2
-    assert "(device was PyTorch, is None)" in capsys.readouterr().err
+    assert "(device was PyTorch, is not given)" in capsys.readouterr().err
     entries |= {"device": "abacus", "output": str(tmp_path / "other.nnue")}
     assert main(["train", config(tmp_path, **entries)]) == 2
     assert "device: PyTorch cannot use 'abacus' here: " in capsys.readouterr().err
