@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,8 +28,10 @@ import chess
 import yaml
 from chess.polyglot import zobrist_hash
 
+from agent.border import yaml_text
 from agent.border.files import read_text
 from agent.border.unreadable import blamed_on
+from agent.border.yaml_text import YamlError
 from openings.names import Name
 from openings.polyglot import Entry, pack
 from openings.weights import DEFAULT_WEIGHT, MOST_WEIGHT, BookError
@@ -105,27 +108,40 @@ def _read_file(path: Path) -> Iterator[Line]:
     with blamed_on(path, BookError):
         text = read_text(path)
     try:
-        _check_depth(text, path)
-        root = yaml.compose(text, _Loader)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise BookError(f"{path}, line {line}: {error.problem}") from None
-    except yaml.YAMLError as error:
+        _check_depth(text)
+        root = yaml_text.compose(text, _Loader)
+        _check_size(root)
+    except YamlError as error:
         raise BookError(f"{path}: {error}") from None
     if root is not None:
         yield from _read_lines(root, Line(), chess.Board(), path)
 
 
-def _check_depth(text: str, path: Path) -> None:
+def _check_depth(text: str) -> None:
     """Refuse what is nested so deeply that the fast loader, which calls itself, would crash."""
     depth = 0
-    for event in yaml.parse(text, _Loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > MOST_DEPTH:
-            raise BookError(f"{path}: it is nested too deeply")
+    with suppress(yaml.YAMLError):  # which the loader meets too
+        for event in yaml.parse(text, _Loader):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            if depth > MOST_DEPTH:
+                raise YamlError("it is nested too deeply")
+
+
+def _check_size(root: yaml.Node | None) -> None:
+    """Refuse what refers to itself, or by references to more than memory holds."""
+    count, waiting = 0, [(root, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        count += 1
+        if depth > MOST_DEPTH or count > yaml_text.MOST_VALUES:
+            raise YamlError("by its references it is nested too deeply, or too large")
+        if isinstance(node, yaml.SequenceNode):
+            waiting += ((each, depth + 1) for each in node.value)
+        elif isinstance(node, yaml.MappingNode):
+            waiting += ((value, depth + 1) for _, value in node.value)
 
 
 _Loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -143,10 +159,12 @@ def _read_line(node: yaml.Node, above: Line, board: chess.Board, path: Path) -> 
     where = _where(node, path)
     if not isinstance(node, yaml.MappingNode):
         raise BookError(f"{where}: expected a line of play: moves, and perhaps eco, name, ...")
-    values = {key.value: value for key, value in node.value}
-    for key in values:
-        if key not in _KEYS:
-            raise BookError(f"{where}: unknown word {key!r}; a line has {', '.join(_KEYS)}")
+    values = {}
+    for key, value in node.value:
+        word = key.value if isinstance(key, yaml.ScalarNode) else "[...]"
+        if word not in _KEYS:
+            raise BookError(f"{where}: unknown word {word!r}; a line has {', '.join(_KEYS)}")
+        values[word] = value
     texts = {
         key: _text(values[key], key, path) for key in _KEYS if key in values and key != "lines"
     }

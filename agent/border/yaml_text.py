@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -23,14 +25,43 @@ def load(text: str, loader: type[SafeLoader] | None = None, most: int = MOST_VAL
 
     A value counts as often as it is referred to; an entry is there once.
     """
+    with _read_by(loader, text) as reader:
+        node = reader.get_single_node()
+        _refuse_repeated(node)
+        found = None if node is None else reader.construct_document(node)
+    _check_size(found, most)
+    return found
+
+
+def compose(text: str, loader: type[SafeLoader] | None = None) -> Node | None:
+    """Return a document's nodes, which know their lines. Raises YamlError.
+
+    An entry is there once; references are followed, so a node may hold itself.
+    """
+    with _read_by(loader, text) as reader:
+        node: Node | None = reader.get_single_node()
+        _refuse_repeated(node)
+    return node
+
+
+def read(path: str | PathLike[str], loader: type[SafeLoader] | None = None) -> Any:
+    """Return what a file holds. Raises YamlError, and OSError where there is no such file."""
+    try:
+        text = read_text(path)
+    except UnicodeDecodeError:
+        raise YamlError("it is not UTF-8 text") from None
+    return load(text, loader)
+
+
+@contextmanager
+def _read_by(loader: type[SafeLoader] | None, text: str) -> Iterator[SafeLoader]:
+    """Lend a reader of the text; what it or the block raises becomes a YamlError."""
     import yaml
 
     try:
         reader = (loader or yaml.SafeLoader)(text)
         try:
-            node = reader.get_single_node()
-            _refuse_repeated(node)
-            found = None if node is None else reader.construct_document(node)
+            yield reader
         finally:
             reader.dispose()
     except yaml.MarkedYAMLError as error:
@@ -44,17 +75,6 @@ def load(text: str, loader: type[SafeLoader] | None = None, most: int = MOST_VAL
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
         # A tag or a date that is none, such as `!!int x` or 2024-99-99.
         raise YamlError(f"a value is not what it is marked as: {error}") from None
-    _check_size(found, most)
-    return found
-
-
-def read(path: str | PathLike[str], loader: type[SafeLoader] | None = None) -> Any:
-    """Return what a file holds. Raises YamlError, and OSError where there is no such file."""
-    try:
-        text = read_text(path)
-    except UnicodeDecodeError:
-        raise YamlError("it is not UTF-8 text") from None
-    return load(text, loader)
 
 
 def _refuse_repeated(root: Node | None) -> None:

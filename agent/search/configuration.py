@@ -141,7 +141,7 @@ def read(text: str) -> Configuration:
 
     Raises ValueError, naming what there is, for a name or an option that there is not.
     """
-    import yaml
+    from agent.border import yaml_text
 
     name, *words = text.strip().split("+")
     kind = algorithm(name)
@@ -153,7 +153,11 @@ def read(text: str) -> Configuration:
             raise ValueError(f"{name} has no option {option!r}; it has {', '.join(known)}")
         # The name of a file is text, also where YAML would make a number of it.
         is_text = option in FILES
-        options[option] = (value if is_text else yaml.safe_load(value)) if value else True
+        try:
+            read_value = value if is_text else yaml_text.load(value)
+        except yaml_text.YamlError as error:
+            raise ValueError(f"{text.strip()}: {option}: {error}") from None
+        options[option] = read_value if value else True
         if wanted := _wanted(kind, option, options[option]):
             raise ValueError(f"{text.strip()}: {option} must be {wanted}")
     return Configuration(text.strip(), kind, options)
@@ -162,11 +166,12 @@ def read(text: str) -> Configuration:
 def _wanted(kind: type[Search[Any]], option: str, value: Any) -> str:
     """Say what a value of an option must be, if it is anything else."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_whole = is_number and (isinstance(value, int) or value.is_integer())
     if option == "table":
-        is_size = is_number and value == int(value) > 0
+        is_size = is_whole and value > 0
         return "" if isinstance(value, bool) or is_size else "a number of entries, or alone"
     if option in ("preliminary", "beyond"):
-        return "" if is_number and value == int(value) > 0 else "a number of plies"
+        return "" if is_whole and value > 0 else "a number of plies"
     if option in ("swing", "surprise"):
         return "" if is_number and value > 0 else "a value above 0"
     if option in FILES:
@@ -179,7 +184,7 @@ def _wanted(kind: type[Search[Any]], option: str, value: Any) -> str:
     if declared is bool:
         return "" if isinstance(value, bool) else "true, false, or alone"
     if declared is int:
-        return "" if is_number and value == int(value) else "a whole number"
+        return "" if is_whole else "a whole number"
     return "" if is_number else "a number"
 
 

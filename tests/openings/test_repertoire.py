@@ -23,6 +23,12 @@ TEXT = """
   weight: 5
 """
 
+# Each line below holds the last one ten times: ten million lines in all.
+BOMB = "- &a0 {moves: Nf3 Nf6 Ng1 Ng8}\n" + "".join(
+    f"- &a{i} {{moves: Nf3 Nf6 Ng1 Ng8, lines: [{', '.join([f'*a{i - 1}'] * 10)}]}}\n"
+    for i in range(1, 8)
+)
+
 
 @pytest.fixture
 def written(tmp_path):
@@ -67,7 +73,11 @@ def test_a_transposition_has_the_name(written):
         ("- {moves: e4, wait: 3}", "unknown word 'wait'"),
         ("- {moves: e4, weight: 0}", "weight is a number from 1"),
         ("- {moves: e4, eco: F00}", "ECO code"),
-        ("\n- [", "book.yaml, line"),
+        ("\n- [", "(line 3, column 1)"),
+        ("- moves: e4\n  moves: d4", "'moves' is there twice (line 2, column 3)"),
+        ("- {[a]: b}", "line 1: unknown word '[...]'"),
+        ("- &a {moves: Nf3 Nf6 Ng1 Ng8, lines: [*a]}", "nested too deeply"),
+        (BOMB, "too large"),
         ("moves: e4", "expected a list of lines"),
         ("- {moves: e4, name: A}\n- {moves: e4, name: B}", "line 2: B is called A at"),
     ],
