@@ -1,6 +1,6 @@
 """Peak memory of a UCI engine that searches for a while, by size of its table (Linux).
 
-python benchmarks/memory.py
+python benchmarks/memory.py             # add --beside and the folder of other sources to compare
 """
 
 import time
@@ -11,9 +11,11 @@ import chess.engine
 from report import KEMPELEN, parser, show, stockfish
 
 
-def peak_megabytes(command: list[str], megabytes: int, threads: int, seconds: float) -> float:
-    """Return the most memory that the engine ever held, children not counted."""
-    with chess.engine.SimpleEngine.popen_uci(command, timeout=60) as engine:
+def peak_megabytes(
+    command: list[str], megabytes: int, threads: int, seconds: float, folder: str | None = None
+) -> float:
+    """Return the most memory that the engine, started in a folder, ever held without children."""
+    with chess.engine.SimpleEngine.popen_uci(command, timeout=60, cwd=folder) as engine:
         engine.configure({"Hash": megabytes, "Threads": threads})
         engine.ping()
         engine.analyse(chess.Board(), chess.engine.Limit(time=seconds))
@@ -28,16 +30,22 @@ def main() -> int:
     """Measure and compare."""
     arguments = parser(__doc__)
     arguments.add_argument("--seconds", type=float, default=3.0, help="for each search")
+    arguments.add_argument("--beside", metavar="FOLDER", help="other sources to compare with")
     options = arguments.parse_args()
-    other = stockfish()
+    programs: list[tuple[str, list[str], str | None]] = [("Kempelen", KEMPELEN, None)]
+    if options.beside:
+        programs.append((f"Kempelen in {options.beside}", KEMPELEN, options.beside))
+    if other := stockfish():
+        programs.append(("Stockfish", [other], None))
     rows = []
     for megabytes, threads in ((1, 1), (16, 1), (16, 2), (256, 1)):
-        ours = peak_megabytes(KEMPELEN, megabytes, threads, options.seconds)
-        theirs = (
-            peak_megabytes([other], megabytes, threads, options.seconds) if other else float("nan")
+        peaks = (
+            round(peak_megabytes(command, megabytes, threads, options.seconds, folder))
+            for _, command, folder in programs
         )
-        rows.append((f"Hash {megabytes}, Threads {threads}", round(ours), round(theirs)))
-    show("peak memory, MB", ("settings", "Kempelen", "Stockfish"), rows, options.json)
+        rows.append((f"Hash {megabytes}, Threads {threads}", *peaks))
+    columns = ("settings", *(name for name, _, _ in programs))
+    show("peak memory, MB", columns, rows, options.json)
     return 0
 
 

@@ -49,11 +49,11 @@ def plain_python() -> float:
     return time.perf_counter() - began
 
 
-def cold_times() -> tuple[float, float, float, float]:
+def cold_times(sources: str | None = None) -> tuple[float, float, float, float]:
     """Return seconds on an empty cache: to uciok, to readyok, to compile for play, and all."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "KEMPELEN_CACHE_DIR": folder}
-        uciok, readyok = answer_times(KEMPELEN, environment)
+        uciok, readyok = answer_times(KEMPELEN, environment, sources)
     times = []
     for command in (
         [sys.executable, "-c", "from agent.compiled import warming; warming.load('alphabeta')"],
@@ -62,7 +62,9 @@ def cold_times() -> tuple[float, float, float, float]:
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "KEMPELEN_CACHE_DIR": folder}
             began = time.perf_counter()
-            subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                command, env=environment, cwd=sources, check=True, stdout=subprocess.DEVNULL
+            )
             times.append(time.perf_counter() - began)
     return uciok, readyok, times[0], times[1]
 
@@ -98,10 +100,12 @@ def main() -> int:
     if theirs:
         rows.append(row("Stockfish", theirs))
     if not options.no_cold:
-        uciok, readyok, for_play, whole = cold_times()
-        rows.append(("Kempelen, cold", uciok, uciok, readyok))
-        rows.append(("compilation for play", for_play, for_play, ""))
-        rows.append(("compilation, whole", whole, whole, ""))
+        for sources in (None, options.beside) if options.beside else (None,):
+            where = f" in {sources}" if sources else ""
+            uciok, readyok, for_play, whole = cold_times(sources)
+            rows.append((f"Kempelen{where}, cold", uciok, uciok, readyok))
+            rows.append((f"compilation for play{where}", for_play, for_play, ""))
+            rows.append((f"compilation, whole{where}", whole, whole, ""))
     columns = ("program", "uciok s (median)", "worst", "readyok s (median)")
     show("start-up, seconds from process start", columns, rows, options.json)
     return 0
