@@ -8,6 +8,7 @@ as they do in Python, and so does a value that is no number.
 
 import ctypes
 import hashlib
+import re
 import sys
 from collections.abc import Callable, Iterable
 from enum import Enum
@@ -46,6 +47,11 @@ def whole_score(value: Any) -> Any:
 
 
 _I64 = ir.IntType(64)
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+# In the reports of Numba: what comes before a cause, where it lies, and a type that fills pages.
+_STEP = "(step: nopython frontend)\n"
+_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
+_RECORD = re.compile(r"Record\([^\n]*")
 
 
 class Failing(Protocol):
@@ -92,7 +98,26 @@ def _reason(function: Any, error: Exception) -> str:
         returned = made.signature.return_type
         if not isinstance(returned, types.Integer | types.Float | types.Boolean):
             return f"it must return a number, always; Numba finds that it returns {returned}"
-    return " ".join(f"{type(error).__name__}: {error}".split())
+    if isinstance(error, KeyError):  # so Numba says it of records
+        return f"it asks for a field {error} of a record, which has none of that name"
+    return f"{type(error).__name__}: {innermost(str(error))}"
+
+
+def innermost(report: str) -> str:
+    """Return what lies at the bottom of a report of Numba's, and where in the user's file.
+
+    What is around it is about the functions that call the user's, and says so at length.
+    """
+    _, _, cause = report.rpartition(_STEP)
+    places = [
+        f" ({Path(file).name}, line {line})"
+        for file, line in _PLACE.findall(cause)
+        if Path(file).name != Path(__file__).name
+    ]
+    said = _RECORD.sub("Record(...)", cause.partition("\n  During:")[0].partition("\n  File ")[0])
+    first, *others = (line.strip() for line in said.splitlines() if line.strip())
+    called = [line.removeprefix(">>> ") for line in others if line.startswith(">>> ")]
+    return " ".join([first, *called[:1]]) + "".join(places[:1])
 
 
 def _finite(value: Any) -> Any:
@@ -214,11 +239,14 @@ def _digest(value: Any, names: Iterable[str], digest: Any, seen: set[Any]) -> No
         seen.add(id(function))
         digest.update(str(function.__module__).encode())  # which the cached code imports
         _digest_code(code, function.__globals__, digest, seen)
+        for given in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).items()):
+            _digest(given, _names(code), digest, seen)
         for cell in function.__closure__ or ():
             _digest(cell.cell_contents, _names(code), digest, seen)
     elif isinstance(value, ModuleType | type):
         file = getattr(sys.modules.get(getattr(value, "__module__", "")), "__file__", None)
         if is_library(getattr(value, "__file__", file) or ""):
+            digest.update(_called(value).encode())
             return
         for name in sorted(set(names) & set(dir(value))):
             if (id(value), name) in seen:
@@ -236,6 +264,16 @@ def _digest(value: Any, names: Iterable[str], digest: Any, seen: set[Any]) -> No
         digest.update(repr(value.value).encode())
     elif isinstance(value, int | float | complex | str | bytes | bool):
         digest.update(repr(value).encode())
+    else:  # as a function of C
+        digest.update(_called(value).encode())
+
+
+def _called(value: Any) -> str:
+    """Return what tells one thing of a library from another, in every process alike."""
+    name = getattr(value, "__qualname__", getattr(value, "__name__", None))
+    if name is not None:
+        return f"{getattr(value, '__module__', '')}.{name}"
+    return f"{type(value).__qualname__} {_ADDRESS.sub('', repr(value))}"
 
 
 def _digest_code(code: CodeType, scope: dict[str, Any], digest: Any, seen: set[Any]) -> None:

@@ -77,3 +77,26 @@ def test_arrays_of_other_types_are_others() -> None:
 
     assert made(np.zeros(8, np.int64)) != made(np.zeros(8, np.float64))
     assert made(np.zeros((2, 4))) != made(np.zeros((4, 2)))
+
+
+@pytest.mark.parametrize(
+    ("text", "edit"),
+    [
+        ("def evaluate(worker, ply, bonus=40): return bonus", ("40", "95")),
+        ("def evaluate(worker, ply, *, bonus=40): return bonus", ("40", "95")),
+        ("from math import floor as cut\ndef evaluate(w, p): return cut(p)", ("floor", "ceil")),
+        ("from numpy import floor as cut\ndef evaluate(w, p): return cut(p)", ("floor", "ceil")),
+        ("from numba import int32 as t\ndef evaluate(w, p): return t(p)", ("int32", "int64")),
+        ("import math as m\ndef evaluate(w, p): return m.sqrt(p)", ("import math", "import cmath")),
+    ],
+)
+def test_so_does_another_default_or_another_thing_of_a_library(
+    text: str, edit: tuple[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "evaluation.py"
+
+    def made(text: str) -> str:
+        file.write_text(text)
+        return code_digest(load_module(str(file), "evaluation").evaluate)
+
+    assert made(text) == made(text) != made(text.replace(*edit))
