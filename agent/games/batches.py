@@ -79,7 +79,7 @@ def of_games(evaluation: Evaluation) -> BatchEvaluation:
         seen, featured, turns, moves = zip(*taken, strict=True)
         batch = GameBatch(
             np.array(turns, np.int64),
-            list(moves),
+            [list(each) for each in moves],  # the search goes on with its own
             np.array([len(each) for each in moves], np.int64),
             np.stack(seen) if featured[0] else None,
             [] if featured[0] else list(seen),
@@ -96,7 +96,7 @@ def judge(evaluation: Evaluation, batch: Batch) -> tuple[Values, Priors | None]:
     others are 0. Raises EvaluationError for what it raises, and for an answer that cannot be.
     """
     assert evaluation.python is not None, "a batched evaluation is a plain function"
-    name = evaluation.name
+    name, counts, width = evaluation.name, batch.counts.copy(), batch.width
     try:
         returned = evaluation.python(batch)
         priors = None
@@ -109,22 +109,25 @@ def judge(evaluation: Evaluation, batch: Batch) -> tuple[Values, Priors | None]:
                     "(values, priors)"
                 )
             returned, priors = returned
-        values = _numbers(name, "values", returned, (len(batch.counts),))
+        values = _numbers(name, "values", returned, (len(counts),))
         if priors is None:
             return values, None
-        priors = _numbers(name, "priors", priors, (len(batch.counts), batch.width), batch.counts)
+        priors = _numbers(name, "priors", priors, (len(counts), width), counts)
     except EvaluationError:
         raise
     except BaseException as error:  # a user's code may even exit
         raise failure(name, error) from error
     greatest = priors.max(axis=1, initial=0.0)
+    greatest[counts == 0] = 1.0  # a position without moves has none to tell of
     if (priors < 0).any() or not (greatest > 0).all():
         raise EvaluationError(
             f"evaluation {name} returned priors below 0, or a position's that are all 0: numbers "
             "from 0 are needed, such as those of softmax"
         )
     priors /= greatest[:, None]  # their sum may be beyond all floats
-    return values, priors / priors.sum(axis=1)[:, None]
+    sums = priors.sum(axis=1)
+    sums[counts == 0] = 1.0
+    return values, priors / sums[:, None]
 
 
 def _numbers(
@@ -138,7 +141,13 @@ def _numbers(
 
     counts: how many of each row count; the others become 0.
     """
-    array = np.asarray(returned)
+    try:
+        array = np.asarray(returned)
+    except ValueError:
+        raise EvaluationError(
+            f"evaluation {name} returned {what} whose rows differ in length: the shape {shape} is "
+            "needed"
+        ) from None
     if array.dtype.kind not in "iuf":
         raise EvaluationError(
             f"evaluation {name} returned {what} of the type {array.dtype}: real numbers are needed"

@@ -106,10 +106,16 @@ def of_boards(
 
 
 def judge_boards(evaluation: Evaluation) -> Callable[[chess.Board], int]:
-    """Return a plain function of a board, in whole centipawns, that is asked in batches of one."""
+    """Return a plain function of a board, in whole centipawns, that is asked in batches of one.
+
+    A position without legal moves is worth 0: what mate and stalemate are worth, the rules say.
+    """
 
     def evaluate(board: chess.Board) -> int:
-        values, _ = judge(evaluation, of_boards([board]))
+        moves = list(board.legal_moves)
+        if not moves:  # of which no network knows: a batch's positions have some
+            return 0
+        values, _ = judge(evaluation, of_boards([board], [moves]))
         return round(float(values[0]))
 
     return evaluate

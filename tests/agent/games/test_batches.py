@@ -184,6 +184,41 @@ def test_any_object_can_be_batched_and_may_answer_as_onnx_does() -> None:
     assert priors.sum(axis=1) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("fen", ["7k/8/5KQ1/8/8/8/8/8 b - - 0 1", "7k/6Q1/5K2/8/8/8/8/8 b - - 0 1"])
+def test_no_network_is_asked_about_a_board_without_moves(fen: str) -> None:
+    def evaluate(batch: ChessBatch) -> Any:
+        assert min(batch.counts) > 0
+        return np.ones(len(batch)), np.ones((len(batch), batch.width))
+
+    judged = judge_boards(evaluation(evaluate))
+    assert judged(chess.Board(fen)) == 0
+    assert judged(chess.Board()) == 1
+
+
+def test_priors_of_a_position_without_moves_are_none() -> None:
+    batch = of_boards([chess.Board(), chess.Board("7k/8/5KQ1/8/8/8/8/8 b - - 0 1")])
+    _, priors = judge(evaluation(lambda batch: (np.zeros(2), np.ones((2, batch.width)))), batch)
+    assert priors is not None
+    assert priors[0].sum() == pytest.approx(1)
+    assert not priors[1].any()
+
+
+def test_what_a_function_does_to_its_batch_is_its_own_affair() -> None:
+    def evaluate(batch: Any) -> Any:
+        batch.counts[:] = 0
+        for moves in batch.moves:
+            moves.clear()
+        return np.zeros(len(batch.counts)), np.ones((len(batch.counts), 9))
+
+    game = TicTacToe()
+    moves = list(game.moves())
+    found = catalogue.find("tic-tac-toe").batched(evaluation(evaluate))
+    _, priors = found.answer([found.take(game, moves)])
+    assert len(moves) == 9
+    assert priors is not None
+    assert priors.sum() == pytest.approx(1)
+
+
 def test_priors_are_of_the_legal_moves_alone() -> None:
     def evaluate(batch: ChessBatch) -> Any:
         return np.zeros(len(batch)), np.full((len(batch), batch.width), 7)
@@ -197,6 +232,10 @@ def test_priors_are_of_the_legal_moves_alone() -> None:
 
 
 WRONG = {
+    "ragged": (
+        lambda batch: (np.zeros(len(batch)), [[1.0], [1.0, 2.0]]),
+        "returned priors whose rows differ in length: the shape .* is needed",
+    ),
     "raises": (lambda batch: 1 // 0, "evaluate failed: ZeroDivisionError"),
     "exits": (lambda batch: exit(), "evaluate failed: SystemExit"),
     "too few": (lambda batch: np.zeros(1), r"values of the shape \(1,\), where \(2,\) is needed"),
