@@ -11,7 +11,8 @@ from typing import Any
 from agent.compiled.source import USUAL_MEANS, CompiledSource, Means
 from agent.connect_four.parts import fits as fits_connect_four
 from agent.connect_four.source import compiled_source as connect_four
-from agent.evaluation import HANDCRAFTED, Evaluation, load
+from agent.evaluation import HANDCRAFTED, Evaluation
+from agent.evaluation_loading import load_in_time
 from agent.game import Game
 from agent.games import life
 from agent.games.batch_evaluation import BatchEvaluation
@@ -70,7 +71,7 @@ def source_for(
     def named(game: Game[Any]) -> str:
         return algorithm or default_algorithm(game, bool(chosen.batch))
 
-    chosen = load(evaluation)
+    chosen = load_in_time(evaluation)
     users: tuple[str, Callable[..., Any]] | None = None
     # The compiled searches ask about one position after the other.
     compiled = None if algorithm or chosen.batch else _compiled(kind, position())

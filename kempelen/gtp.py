@@ -117,14 +117,13 @@ def run(arguments: Namespace) -> int:
     """Serve until `quit` or the end of input."""
     from agent.evaluation import EvaluationError
 
+    said = plain(arguments.report_name), plain(arguments.report_version)
     try:
-        settings = _settings(arguments)
-        Gtp("", "", lambda _: None, lambda _: None, settings)  # a trial, while errors can be shown
+        # The user's files are run when input and output are the protocol's alone.
+        return pipes.serve(lambda session: make(session, _settings(arguments), said=said))
     except (EvaluationError, OSError, ValueError) as error:
         complain(error, "kempelen gtp")
         return 2
-    said = plain(arguments.report_name), plain(arguments.report_version)
-    return pipes.serve(lambda session: make(session, settings, said=said))
 
 
 def make(

@@ -16,14 +16,12 @@ from agent.evaluation import (
     EvaluationError,
     network_file,
 )
-from agent.threads.apart import Apart, Watched
+from agent.evaluation_loading import load_in_time as loaded_in_time
+from agent.threads.apart import Watched
 
 DEFAULT = NETWORK
 # What stands for it until it is loaded.
 USUAL = Evaluation(DEFAULT)
-
-# How long the file of an evaluation may take to run, in seconds.
-LOADING_PATIENCE = 30.0
 
 # The networks in use, by file and state of the file: one serves all engines of this process.
 _networks: WeakValueDictionary[tuple[str, tuple[int, ...]], Any] = WeakValueDictionary()
@@ -65,11 +63,7 @@ def load_in_time(spec: str) -> Evaluation:
 
     Raises EvaluationError as `load` does, and if its file takes too long.
     """
-    loading = Apart(lambda: load(spec), "evaluation")
-    if not loading.wait(timeout=LOADING_PATIENCE):
-        loading.give_up()
-        raise EvaluationError(f"evaluation {spec} takes more than {LOADING_PATIENCE:.0f} s to load")
-    loaded = loading.result()
+    loaded = loaded_in_time(spec, load)
     if loaded.python is None:
         return loaded
     return replace(loaded, python=Watched(loaded.python))

@@ -78,13 +78,15 @@ class Gtp(GtpPlay):
         self.call, self._job, self._moved = call, job, False
         try:
             text = self._act(call)
+            answer = None if text is None else success(call, text)
         except GtpError as error:
-            self.send(failure(call, str(error)))
-        except Exception as error:  # noqa: BLE001 - whatever a line does, the next is read
-            self.send(failure(call, describe(error)))
-        else:
-            if text is not None:
-                self.send(success(call, text))
+            answer = failure(call, str(error))
+        # Whatever a line does, the next is read; the code of a game may even exit.
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001
+            answer = failure(call, describe(error))
+        try:
+            if answer is not None:
+                self.send(answer)
         finally:
             self._room.release()
         self.learn()

@@ -12,6 +12,7 @@ from tests import in_process
 from tests.support import program
 
 PATIENCE = 120
+GAMES = Path(__file__).parents[1] / "data" / "games"
 
 
 def gtp(text, *arguments, command=("gtp",)):
@@ -279,3 +280,63 @@ def test_options_of_a_game_and_nodes():
     refused = gtp("name\n", "--game", "nim", "--option", "heap=1")
     assert refused.returncode == 2
     assert "its options: heaps, misere" in refused.stderr
+
+
+USERS_GAME = """
+print("my game")
+from chomp import Chomp
+
+
+class Exits(Chomp):
+    def play(self, move):
+        if len(self.bars) == 2:
+            raise SystemExit(3)
+        super().play(move)
+
+
+class Late(Chomp):
+    def text(self, move):
+        return super().text(move) if len(self.bars) == 1 else 7
+
+
+def value(game):
+    print("I think")
+    return 0
+
+
+print("Who?", input())
+"""
+
+
+@pytest.mark.parametrize("name", ["Exits", "Late"])
+def test_every_command_is_answered_whatever_a_game_does(tmp_path, name, monkeypatch):
+    monkeypatch.syspath_prepend(GAMES)
+    (tmp_path / "mine.py").write_text(USERS_GAME.replace("input()", "0"))
+    game = ["--game", f"{tmp_path / 'mine.py'}:{name}", "--size", "3", "--depth", "1"]
+    done = gtp("1 genmove b\n2 genmove w\n3 play w a2\n4 version\n", *game)
+    answers = [line.split()[0][1:] for line in done.stdout.splitlines() if line[:1] in ("=", "?")]
+    assert answers == ["1", "2", "3", "4"]
+    assert "?2 internal error" in done.stdout
+
+
+def test_a_users_file_has_nothing_of_the_conversation(tmp_path):
+    """By the program itself: what it prints is said elsewhere, and it finds no input."""
+    text = USERS_GAME.replace('"Who?", input()', '"Who?", sys.stdin.read()').replace(
+        "from chomp", f"import sys\nsys.path.insert(0, {str(GAMES)!r})\nfrom chomp"
+    )
+    (tmp_path / "mine.py").write_text(text)
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "kempelen.cli", "gtp", "--game", "mine.py:Chomp"),
+            *("--evaluation", "mine.py:value", "--size", "3", "--depth", "1"),
+        ],
+        input="1 genmove b\n2 quit\n",
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0
+    assert [line.split()[0] for line in done.stdout.splitlines() if line] == ["=1", "=2"]
+    assert "my game" in done.stderr
+    assert "I think" in done.stderr

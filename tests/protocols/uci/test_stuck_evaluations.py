@@ -7,7 +7,7 @@ import time
 import chess
 import pytest
 
-from agent.chess import evaluations as evaluations_module
+from agent import evaluation_loading
 from agent.chess.engine import Engine
 from agent.chess.evaluations import DEFAULT
 from agent.chess.settings import SEARCHES
@@ -185,7 +185,7 @@ def test_a_compiled_loop_is_given_up_and_rests(talk, file, search):
 
 
 def test_a_file_that_does_not_return_is_given_up(talk, tmp_path, monkeypatch, await_threads):
-    monkeypatch.setattr(evaluations_module, "LOADING_PATIENCE", 0.1)
+    monkeypatch.setattr(evaluation_loading, "LOADING_PATIENCE", 0.1)
     path = tmp_path / "endless.py"
     path.write_text("while True:\n    pass\n")
     (reply,) = talk.ask(f"setoption name Evaluation value {path}:f")
