@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import TypeVar
 
 from agent.border.plain_text import plain_lines
@@ -25,6 +25,28 @@ def complain(text: object, command: str = "kempelen") -> None:
         print(f"{command}: {plain_lines(str(text))}", file=sys.stderr, flush=True)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # where the rest goes too
+
+
+@contextmanager
+def output_kept() -> Iterator[None]:
+    """Keep standard output for what the command says itself.
+
+    What a user's code prints meanwhile, here and in processes that begin meanwhile, goes to
+    standard error.
+    """
+    sys.stdout.flush()
+    try:
+        kept = os.dup(1)
+        os.dup2(2, 1)
+    except OSError:  # one of them is closed
+        kept = None
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        if kept is not None:
+            os.dup2(kept, 1)
+            os.close(kept)
 
 
 def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:

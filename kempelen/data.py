@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.machine import usable_cores
 from kempelen.cluster_arguments import cluster_threads, configure_cluster
-from kempelen.console import complain, progress, warm_up
+from kempelen.console import complain, output_kept, progress, warm_up
 from kempelen.numbers import count, positive, seconds
 
 if TYPE_CHECKING:
@@ -165,7 +165,8 @@ def check(path: Path, games: int, evaluation: str, as_json: bool) -> int:
     from training import checking
 
     warm_up(ALPHABETA, SELFPLAY)
-    found = checking.check(path, games, evaluation.strip())
+    with output_kept():
+        found = checking.check(path, games, evaluation.strip())
     if as_json:
         print(json.dumps(asdict(found) | {"sound": found.sound}))
         return 0 if found.sound else 1

@@ -16,7 +16,7 @@ from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.machine import usable_cores
 from kempelen import __version__
 from kempelen.cluster_arguments import cluster_threads, configure_cluster
-from kempelen.console import complain, progress, warm_up
+from kempelen.console import complain, output_kept, progress, warm_up
 from kempelen.numbers import count, positive
 
 if TYPE_CHECKING:
@@ -90,7 +90,10 @@ def run(arguments: Namespace) -> int:
             return data.show(arguments.file, arguments.json)
         if arguments.check:
             return data.check(arguments.file, arguments.check, arguments.evaluation, arguments.json)
-        return _generate(arguments)
+        with output_kept():
+            found = _generate(arguments)
+        _print(found, arguments.json)
+        return 0
     except (EvaluationError, GamesError, PositionsError, SettingsError) as error:
         complain(error, "kempelen selfplay")
         return 2
@@ -136,13 +139,14 @@ def _refuse_those_of_the_other(arguments: Namespace) -> None:
 def _plan(arguments: Namespace) -> SelfPlayPlan:
     from agent.chess.evaluations import DEFAULT, load
     from agent.chess.selfplay_rules import Rules
+    from agent.evaluation_loading import load_in_time
     from tournament import openings
     from tournament.settings import OpeningSettings
     from tournament.values import SettingsError
     from training.selfplay import SelfPlayPlan
 
     evaluation = arguments.evaluation.strip() or DEFAULT
-    load(evaluation)  # to fail here, if it must
+    load_in_time(evaluation, load)  # to fail here, if it must
     fens: tuple[str, ...] = ()
     if arguments.openings:
         starts = openings.load(OpeningSettings(file=arguments.openings))
@@ -165,7 +169,8 @@ def _after(fen: str, moves: tuple[str, ...]) -> str:
     return board.fen()
 
 
-def _generate(arguments: Namespace) -> int:
+def _generate(arguments: Namespace) -> dict[str, Any]:
+    """Play, and return what was made, by name."""
     from training.positions import PositionsError
     from training.selfplay import generate
 
@@ -192,7 +197,7 @@ def _generate(arguments: Namespace) -> int:
                     show(last.positions)
             seconds = time.monotonic() - began
     made = last.positions - first.positions
-    found = {
+    return {
         "file": str(arguments.file),
         "positions": last.positions,
         "games": last.games,
@@ -201,9 +206,11 @@ def _generate(arguments: Namespace) -> int:
         "positions_an_hour": round(made / seconds * 3600) if made else 0,
         "bytes_a_position": round(arguments.file.stat().st_size / max(last.positions, 1), 2),
     }
+
+
+def _print(found: dict[str, Any], as_json: bool) -> None:
     text = (
         f"{found['file']}: {found['positions']} positions of {found['games']} games, "
         f"{found['bytes_a_position']} bytes each; {found['positions_an_hour']} an hour"
     )
-    print(json.dumps(found) if arguments.json else text)
-    return 0
+    print(json.dumps(found) if as_json else text)

@@ -16,7 +16,7 @@ from agent.chess.evaluations import load as load_of_chess
 from agent.chess.parts import ALPHABETA, MCTS, TIMING
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, digest_of, load
 from agent.games import catalogue
-from kempelen.console import complain, progress, warm_up
+from kempelen.console import complain, output_kept, progress, warm_up
 from kempelen.match import configure_game, game_entries
 from kempelen.numbers import positive
 from kempelen.running import configure_run, run_tournament
@@ -72,9 +72,10 @@ def run(arguments: Namespace) -> int:
     """
     try:
         game = game_entries(arguments)
-        evaluation = load_attended(arguments.evaluation, load if game else load_of_chess)
-        settings = match_settings(arguments, game, evaluation) if arguments.match else None
-        report = _examine(_examinee(arguments, game, evaluation))
+        with output_kept():
+            evaluation = load_attended(arguments.evaluation, load if game else load_of_chess)
+            settings = match_settings(arguments, game, evaluation) if arguments.match else None
+            report = _examine(_examinee(arguments, game, evaluation))
     except (EvaluationError, SettingsError, ValueError) as error:
         complain(error, "kempelen try")
         return 2
@@ -97,18 +98,20 @@ def _examinee(arguments: Namespace, game: dict[str, Any], evaluation: Evaluation
         from training.game_examinee import GameExaminee
 
         kind = catalogue.find(game["name"])
-        return GameExaminee(kind, game["options"], evaluation, _algorithm(arguments, game))
+        return GameExaminee(
+            kind, game["options"], evaluation, _algorithm(arguments, game, evaluation)
+        )
     warm_up(ALPHABETA, TIMING)
     from training.chess_examinee import ChessExaminee
 
     return ChessExaminee(evaluation)
 
 
-def _algorithm(arguments: Namespace, game: dict[str, Any]) -> str:
+def _algorithm(arguments: Namespace, game: dict[str, Any], evaluation: Evaluation) -> str:
     from training.game_examinee import algorithm_for
 
     start = catalogue.new_game(game["name"], **game["options"])
-    chosen: str = arguments.algorithm or algorithm_for(start)
+    chosen: str = arguments.algorithm or algorithm_for(start, bool(evaluation.batch))
     return chosen
 
 
@@ -137,7 +140,7 @@ def match_settings(arguments: Namespace, game: dict[str, Any], evaluation: Evalu
 
     def player(spec: str, called: str) -> dict[str, Any]:
         if game:
-            algorithm = _algorithm(arguments, game)
+            algorithm = _algorithm(arguments, game, evaluation)
             agent = {"protocol": "lab", "command": algorithm, "options": {"evaluation": spec}}
             return {**agent, "name": called}
         # A process each: plain Python runs on one core of each, and may do what it likes there.

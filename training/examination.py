@@ -4,11 +4,11 @@ What it says is told as it is found, an `EvaluationReport`; nothing here knows w
 that is the examinee's.
 """
 
-import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import isclose
+from numbers import Integral
 from typing import Any, Protocol
 
 from agent.evaluation import Evaluation, EvaluationError, failure, load
@@ -223,7 +223,7 @@ class _Examination:
             self._watch(self._calls)
         if not self._examinee.compiled:
             self._types[type(value).__name__] += 1
-        number = operator.index(value) if hasattr(value, "__index__") else float(value)
+        number = int(value) if isinstance(value, Integral) else float(value)
         self._values.append(number)
         return number
 

@@ -12,7 +12,7 @@ from agent.game import CHANCE, Chance, Game
 from agent.games.batch_evaluation import BatchEvaluation
 from agent.games.catalogue import GameEvaluation, Kind
 from agent.search.horizon import deepen, time_limit
-from agent.search.suiting import make_search
+from agent.search.suiting import MCTS, make_search
 
 # How many positions are looked for, in how many games played at random at most.
 POSITIONS = 300
@@ -22,9 +22,11 @@ PER_GAME = 20
 DEEPEST = 100
 
 
-def algorithm_for(game: Game[Any]) -> str:
-    """Return the name of an algorithm that asks an evaluation of such a game."""
-    return "expectiminimax" if isinstance(game, Chance) else "alpha-beta"
+def algorithm_for(game: Game[Any], in_batches: bool = False) -> str:
+    """Return the name of an algorithm that asks an evaluation of such a game, or of batches."""
+    if isinstance(game, Chance):
+        return "expectiminimax"
+    return MCTS if in_batches else "alpha-beta"
 
 
 class GameExaminee:

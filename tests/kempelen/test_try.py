@@ -235,6 +235,35 @@ def test_batches_are_asked_for_by_both_sides(tmp_path):
     ]
 
 
+def test_batches_of_a_game_are_asked_for_by_tree_search(tmp_path):
+    parser = ArgumentParser()
+    try_.configure(parser)
+    file = tmp_path / "mine.py"
+    file.write_text(MINE)
+    arguments = parser.parse_args([f"{file}:many"])
+    game = {"name": "othello", "options": {}}
+    match = try_.match_settings(arguments, game, load(f"{file}:many"))
+    assert [each.command for each in match.engines] == ["mcts"] * 2
+
+
+def test_what_the_function_prints_is_no_part_of_the_report(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "print('noise')\ndef loud(game):\n    print('more noise')\n    return 0\n"
+    )
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "kempelen.cli", "try", "mine.py:loud", "--game", "nim"),
+            *("--no-match", "--json"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+    )
+    assert json.loads(done.stdout)["event"] == "evaluation_examined"
+    assert "more noise" in done.stderr
+
+
 @pytest.mark.thorough
 def test_compiled_code_that_does_not_return_is_given_up(tmp_path):
     file = tmp_path / "mine.py"
