@@ -187,17 +187,25 @@ def load(spec: str) -> Evaluation:
     except user_code.UserCodeError as error:
         raise EvaluationError(str(error)) from error
     function = getattr(module, name, None)
-    if isinstance(function, JittedEvaluator):
-        _require_call(spec, function.function, "worker", "ply")
-        return Evaluation(spec, jitted=function.function)
-    if isinstance(function, BatchedEvaluator):
-        _require_call(spec, function.function, "batch")
-        return Evaluation(spec, python=function.function, batch=function.size)
-    if not callable(function):
+    if not callable(function) and not isinstance(function, JittedEvaluator):
         known = ", ".join(_functions(module)) or "none"
         raise EvaluationError(f"{place} has no function {name!r}; it has: {known}")
-    _require_call(spec, function, "position")
-    return Evaluation(spec, python=function, batch=USUAL_BATCH if _takes_batch(function) else 0)
+    return made_of(function, spec)
+
+
+def made_of(function: Any, name: str) -> Evaluation:
+    """Return the evaluation that a function of the user's is; name: what errors call it.
+
+    Raises EvaluationError if it takes other arguments than it gets.
+    """
+    if isinstance(function, JittedEvaluator):
+        _require_call(name, function.function, "worker", "ply")
+        return Evaluation(name, jitted=function.function)
+    if isinstance(function, BatchedEvaluator):
+        _require_call(name, function.function, "batch")
+        return Evaluation(name, python=function.function, batch=function.size)
+    _require_call(name, function, "position")
+    return Evaluation(name, python=function, batch=USUAL_BATCH if _takes_batch(function) else 0)
 
 
 def check(spec: str) -> None:
@@ -328,7 +336,10 @@ def whole(name: str, value: Any) -> int:
 
 
 def finite(name: str, value: float) -> float:
-    """Return what an evaluation returned; EvaluationError if it is infinite or not a number."""
+    """Return what an evaluation returned; EvaluationError if it is infinite or not a number.
+
+    A number of NumPy's or another library's becomes one of Python's: searches calculate with it.
+    """
     try:
         is_finite = isfinite(value)
     except OverflowError:  # a whole number beyond all floats
@@ -343,4 +354,4 @@ def finite(name: str, value: float) -> float:
             f"evaluation {name} returned {value}: a finite number is needed "
             "(wins and losses outrank every evaluation by themselves)"
         )
-    return value
+    return value if isinstance(value, int | float) else float(value)

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 
+from agent.border.user_code import message_of
 from agent.clock import Clock
 from agent.evaluation import EvaluationError
 from agent.lag import Lag, lag_between
@@ -536,4 +537,4 @@ def describe(error: BaseException) -> str:
         return str(error)
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
-    return f"internal error: {type(error).__name__}: {error} ({place})"
+    return f"internal error: {type(error).__name__}: {message_of(error)} ({place})"

@@ -67,9 +67,20 @@ def describe(error: BaseException) -> str:
             places.append((file, trace.tb_lineno))
         trace = trace.tb_next
     # What the user's code calls may have raised it, on a line that says nothing to the user.
+    message = message_of(error)
     if places := [place for place in places if not is_library(place[0])] or places:
-        return f"{type(error).__name__}: {error} ({Path(places[-1][0]).name}, line {places[-1][1]})"
-    return f"{type(error).__name__}: {error}"
+        return (
+            f"{type(error).__name__}: {message} ({Path(places[-1][0]).name}, line {places[-1][1]})"
+        )
+    return f"{type(error).__name__}: {message}"
+
+
+def message_of(error: BaseException) -> str:
+    """Return the message of an error, which may be of a class of the user's."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - that is the user's code as well
+        return "its message cannot be shown"
 
 
 def is_library(file: str) -> bool:

@@ -14,7 +14,7 @@ position for its mover, on any scale, since every win outranks it and it every l
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from math import isfinite
@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 import agent.games
 from agent.border import user_code
-from agent.evaluation import Evaluation, EvaluationError, finite, guarded, load
-from agent.game import Game, Written
+from agent.evaluation import Evaluation, EvaluationError, finite, guarded, load, made_of
+from agent.game import CHANCE, Game, Written
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -51,7 +51,7 @@ class Kind:
     name: as it was asked for. game: its class. evaluate: its own evaluation. adapt: makes an
     evaluation of the game from a function of the user's; adapt_batched: from one that judges
     batches, where these are not `GameBatch`es. solved: the exact value of every
-    position for its mover, where it is known.
+    position for its mover, where it is known. users: it comes from elsewhere than this package.
     """
 
     name: str
@@ -60,6 +60,7 @@ class Kind:
     adapt: Callable[[Callable[[Any], float]], GameEvaluation]
     adapt_batched: "Callable[[Evaluation], BatchEvaluation] | None" = None
     solved: GameEvaluation | None = None
+    users: bool = False
 
     def evaluation(self, own: str = "handcrafted") -> GameEvaluation:
         """Return an evaluation of the game: the value of a position for its mover.
@@ -120,6 +121,13 @@ class Kind:
             game: Written[Any] = self.game(**options)
         except Exception as error:
             raise GameError(f"game {self.name}: {_reason(error)}") from error
+        if self.users:
+            try:
+                problem = _problem(game)
+            except Exception as error:
+                raise GameError(f"game {self.name}: {user_code.describe(error)}") from error
+            if problem is not None:
+                raise GameError(f"game {self.name}: {problem}")
         return game
 
 
@@ -182,9 +190,26 @@ def _installed() -> "list[EntryPoint]":
 def _loaded(name: str, spec: str) -> Kind:
     try:
         place, attribute = user_code.split(spec, "game")
-        return _kind(name, user_code.load_module(place, "game"), attribute)
-    except user_code.UserCodeError as error:
+        kind = _kind(name, user_code.load_module(place, "game"), attribute)
+        return replace(kind, evaluate=_own(kind, f"{place}:evaluate"), users=True)
+    except (user_code.UserCodeError, EvaluationError) as error:
         raise GameError(str(error)) from error
+
+
+def _own(kind: Kind, name: str) -> GameEvaluation:
+    """Return the evaluation that a user's game has of its own, by this name in messages.
+
+    Raises EvaluationError if it cannot be asked about positions of the game.
+    """
+    if kind.evaluate is _nothing:
+        return _nothing
+    evaluation = made_of(kind.evaluate, name)
+    if evaluation.python is None or evaluation.batch:
+        raise EvaluationError(
+            f"evaluation {name}: a game's own evaluation takes one position, without decorator; "
+            f"call it otherwise, and choose it with --evaluation"
+        )
+    return guarded(name, evaluation.python, finite)
 
 
 def _kind(name: str, module: ModuleType, attribute: str) -> Kind:
@@ -216,6 +241,27 @@ def _is_number(value: object) -> bool:
 def _reason(error: Exception) -> str:
     """Say what a game's own code complained of; where too, if it complained by accident."""
     return str(error) if isinstance(error, ValueError) else user_code.describe(error)
+
+
+def _problem(game: Written[Any]) -> str | None:
+    """Say what every search or protocol would stumble on at the start of a game; None if nothing.
+
+    Raises whatever the game's methods raise.
+    """
+    outcome, moves = game.outcome(), list(game.moves())
+    if game.turn not in (0, 1, CHANCE):
+        return f"turn is {game.turn!r}: players are 0, who moves first, and 1 ({CHANCE} is chance)"
+    if outcome is None and not moves:
+        return "moves() has none though outcome() is None, which says that the game goes on"
+    for what, value in (("key()", game.key()), *(("a move", move) for move in moves)):
+        try:
+            hash(value)
+        except TypeError:
+            return f"{what} is a {type(value).__name__}: hashable values are needed, as tuples are"
+    for move in moves:
+        if not isinstance(text := game.text(move), str):
+            return f"text() returns a {type(text).__name__}: a str is needed"
+    return None
 
 
 def _nothing(game: Game[Any]) -> float:

@@ -1,8 +1,11 @@
 """Evaluations by name: found, compiled, and refused with a reason."""
 
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import chess
+import numpy as np
 import pytest
 
 from agent import evaluation
@@ -140,6 +143,26 @@ def test_an_evaluator_that_does_not_compile_is_refused(file: Path) -> None:
     assert search.evaluate(chess.Board()) == static("handcrafted")
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("return missing(worker)", "name 'missing' is not defined"),
+        ("return 'a' + 1", r"function add>\) found for signature: .*\(slip.py, line 4\)"),
+        ("return worker.stop.none", r"Unknown attribute 'none' of type .*\(slip.py, line 4\)"),
+    ],
+)
+def test_a_slip_is_named_with_its_line_and_in_few_words(
+    tmp_path: Path, line: str, message: str
+) -> None:
+    file = tmp_path / "slip.py"
+    file.write_text(
+        f"from agent.evaluation import evaluator\n@evaluator\ndef slip(worker, ply):\n    {line}\n"
+    )
+    with pytest.raises(EvaluationError, match=message) as caught:
+        KernelSearch(megabytes=1, evaluation=load(f"{file}:slip"))
+    assert len(str(caught.value)) < 300
+
+
 def test_every_lent_name_exists() -> None:
     for name in evaluation._LENDERS:
         assert getattr(evaluation, name) is not None
@@ -157,3 +180,19 @@ def test_what_is_no_number_is_named_in_every_game(tmp_path: Path) -> None:
         kind.evaluation(f"{file}:nothing")(kind.new())
     with pytest.raises(EvaluationError, match=r"leaves failed: SystemExit: 3 \(mine.py, line 5\)"):
         kind.evaluation(f"{file}:leaves")(kind.new())
+
+
+@pytest.mark.parametrize("number", [np.float32(0.1), np.int8(7), np.array(3), Fraction(1, 3)])
+def test_numbers_of_libraries_become_pythons(number: Any) -> None:
+    """Searches go on to calculate with them: a float32 would round or overflow there."""
+    found = evaluation.finite("mine", number)
+    assert type(found) is float
+    assert found == float(number)
+
+
+def test_an_error_without_a_message_is_described() -> None:
+    class BadError(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    assert "BadError: its message cannot be shown" in str(evaluation.failure("mine", BadError()))

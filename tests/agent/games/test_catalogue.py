@@ -69,6 +69,59 @@ def test_an_evaluation_beside_the_class_is_the_games_own(file):
     assert catalogue.evaluation(CHOMP)(kind.new()) == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "def evaluate(game): return game.none",
+            r"evaluate failed: AttributeError: .*mine.py, line \d+\)",
+        ),
+        ("def evaluate(game): pass", r"mine.py:evaluate failed: .* NoneType: a number is needed"),
+        ("def evaluate(game): return float('nan')", "evaluate returned nan: a finite number"),
+    ],
+)
+def test_what_a_games_own_evaluation_does_wrong_is_named(file, text, message):
+    path = file(f"{Path(CHOMP.rpartition(':')[0]).read_text()}\n\n{text}\n")
+    kind = catalogue.find(f"{path}:Chomp")
+    with pytest.raises(EvaluationError, match=message):
+        kind.evaluate(kind.new())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def evaluate(batch): return 0", "takes one position, without decorator"),
+        (
+            "from agent.evaluation import evaluator\n@evaluator\ndef evaluate(w, p): return 0",
+            "takes one position, without decorator",
+        ),
+        ("def evaluate(): return 0", "evaluate takes other arguments"),
+    ],
+)
+def test_an_own_evaluation_of_another_kind_is_refused(file, text, message):
+    path = file(f"{Path(CHOMP.rpartition(':')[0]).read_text()}\n\n{text}\n")
+    with pytest.raises(GameError, match=message):
+        catalogue.find(f"{path}:Chomp")
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ("def text(self, move): return 7", r"text\(\) returns a int: a str is needed"),
+        ("def key(self): return [1]", r"key\(\) is a list: hashable values are needed"),
+        ("def moves(self): return [[0, 1]]", "a move is a list: hashable values are needed"),
+        ("def moves(self): return []", r"moves\(\) has none though outcome\(\) is None"),
+        ("turn = 3", "turn is 3: players are 0, who moves first, and 1"),
+        ("def outcome(self): return 1 / 0", r"ZeroDivisionError: .*mine.py, line \d+"),
+    ],
+)
+def test_what_is_wrong_with_a_game_is_said_as_it_begins(file, method, message):
+    text = Path(CHOMP.rpartition(":")[0]).read_text()
+    path = file(f"{text}\n\nclass Mine(Chomp):\n    {method}\n")
+    with pytest.raises(GameError, match=rf"game .*mine.py:Mine: {message}"):
+        catalogue.new_game(f"{path}:Mine")
+
+
 def test_an_evaluation_of_the_users_takes_the_game(file):
     path = file("def left(game):\n    return game.mobility(0) - 1\n")
     evaluate = catalogue.evaluation("othello", f"{path}:left")
