@@ -12,7 +12,7 @@ import random
 import re
 import time
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -170,7 +170,7 @@ def _build(arguments: Namespace) -> int:
     pgn = [path for path in arguments.sources if path.suffix.lower() == ".pgn"]
     analysed = [path for path in arguments.sources if path.suffix.lower() == ".epd"]
     written = [path for path in arguments.sources if path not in pgn and path not in analysed]
-    _check_output(arguments.output)
+    _check_output(arguments.output, arguments.sources)
     for path in pgn:
         games.check(path)
     lines = repertoire.read(written)
@@ -206,12 +206,20 @@ def _build(arguments: Namespace) -> int:
     return _say(arguments, found, f"{arguments.output}: {_counts(found)}")
 
 
-def _check_output(path: Path) -> None:
-    """Raise BookError where a book could not be written in the end."""
+def _check_output(path: Path, sources: Iterable[Path]) -> None:
+    """Raise BookError where a book could not be written in the end, or instead of a source."""
+    from agent.border.unwritable import require_writable
+    from openings import names
     from openings.weights import BookError
 
-    if not path.absolute().parent.is_dir():
-        raise BookError(f"{path} cannot be written: its folder does not exist")
+    if path.suffix == names.SUFFIX:
+        raise BookError(f"{path}: the names of a book lie in such a file; call the book otherwise")
+    read = [each for source in sources for each in (source, *_inside(source))]
+    require_writable([path], read, BookError, regular=True)
+
+
+def _inside(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.is_dir() else []
 
 
 def _counts(found: Mapping[str, object]) -> str:
@@ -301,12 +309,17 @@ def _merge(arguments: Namespace) -> int:
 
 
 def _prune(arguments: Namespace) -> int:
-    from openings import polyglot
+    from openings import polyglot, weights
 
     with progress("pruning", _size(arguments.book)) as show:
         entries = _counted(polyglot.read(arguments.book), show)
         kept = polyglot.prune(entries, arguments.best, arguments.min_share)
-        moves = polyglot.write(arguments.output, kept)
+        first = next(kept, None)
+        if first is None:
+            raise weights.BookError(
+                f"{arguments.output} is not written: nothing is kept; ask for a smaller share"
+            )
+        moves = polyglot.write(arguments.output, itertools.chain([first], kept))
     _carry_names([arguments.book], arguments.output)
     return _say(arguments, {"moves": moves}, f"{arguments.output}: {moves} moves")
 
@@ -342,15 +355,12 @@ def _carry_names(sources: list[Path], output: Path) -> None:
 
 
 def _extend(arguments: Namespace) -> int:
-    from openings import growing, polyglot, repertoire, weights
+    from openings import growing, polyglot, repertoire
 
     output: Path = arguments.output
-    _check_output(output)
     as_lines = output.suffix.lower() in repertoire.SUFFIXES
-    if as_lines and output in arguments.sources:
-        raise weights.BookError(
-            f"{output} is a source: what is learned goes to a YAML file of its own"
-        )
+    # A book may grow in its place; what is learned as lines goes to a YAML file of its own.
+    _check_output(output, arguments.sources if as_lines else [])
     grower = growing.Grower(
         _analysing(),
         random.Random(arguments.seed),

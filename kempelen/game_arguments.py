@@ -80,6 +80,8 @@ def chosen(
     OSError with a message for the user.
     """
     if arguments.tree is not None:
+        if arguments.size is not None or arguments.option:
+            raise ValueError("--tree: a tree of a file has neither --size nor --option")
         tree = read_tree(arguments.tree)
         return catalogue.find("tree"), {"root": tree.root, "notes": tree.notes}
     kind = catalogue.find(arguments.game)

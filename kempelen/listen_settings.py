@@ -170,7 +170,8 @@ def limits_from(
     try:
         return dataclasses.replace(usual, **limits)
     except ValueError as error:
-        raise SettingsError(f"--{error}") from None
+        name, colon, why = str(error).partition(":")
+        raise SettingsError(f"--{name.replace('_', '-')}{colon}{why}") from None
 
 
 def read(file: str) -> ListenSettings:

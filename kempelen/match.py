@@ -198,7 +198,7 @@ def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
         elif name in LIMITS:
             limits[name] = value
         elif name == "arguments":
-            engine[name] = shlex.split(value)
+            engine[name] = _words(value)
         else:
             engine[name] = value
     if clock is not None or limits:
@@ -211,8 +211,19 @@ def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
     if "command" not in engine:
         raise SettingsError("--engine: cmd=PROGRAM is missing")
     if "arguments" not in engine and " " in engine["command"] and not _is_program(engine):
-        engine["command"], *engine["arguments"] = shlex.split(engine["command"])
+        engine["command"], *engine["arguments"] = _words(engine["command"])
     return engine
+
+
+def _words(text: str) -> list[str]:
+    """Split text as a shell does; SettingsError for a quotation that does not end, or no word."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise SettingsError(f"--engine: {text}: {error}") from None
+    if not words:
+        raise SettingsError("--engine: a program is missing, or arguments are")
+    return words
 
 
 def _check_key(key: str) -> None:

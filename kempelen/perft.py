@@ -8,11 +8,14 @@ import time
 from threading import Event
 from typing import TYPE_CHECKING
 
-from kempelen.console import warm_up, with_progress
+from kempelen.console import complain, warm_up, with_progress
 from kempelen.numbers import positive
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+
+# No tree of such a depth can be counted but a narrow one.
+MOST_DEPTH = 100
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -29,6 +32,9 @@ def run(arguments: Namespace) -> int:
     from protocols.uci.position import read_board
     from protocols.uci.values import UciError
 
+    if arguments.depth > MOST_DEPTH:
+        complain(f"a depth is at most {MOST_DEPTH}, not {arguments.depth}", "kempelen perft")
+        return 2
     try:
         board = read_board(arguments.fen, arguments.chess960)
     except UciError as error:

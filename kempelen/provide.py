@@ -118,13 +118,14 @@ def _name(text: str) -> str:
 def _check_url(url: str) -> None:
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
+        host, _ = parts.hostname, parts.port
+        (host or "").encode("idna")  # as it is looked up
     except ValueError:
         host = None
     if host is None or parts.scheme not in ("http", "https") or "@" in url:
         raise CredentialsError("--url, --engine-url: write https://HOST")
     if parts.path not in ("", "/") or parts.query:
-        raise CredentialsError(f"{parts.scheme}://{host}: nothing may follow the host and {port}")
+        raise CredentialsError(f"{url}: nothing may follow the host and the port")
     if parts.scheme == "http" and not Address("tcp", host, 80).loopback:
         raise CredentialsError(f"{url}: everyone on the way could read the token; use https://")
 

@@ -18,6 +18,8 @@ from tournament.ratings import Meeting, Rating, rate
 from tournament.records import read_tag_value
 from tournament.values import encode
 
+# Of an anchor: no scale has greater ones.
+MOST_ELO = 10_000
 SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 
@@ -85,11 +87,13 @@ def meetings(names: list[str], games: Iterable[RatedGame]) -> list[Meeting]:
 def _anchor(text: str) -> tuple[str, float]:
     name, equals, elo = text.rpartition("=")
     try:
-        if name and equals:
+        if name and equals and abs(float(elo)) <= MOST_ELO:
             return name, float(elo)
     except ValueError:
         pass
-    raise argparse.ArgumentTypeError(f"expected NAME=ELO, not {text!r}")
+    raise argparse.ArgumentTypeError(
+        f"expected NAME=ELO, with an Elo from -{MOST_ELO} to {MOST_ELO}, not {text!r}"
+    )
 
 
 def _games(file: TextIO) -> Iterator[RatedGame]:

@@ -92,6 +92,8 @@ def _engine(command: str | None, options: list[str], start_limit: float) -> Engi
         own = ("-P", "-m", "kempelen.cli", "gtp", *options)
         return program(sys.executable, "Kempelen", own)
     try:
+        if not command.strip():
+            raise ValueError("a program is missing")
         name, *words = shlex.split(command)
         find_program(name)
     except (EngineError, ValueError) as error:

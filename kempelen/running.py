@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group
 
+from agent.border.unwritable import require_writable
 from kempelen.cluster_arguments import cluster_from, configure_cluster
 from kempelen.console import complain
 from kempelen.display import Display, standings_view
@@ -82,6 +83,9 @@ def run_tournament(settings: Settings, arguments: argparse.Namespace) -> int:
     0: all games asked for were played, or the test was decided; 1: not; 2: nothing could begin.
     """
     interruption = Interruption()
+    if arguments.resume and arguments.ledger is None:
+        complain("--resume goes on with a ledger: name it by --ledger")
+        return 2
     try:
         return asyncio.run(_run(with_digests(settings.named()), arguments, interruption))
     except (SettingsError, LedgerError, GameFailedError) as error:
@@ -216,6 +220,11 @@ def _record_file(
 ) -> RecordFile | None:
     if not arguments.records:
         return None
+    read = [settings.openings.file, arguments.ledger, getattr(arguments, "file", None)]
+    sources = [each for each in read if each]
+    require_writable(
+        [arguments.records], sources, lambda why: SettingsError(f"file of games {why}")
+    )
     write = writer(settings, arguments.records)
     file = RecordFile(arguments.records, ledger, write, resume=arguments.resume)
     stack.callback(file.close)

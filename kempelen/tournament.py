@@ -35,7 +35,9 @@ def settings_from(file: str) -> Settings:
 
 def _made(data: dict[str, Any]) -> Settings:
     each = data.pop("each", None) or {}
+    if not isinstance(each, dict):
+        raise SettingsError(f"each: entries that every engine has are expected, not {each!r}")
     engines = data.get("engines")
-    if isinstance(each, dict) and isinstance(engines, list):
+    if isinstance(engines, list):
         data["engines"] = [{**each, **e} if isinstance(e, dict) else e for e in engines]
     return settings_of(data)

@@ -18,7 +18,7 @@ from kempelen.cluster_arguments import cluster_from, configure_cluster
 from kempelen.console import complain, progress, warm_up
 from kempelen.interruption import Interruption
 from kempelen.match import engine_entries, parse_entries
-from kempelen.numbers import board_size, positive
+from kempelen.numbers import board_size, count, positive
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import CHESS, GO, GameSettings
 from tournament.openings import with_digests
@@ -63,13 +63,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="of the board of Go, such as 13 or 9x13 (default 9)",
     )  # fmt: skip
     parser.add_argument("--engine", metavar="SPEC", help="cmd=..., as for match (default: ours)")
-    parser.add_argument("--pairs", type=int, default=5000, help="pairs of games (default 5000)")
     parser.add_argument(
-        "--check", type=int, metavar="PAIRS",
+        "--pairs", type=positive, default=5000, help="pairs of games (default 5000)"
+    )
+    parser.add_argument(
+        "--check", type=count, metavar="PAIRS",
         help="pairs of games, after that, of what was found against what there was "
         f"(default: a pair for every {CHECKED} of --pairs)",
     )  # fmt: skip
-    parser.add_argument("--nodes", type=int, help="for each move (default 5000; in Go, 500)")
+    parser.add_argument("--nodes", type=positive, help="for each move (default 5000; in Go, 500)")
     parser.add_argument("--tc", metavar="BASE+INC", help="a clock instead of --nodes")
     parser.add_argument(
         "--concurrency",

@@ -67,6 +67,9 @@ def _analysis(line: str, where: str) -> tuple[int, EpdLine]:
     operations: dict[str, Any] = dict(parsed)
     if not board.is_valid():
         raise BookError(f"{where}: not a legal chess position ({board.status()!r})")
+    for code in (*_MOVES, "am"):
+        if not _are_moves(operations.get(code)):
+            raise BookError(f"{where}: {code}: moves are expected, not {operations[code]!r}")
     given: Any = next((operations[code] for code in _MOVES if operations.get(code)), [])
     best = given if "bm" in operations else _first(given)
     weights = {pack(board, move): DEFAULT_WEIGHT for move in best}
@@ -74,6 +77,15 @@ def _analysis(line: str, where: str) -> tuple[int, EpdLine]:
     score = operations.get("ce")
     depth = _number(operations.get("acd"))
     return zobrist_hash(board), EpdLine(depth or 0, _number(score), weights)
+
+
+def _are_moves(given: Any) -> bool:
+    """Tell whether an operation, if it is there, has moves: what is quoted is text."""
+    return given is None or all(isinstance(each, chess.Move) for each in _listed(given))
+
+
+def _listed(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else [given]
 
 
 def _first(given: Any) -> list[chess.Move]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from math import isfinite
 from typing import Any
 
 from agent.border.plain_text import plain_name
@@ -16,6 +15,7 @@ LONGEST_NAME = 100
 MOST_PLIES = 240
 # Scores are kept up to here, in centipawns; a mate counts as much.
 MOST_SCORE = 2000
+MOST_NUMBER = 1e15
 
 CHESS = "chess"
 _MOVE = re.compile(r"([a-h][1-8]){2}[nbrq]?")
@@ -87,7 +87,7 @@ def from_json(value: object) -> PastGame:
     _require(value, "game", isinstance(game, str) and game and game.isprintable())
     moves, a_move = value.get("moves"), _MOVE if game == CHESS else _ANY_MOVE
     _require(value, "moves", isinstance(moves, str) and _all(moves.split(), a_move.fullmatch))
-    _require(value, "side", value.get("side") in (0, 1))
+    _require(value, "side", _is_whole(value.get("side")) and value["side"] in (0, 1))
     points: Any = value.get("points")
     _require(value, "points", _is_number(points) and 0 <= points <= 1)
     _require(value, "known", value.get("known") in (RULES, TOLD, SCORE))
@@ -132,7 +132,8 @@ def _is_score(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and abs(value) < MOST_NUMBER  # neither infinite nor NaN
 
 
 def _all(values: Any, holds: Any) -> bool:

@@ -28,8 +28,8 @@ class RecordFile:
     ) -> None:
         """Write all the ledger's games so far. write: gives a game as the file holds it.
 
-        Raises SettingsError where there can be no such file, or if, with `resume`, it holds games
-        and the ledger none.
+        Raises SettingsError where there can be no such file; where there is one that holds
+        anything, but for `resume`; and where the ledger holds no games then.
         """
         self._path = path
         self._ledger = ledger
@@ -41,7 +41,11 @@ class RecordFile:
             raise SettingsError(f"file of games {path}: its folder does not exist")
         if self._target.exists() and not self._target.is_file():
             raise SettingsError(f"file of games {path}: there is something else of that name")
-        if resume and self._holds_games() and next(ledger.records(), None) is None:
+        if self._holds_games() and not resume:
+            raise SettingsError(
+                f"file of games {path}: it holds something already; name another, or move it away"
+            )
+        if self._holds_games() and next(ledger.records(), None) is None:
             raise SettingsError(
                 f"file of games {path} holds games, and the ledger none to go on with: restore "
                 "the ledger, or name another file of games"

@@ -21,6 +21,11 @@ from tournament.pairs import Extent
 from tournament.time_control import TOLERANCES, TimeControl, clock_entries
 from tournament.values import SettingsError, decode, differences, encode
 
+# Of one tournament: all of them are planned before the first is played.
+MOST_GAMES = 1_000_000
+# The bounds of a test: beyond, no result of games lies between them.
+MOST_ELO = 200
+
 
 class Order(StrEnum):
     """In what order openings are used."""
@@ -36,6 +41,13 @@ class SprtModel(StrEnum):
     LOGISTIC = "logistic"
 
 
+def _require_least(where: str, **values: tuple[int | None, int]) -> None:
+    """Raise SettingsError for a value, given with the least it may be, that is less."""
+    for name, (value, least) in values.items():
+        if value is not None and value < least:
+            raise SettingsError(f"{where}: {name} must be at least {least}, not {value}")
+
+
 @dataclass(frozen=True, slots=True)
 class DrawRule:
     """A draw by scores near 0.
@@ -47,6 +59,10 @@ class DrawRule:
     movenumber: int = 40
     movecount: int = 8
     score: int = 10
+
+    def __post_init__(self) -> None:
+        _require_least("draw", movenumber=(self.movenumber, 0), movecount=(self.movecount, 1))
+        _require_least("draw", score=(self.score, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +76,9 @@ class ResignRule:
     score: int = 600
     twosided: bool = False
 
+    def __post_init__(self) -> None:
+        _require_least("resign", movecount=(self.movecount, 1), score=(self.score, 1))
+
 
 @dataclass(frozen=True, slots=True)
 class Adjudication:
@@ -69,6 +88,9 @@ class Adjudication:
     resign: ResignRule | None = None
     maxmoves: int | None = None
     tables: str | None = None
+
+    def __post_init__(self) -> None:
+        _require_least("adjudication", maxmoves=(self.maxmoves, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +107,9 @@ class OpeningSettings:
     plies: int | None = None
     digest: str = ""
 
+    def __post_init__(self) -> None:
+        _require_least("openings", plies=(self.plies, 0))
+
 
 @dataclass(frozen=True, slots=True)
 class SprtSettings:
@@ -97,8 +122,10 @@ class SprtSettings:
     model: SprtModel = SprtModel.NORMALIZED
 
     def __post_init__(self) -> None:
-        if self.elo0 >= self.elo1:
+        if not self.elo0 < self.elo1:
             raise SettingsError("elo0 must be less than elo1")
+        if not all(abs(elo) <= MOST_ELO for elo in (self.elo0, self.elo1)):
+            raise SettingsError(f"elo0 and elo1 must lie from -{MOST_ELO} to {MOST_ELO}")
         if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
             raise SettingsError("alpha and beta must lie between 0 and 0.5")
 
@@ -145,6 +172,8 @@ class Settings:
             raise SettingsError("at least two engines are needed")
         if self.games < 1 or self.rounds < 1:
             raise SettingsError("games and rounds must be at least 1")
+        if self.format.rules.matches(self.extent) * self.games > MOST_GAMES:
+            raise SettingsError(f"games and rounds make more than {MOST_GAMES} games in all")
         if self.sprt and (len(self.engines) != 2 or not self.format.rules.sprt):
             raise SettingsError("sprt compares exactly two engines, in a round robin")
         for engine in self.engines:

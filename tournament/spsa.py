@@ -16,6 +16,7 @@ from pathlib import Path
 from agent.border.changes import changes
 from agent.border.files import read_text, replace_atomically
 from agent.border.locking import claim
+from agent.border.unwritable import require_writable
 from tournament.values import SettingsError
 
 ALPHA, GAMMA = 0.602, 0.101  # Spall's exponents of the gain and of the perturbation
@@ -111,6 +112,7 @@ class Spsa:
         """
         with contextlib.ExitStack() as stack:
             if path is not None:
+                require_writable([path], [], SettingsError, regular=True)
                 stack.enter_context(
                     claim(path, SettingsError, "in use: another process tunes with it")
                 )

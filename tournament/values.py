@@ -189,6 +189,8 @@ def _decode_plain(kind: Any, data: Any, where: str) -> Any:
         expected = "a whole number" if kind is int else "a number"
         raise SettingsError(f"{where}: {expected} is expected, not {data!r}")
     if kind is str:
+        if isinstance(data, str) and "\0" in data:
+            raise SettingsError(f"{where}: text without NUL is expected, not {data!r}")
         if isinstance(data, str | int | float) and not isinstance(data, bool):
             return str(data)
         raise SettingsError(f"{where}: text is expected, not {data!r}")

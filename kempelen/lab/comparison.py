@@ -94,7 +94,7 @@ def run(arguments: Namespace) -> int:
     for algorithm in chosen:
         subjects[0].search(algorithm, seed=arguments.seed)  # refused before anything is measured
     # Before any search: a pruned game asks for evaluations, which the last search would count.
-    known = theory_of(subjects[0], arguments.seed)
+    known = _theory(subjects[0], arguments.seed)
     runs = product(enumerate(subjects, 1), chosen)
     measured = list(
         with_progress(
@@ -106,7 +106,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         results = [_as_json(each) for each in measured]
         head = {"game": subjects[0].name, "depth": subjects[0].depth, "theory": known}
-        print(json.dumps(head | {"results": results}))
+        print(json.dumps(words.finite(head | {"results": results})))
         return 0
     _print(subjects, measured, known, arguments)
     return 0
@@ -168,6 +168,14 @@ def _levels(search: Search[Any], at: Subject, horizon: Horizon | None) -> Iterat
 def _is_last(level: CompletedLevel, at: Subject, search: Search[Any], horizon: Horizon) -> bool:
     """Tell whether no level was to come after it."""
     return level.depth == levels(at.depth, horizon)[-1] or search.counts.seldepth < level.depth
+
+
+def _theory(at: Subject, seed: int) -> dict[str, float] | None:
+    """Return what `theory_of` does; None where its numbers are beyond all that are written."""
+    try:
+        return theory_of(at, seed)
+    except OverflowError:
+        return None
 
 
 def theory_of(at: Subject, seed: int) -> dict[str, float] | None:

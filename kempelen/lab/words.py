@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Callable
-from math import inf, nextafter
+from math import inf, isinf, nextafter
 from typing import Any
 
 from agent.search.ending import utility
@@ -152,6 +152,15 @@ def typed_move(text: str, say: Say) -> str:
     if say is str:
         return text
     return {told: known for known, told in SPANISH_MOVES.items()}.get(text.lower(), text)
+
+
+def finite(value: Any) -> Any:
+    """Return what is to be JSON with the infinities, which JSON lacks, as text."""
+    if isinstance(value, dict):
+        return {key: finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(each) for each in value]
+    return number(value) if isinstance(value, float) and isinf(value) else value
 
 
 def number(value: float, digits: int = 4, say: Say = str) -> str:

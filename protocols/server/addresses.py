@@ -23,6 +23,7 @@ class Address:
         try:
             parts = urlsplit(text if "://" in text else f"tcp://{text}")
             host, port = parts.hostname, parts.port
+            (host or "").encode("idna")  # as it is looked up
         except ValueError:
             parts, host, port = urlsplit(""), None, None
         if parts.scheme not in SCHEMES or not host or port is None or parts.path not in ("", "/"):

@@ -23,6 +23,8 @@ NAME_RULE = "a name has 1 to 64 letters, digits, dots, dashes and underscores"
 _BITS = 256
 _ENTRY = re.compile(rf"({NAME.pattern}) ([0-9a-f]{{32}}) ([0-9a-f]{{64}})")
 
+_NO_TOKENS = "{}: it is not a file of tokens"
+
 
 class TokenError(ValueError):
     """A file of tokens that cannot be used, or a token that cannot be made; says why."""
@@ -86,6 +88,8 @@ def new_token(path: str, name: str) -> str:
         text = read_text(path)
     except FileNotFoundError:
         text = HEADER
+    except UnicodeDecodeError:
+        raise TokenError(_NO_TOKENS.format(path)) from None
     else:
         if name in (known for known, _, _ in _parsed(text, path)):
             raise TokenError(f"{path}: {name} has a token; take the line out to make another")
@@ -112,7 +116,7 @@ def _entries(path: str) -> list[tuple[str, bytes, bytes]]:
     try:
         return _parsed(read_text(path), path)
     except UnicodeDecodeError:
-        raise TokenError(f"{path}: it is not a file of tokens") from None
+        raise TokenError(_NO_TOKENS.format(path)) from None
 
 
 def _parsed(text: str, path: str) -> list[tuple[str, bytes, bytes]]:

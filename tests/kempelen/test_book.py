@@ -20,6 +20,37 @@ def test_build_merge_prune_and_show(tmp_path):
     assert [row["san"] for row in found["moves"]] == ["e5"]
 
 
+def test_no_source_is_overwritten(tmp_path):
+    lines, games = tmp_path / "a.yaml", tmp_path / "games.pgn"
+    lines.write_text("- {moves: e4 e5, name: Open}\n", "utf-8")
+    games.write_text('[Event "?"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n', "utf-8")
+    (tmp_path / "folder").mkdir()
+    astray = tmp_path / "folder" / ".." / "a.yaml"
+    for words in (
+        ("build", lines, "-o", lines),
+        ("build", games, "-o", games, "--min-games", 1),
+        ("build", tmp_path, "-o", lines),
+        ("extend", lines, "-o", astray, "--positions", 1),
+        ("build", lines, "-o", tmp_path / "a.names"),
+    ):
+        before = lines.read_bytes(), games.read_bytes()
+        done = book(*words)
+        assert done.returncode == 2
+        assert "choose another file" in done.stderr or "call the book otherwise" in done.stderr
+        assert (lines.read_bytes(), games.read_bytes()) == before
+
+
+def test_a_book_of_which_nothing_is_kept_stays(tmp_path):
+    (tmp_path / "a.yaml").write_text("- {moves: e4}\n- {moves: d4}\n", "utf-8")
+    built = tmp_path / "a.bin"
+    book("build", tmp_path / "a.yaml", "-o", built)
+    before = built.read_bytes()
+    done = book("prune", built, "-o", built, "--min-share", 60)
+    assert done.returncode == 2
+    assert "is not written: nothing is kept" in done.stderr
+    assert built.read_bytes() == before
+
+
 def test_show_names_the_opening():
     done = book("show", "1.e4", "c5", "2.Nf3")
     assert done.returncode == 0

@@ -137,6 +137,18 @@ def test_a_decided_test_ends_the_match(capsys):
         (["--games", "0"], "at least 1"),
         (["--openings", "/no/such.epd"], "/no/such.epd"),
         (["--sprt", "elo0=9,elo1=1"], "elo0 must be less"),
+        (["--sprt", "elo0=nan,elo1=1"], "elo0 must be less"),
+        (["--sprt", "elo0=0,elo1=2000"], "elo0 and elo1 must lie from -200 to 200"),
+        (["--resign", "movecount=1,score=-600"], "resign: score must be at least 1, not -600"),
+        (["--resign", "movecount=0"], "resign: movecount must be at least 1, not 0"),
+        (["--draw", "movecount=0,score=5"], "draw: movecount must be at least 1"),
+        (["--draw", "score=-5"], "draw: score must be at least 0"),
+        (["--maxmoves", "-3"], "maxmoves must be at least 1"),
+        (["--plies", "-2"], "plies must be at least 0"),
+        (["--games", "2000000000"], "games and rounds make more than 1000000 games"),
+        (["--engine", 'cmd=x,args=uci "x'], '--engine: uci "x: No closing quotation'),
+        (["--engine", 'cmd=x "y'], "No closing quotation"),
+        (["--resume"], "--resume goes on with a ledger: name it by --ledger"),
         (["--ledger", "/no/such/folder/l"], "folder does not exist"),
         (["--pgn", "/no/such/folder/l"], "folder does not exist"),
         (["--mqtt", "mqtt://me:secret@host"], "no user or password"),
@@ -149,6 +161,17 @@ def test_mistakes_are_named(capsys, arguments, message):
     assert message in error
     assert "Traceback" not in error
     assert "secret" not in error
+
+
+@pytest.mark.parametrize("read", ["openings", "ledger", "else"])
+def test_no_file_is_overwritten_by_the_games(tmp_path, capsys, read):
+    file = tmp_path / "mine.pgn"
+    file.write_text('[Event "?"]\n\n1. e4 e5 2. Nf3 *\n')
+    before = file.read_bytes()
+    named = {"openings": ["--openings", str(file)], "ledger": ["--ledger", str(file)], "else": []}
+    assert match("--pgn", str(file), *named[read]) == 2
+    assert "mine.pgn" in capsys.readouterr().err
+    assert file.read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,17 @@ def test_lost_positions_may_be_left_out(tmp_path):
     assert moves(tmp_path, f"{START} bm e4; ce -80;", min_score=-50) == {}
 
 
-@pytest.mark.parametrize("line", ["nonsense", f"{START} bm e5;", "8/8/8/8/8/8/8/8 w - - bm e4;"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nonsense",
+        f"{START} bm e5;",
+        "8/8/8/8/8/8/8/8 w - - bm e4;",
+        f'{START} bm "e4";',
+        f'{START} am "e4"; pv "e4";',
+        f"{START} bm e4; am 3;",
+    ],
+)
 def test_a_wrong_line_is_named(tmp_path, line):
     with pytest.raises(BookError, match=r"positions.epd, line 2: "):
         moves(tmp_path, f"{START} bm e4;\n{line}\n")

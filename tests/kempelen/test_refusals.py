@@ -1,0 +1,83 @@
+"""Words that no command can act on: each is refused by name, none ends in a traceback."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests import in_process
+
+PGN = """[White "A"]
+[Black "B"]
+[Result "1-0"]
+
+1. e4 1-0
+
+[White "B"]
+[Black "A"]
+[Result "1-0"]
+
+1. e4 1-0
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("games.pgn").write_text(PGN)
+    Path("a.tst").write_text("10 name\n#? [.*]\n")
+    Path("endless.yaml").write_text("[[.inf, .inf], [.inf, .inf]]")
+    Path("tokens").write_bytes(b"\xff\xfe\x00")
+    Path("each.yaml").write_text("each: [1, 2]\nengines: [{command: x}, {command: y}]\n")
+    Path("nul.yaml").write_text('openings: {file: "a\\0b"}\nengines: [{command: x}]\n')
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("perft 2000", "a depth is at most 100, not 2000"),
+        ("sprt 10 20 30 --elo1 900", "elo0 and elo1 must lie from -200 to 200"),
+        ("sprt 10 20 30 --elo1 nan", "elo0 must be less than elo1"),
+        ("ratings games.pgn --anchor A=nan", "an Elo from -10000 to 10000, not 'A=nan'"),
+        ("ratings games.pgn --anchor A=1e308", "an Elo from -10000 to 10000"),
+        ("analyse games.pgn --nodes 9 --engine 'cmd=x \"y'", "No closing quotation"),
+        ("tune search --game go --nodes -5 nakade --pairs 1", "--nodes"),
+        ("tune search --game go nakade --state .", "is a folder"),
+        ("listen --address tcp://a..b:7117 --insecure", "write HOST:PORT"),
+        ("listen --tokens tokens --new-token x", "tokens: it is not a file of tokens"),
+        ("listen --sessions-of-token 0", "--sessions-of-token: "),
+        ("tournament each.yaml", "each: entries that every engine has are expected"),
+        ("tournament nul.yaml", "openings.file: text without NUL is expected"),
+        ("gtp --tree endless.yaml --size 5", "has neither --size nor --option"),
+        ("regress a.tst --engine ''", "--engine: a program is missing"),
+    ],
+)
+def test_it_is_said(line: str, message: str) -> None:
+    done = in_process.run(*shlex.split(line), text="")
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("action", ["run", "play"])
+def test_what_is_endless_is_json_all_the_same(action: str) -> None:
+    done = in_process.run(
+        *("lab", action, "--tree", "endless.yaml", "--json", "--algorithm", "minimax")
+    )
+    assert done.returncode == 0, done.stderr
+
+    def refuse(word: str) -> None:
+        raise ValueError(word)
+
+    json.loads(done.stdout, parse_constant=refuse)
+
+
+def test_a_tree_beyond_all_numbers_is_searched() -> None:
+    done = in_process.run(
+        *("lab", "run", "--game", "go", "--size", 19, "--depth", 150, "--nodes", 100),
+        *("--algorithm", "alpha-beta", "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["theory"] is None
