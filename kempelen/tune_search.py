@@ -18,7 +18,7 @@ from kempelen.cluster_arguments import cluster_from, configure_cluster
 from kempelen.console import complain, progress, warm_up
 from kempelen.interruption import Interruption
 from kempelen.match import engine_entries, parse_entries
-from kempelen.numbers import board_size, count, positive
+from kempelen.numbers import board_size, positive
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import CHESS, GO, GameSettings
 from tournament.openings import with_digests
@@ -67,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--pairs", type=positive, default=5000, help="pairs of games (default 5000)"
     )
     parser.add_argument(
-        "--check", type=count, metavar="PAIRS",
+        "--check", type=int, metavar="PAIRS",
         help="pairs of games, after that, of what was found against what there was "
         f"(default: a pair for every {CHECKED} of --pairs)",
     )  # fmt: skip

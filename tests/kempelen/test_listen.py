@@ -77,7 +77,7 @@ def test_the_status_is_for_this_machine() -> None:
         (["--address", "tls://localhost:0"], "TLS needs --certificate FILE and --key FILE"),
         (["--status", "ws://localhost:0"], "status: ws://localhost:0: write HOST:PORT"),
         (["--idle", "0"], "--idle: a number above 0 is expected, not 0"),
-        (["--line-bytes", "5"], "--line_bytes: 1024 to 4194304 are possible"),
+        (["--line-bytes", "5"], "--line-bytes: 1024 to 4194304 are possible"),
         (["--tokens", "nowhere"], "tokens: nowhere: No such file or directory"),
         (["--game", "nowhere"], "game: "),
         (["--game", "nim", "--size", "x"], "game: "),

@@ -223,7 +223,7 @@ def test_numbers_that_have_not_changed_are_not_checked():
 def test_a_state_that_cannot_be_saved_is_named(tmp_path, capsys):
     line = ["tune", "search", "Hash", "--engine", stand_in(), "--pairs", "1", "--nodes", "1"]
     assert cli.main([*line, "--state", str(tmp_path / "no" / "state.json")]) == 2
-    assert "state.json: No such file or directory" in capsys.readouterr().err
+    assert "state.json: its folder does not exist" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("change", ['"told": "x"', '"told": -1', '"theta": {"Depth": NaN}'])
