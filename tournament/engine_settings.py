@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import isfinite
 
 from tournament.time_control import TimeControl
+from tournament.values import SettingsError
 
 
 class Restart(StrEnum):
@@ -56,3 +58,8 @@ class EngineSettings:
     start_limit: float = 35.0
     ready_limit: float = 15.0
     quit_limit: float = 5.0
+
+    def __post_init__(self) -> None:
+        for name in ("start_limit", "ready_limit", "quit_limit"):
+            if not (isfinite(value := getattr(self, name)) and value >= 0):
+                raise SettingsError(f"{name} is a number of seconds from 0, not {value}")
