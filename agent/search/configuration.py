@@ -156,7 +156,7 @@ def read(text: str) -> Configuration:
         try:
             read_value = value if is_text else yaml_text.load(value)
         except yaml_text.YamlError as error:
-            raise ValueError(f"{text.strip()}: {option}: {error}") from None
+            raise ValueError(f"{text.strip()}: {option} is no YAML value: {error}") from None
         options[option] = read_value if value else True
         if wanted := _wanted(kind, option, options[option]):
             raise ValueError(f"{text.strip()}: {option} must be {wanted}")

@@ -16,6 +16,10 @@ SPANISH = {
     "there is no algorithm {}; there are {}": "no hay ningún algoritmo {}; hay {}",
     "{} has no option {}; it has {}": "{} no tiene ninguna opción {}; tiene {}",
     "{}: {} must be {}": "{}: {} debe ser {}",
+    "{}: {} is no YAML value: {}": "{}: {} no es un valor de YAML: {}",
+    "--tree: a tree of a file has neither --size nor --option": (
+        "--tree: un árbol de un fichero no tiene ni --size ni --option"
+    ),
     "a number of entries, or alone": "un número de entradas, o ir sola",
     "a number of plies": "un número de niveles",
     "a value above 0": "un valor mayor que 0",
@@ -264,6 +268,14 @@ SPANISH = {
     ),
     "evaluation {} returned {} of the type {}: real numbers are needed": (
         "la evaluación {} ha devuelto {} del tipo {}: hacen falta números reales"
+    ),
+    "evaluation {} returned {} whose rows differ in length: the shape {} is needed": (
+        "la evaluación {} ha devuelto {} con filas de distinta longitud: hace falta la forma {}"
+    ),
+    "evaluation {}: a game's own evaluation takes one position, without decorator; call it "
+    "otherwise, and choose it with --evaluation": (
+        "la evaluación {}: la propia de un juego recibe una posición, sin decorador; póngale otro "
+        "nombre y elíjala con --evaluation"
     ),
     "evaluation {} returned {} of the shape {}, where {} is needed": (
         "la evaluación {} ha devuelto {} de la forma {}, donde hace falta {}"

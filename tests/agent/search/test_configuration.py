@@ -99,7 +99,7 @@ def test_a_sub_class_may_take_its_place():
         ("pvs+preliminary=0", "preliminary must be a number of plies"),
         ("mcts+playouts=1.5", "playouts must be a whole number"),
         ("mcts+final=best", "final must be one of visits, mean, ucb"),
-        ("alpha-beta+table=[", r"alpha-beta\+table=\[: table: .*line 1"),
+        ("alpha-beta+table=[", r"alpha-beta\+table=\[: table is no YAML value: .*line 1"),
         ("alpha-beta+table=.inf", "table must be a number of entries, or alone"),
         ("alpha-beta+table=.nan", "table must be a number of entries, or alone"),
         ("pvs+beyond=.inf", "beyond must be a number of plies"),
