@@ -94,7 +94,7 @@ def run(arguments: Namespace) -> int:
     for algorithm in chosen:
         subjects[0].search(algorithm, seed=arguments.seed)  # refused before anything is measured
     # Before any search: a pruned game asks for evaluations, which the last search would count.
-    known = _theory(subjects[0], arguments.seed)
+    known = theory_of(subjects[0], arguments.seed)
     runs = product(enumerate(subjects, 1), chosen)
     measured = list(
         with_progress(
@@ -170,16 +170,11 @@ def _is_last(level: CompletedLevel, at: Subject, search: Search[Any], horizon: H
     return level.depth == levels(at.depth, horizon)[-1] or search.counts.seldepth < level.depth
 
 
-def _theory(at: Subject, seed: int) -> dict[str, float] | None:
-    """Return what `theory_of` does; None where its numbers are beyond all that are written."""
-    try:
-        return theory_of(at, seed)
-    except OverflowError:
-        return None
-
-
 def theory_of(at: Subject, seed: int) -> dict[str, float] | None:
-    """Return what theory says of uniform trees like this one; None of games of chance and ends."""
+    """Return what theory says of uniform trees like this one.
+
+    None of games of chance and ends, and where its numbers are beyond all that are written.
+    """
     if at.is_chance:
         return None
     depth = _height(at)
@@ -189,16 +184,19 @@ def theory_of(at: Subject, seed: int) -> dict[str, float] | None:
         mean = float(len(at.game.moves()))
     else:
         mean = subject.branching(at.game, depth, seed)
-    return {
-        "branching": mean,
-        "depth": depth,
-        "all_leaves": theory.all_leaves(mean, depth),
-        "least_leaves": theory.least_leaves(mean, depth),
-        "inner_nodes": theory.inner_nodes(mean, depth),
-        "leaves_a_node": theory.leaves_a_node(mean, depth),
-        "random_order_leaves": theory.random_order_leaves(mean, depth),
-        "branching_factor": theory.branching_factor(mean),
-    }
+    try:
+        return {
+            "branching": mean,
+            "depth": depth,
+            "all_leaves": theory.all_leaves(mean, depth),
+            "least_leaves": theory.least_leaves(mean, depth),
+            "inner_nodes": theory.inner_nodes(mean, depth),
+            "leaves_a_node": theory.leaves_a_node(mean, depth),
+            "random_order_leaves": theory.random_order_leaves(mean, depth),
+            "branching_factor": theory.branching_factor(mean),
+        }
+    except OverflowError:
+        return None
 
 
 def _height(at: Subject) -> int:
