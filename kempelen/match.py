@@ -208,7 +208,7 @@ def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
         engine.setdefault("name", "Kempelen")
     if "algorithm" in engine or engine.get("protocol") == "lab":
         _make_lab_agent(engine)
-    if "command" not in engine:
+    if not engine.get("command", "").strip():
         raise SettingsError("--engine: cmd=PROGRAM is missing")
     if "arguments" not in engine and " " in engine["command"] and not _is_program(engine):
         engine["command"], *engine["arguments"] = _words(engine["command"])
@@ -216,14 +216,11 @@ def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _words(text: str) -> list[str]:
-    """Split text as a shell does; SettingsError for a quotation that does not end, or no word."""
+    """Split text as a shell does; SettingsError for a quotation that does not end."""
     try:
-        words = shlex.split(text)
+        return shlex.split(text)
     except ValueError as error:
         raise SettingsError(f"--engine: {text}: {error}") from None
-    if not words:
-        raise SettingsError("--engine: a program is missing, or arguments are")
-    return words
 
 
 def _check_key(key: str) -> None:

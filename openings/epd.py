@@ -67,29 +67,25 @@ def _analysis(line: str, where: str) -> tuple[int, EpdLine]:
     operations: dict[str, Any] = dict(parsed)
     if not board.is_valid():
         raise BookError(f"{where}: not a legal chess position ({board.status()!r})")
-    for code in (*_MOVES, "am"):
-        if not _are_moves(operations.get(code)):
-            raise BookError(f"{where}: {code}: moves are expected, not {operations[code]!r}")
-    given: Any = next((operations[code] for code in _MOVES if operations.get(code)), [])
-    best = given if "bm" in operations else _first(given)
+    moves = {code: _moves(operations, code, where) for code in (*_MOVES, "am")}
+    given = next((moves[code] for code in _MOVES if moves[code]), [])
+    best = given if "bm" in operations else given[:1]
     weights = {pack(board, move): DEFAULT_WEIGHT for move in best}
-    weights.update((pack(board, move), 0) for move in operations.get("am") or ())
+    weights.update((pack(board, move), 0) for move in moves["am"])
     score = operations.get("ce")
     depth = _number(operations.get("acd"))
     return zobrist_hash(board), EpdLine(depth or 0, _number(score), weights)
 
 
-def _are_moves(given: Any) -> bool:
-    """Tell whether an operation, if it is there, has moves: what is quoted is text."""
-    return given is None or all(isinstance(each, chess.Move) for each in _listed(given))
-
-
-def _listed(given: Any) -> list[Any]:
-    return list(given) if isinstance(given, list | tuple) else [given]
-
-
-def _first(given: Any) -> list[chess.Move]:
-    return [given] if isinstance(given, chess.Move) else list(given)[:1]
+def _moves(operations: dict[str, Any], code: str, where: str) -> list[chess.Move]:
+    """Return the moves of an operation, if it is there; BookError for others: quotes make text."""
+    given = operations.get(code)
+    if given is None:
+        return []
+    moves = list(given) if isinstance(given, list | tuple) else [given]
+    if not all(isinstance(each, chess.Move) for each in moves):
+        raise BookError(f"{where}: {code}: moves are expected, not {given!r}")
+    return moves
 
 
 def _number(value: Any) -> int | None:

@@ -15,6 +15,7 @@ LONGEST_NAME = 100
 MOST_PLIES = 240
 # Scores are kept up to here, in centipawns; a mate counts as much.
 MOST_SCORE = 2000
+# Of the numbers in a file: none that was written is greater.
 MOST_NUMBER = 1e15
 
 CHESS = "chess"

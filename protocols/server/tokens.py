@@ -23,8 +23,6 @@ NAME_RULE = "a name has 1 to 64 letters, digits, dots, dashes and underscores"
 _BITS = 256
 _ENTRY = re.compile(rf"({NAME.pattern}) ([0-9a-f]{{32}}) ([0-9a-f]{{64}})")
 
-_NO_TOKENS = "{}: it is not a file of tokens"
-
 
 class TokenError(ValueError):
     """A file of tokens that cannot be used, or a token that cannot be made; says why."""
@@ -85,11 +83,9 @@ def new_token(path: str, name: str) -> str:
     if not NAME.fullmatch(name):
         raise TokenError(f"{name!r}: {NAME_RULE}")
     try:
-        text = read_text(path)
+        text = _text(path)
     except FileNotFoundError:
         text = HEADER
-    except UnicodeDecodeError:
-        raise TokenError(_NO_TOKENS.format(path)) from None
     else:
         if name in (known for known, _, _ in _parsed(text, path)):
             raise TokenError(f"{path}: {name} has a token; take the line out to make another")
@@ -113,10 +109,14 @@ def _replace(path: Path, text: str) -> None:
 
 
 def _entries(path: str) -> list[tuple[str, bytes, bytes]]:
+    return _parsed(_text(path), path)
+
+
+def _text(path: str) -> str:
     try:
-        return _parsed(read_text(path), path)
+        return read_text(path)
     except UnicodeDecodeError:
-        raise TokenError(_NO_TOKENS.format(path)) from None
+        raise TokenError(f"{path}: it is not a file of tokens") from None
 
 
 def _parsed(text: str, path: str) -> list[tuple[str, bytes, bytes]]:

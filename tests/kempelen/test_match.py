@@ -149,6 +149,7 @@ def test_a_decided_test_ends_the_match(capsys):
         (["--engine", 'cmd=x,args=uci "x'], '--engine: uci "x: No closing quotation'),
         (["--engine", 'cmd=x "y'], "No closing quotation"),
         (["--each", "start_limit=nan"], "start_limit is a number of seconds from 0, not nan"),
+        (["--engine", "cmd=  "], "--engine: cmd=PROGRAM is missing"),
         (["--resume"], "--resume goes on with a ledger: name it by --ledger"),
         (["--ledger", "/no/such/folder/l"], "folder does not exist"),
         (["--pgn", "/no/such/folder/l"], "folder does not exist"),
