@@ -1,10 +1,15 @@
 """What a session is given: what it may ask for, and its part of what many sessions share."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from agent.memory_budget import MemoryBudget
-from agent.threads.turns import Turns
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from protocols.permissions import LOCAL, Permissions
+
+if TYPE_CHECKING:
+    from agent.memory_budget import MemoryBudget
+    from agent.threads.turns import Turns
 
 
 @dataclass(frozen=True, slots=True)

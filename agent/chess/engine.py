@@ -14,10 +14,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from agent.chess.evaluations import DEFAULT, USUAL, load, load_in_time
-from agent.chess.levels import WeakSearch
 from agent.chess.parts import ALPHABETA, MCTS
 from agent.chess.reader import ChessSearcher
 from agent.chess.settings import USUAL_MEGABYTES, Settings
+from agent.chess.weak_search import WeakSearch
 from agent.clock import Clock
 from agent.compiled.loading import Loading
 from agent.evaluation import HANDCRAFTED, Evaluation, EvaluationError, guarded, whole

@@ -1,6 +1,8 @@
 """What every protocol of chess drives: the engine, its book and a player, and their options.
 
-SHARED, at the end, are the options that mean the same in each of them.
+SHARED, at the end, are the options that mean the same in each of them. What is not needed to say
+who this is and which options there are is imported and made when it first is: front ends ask that
+of all engines that they have.
 """
 
 from __future__ import annotations
@@ -8,23 +10,14 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from agent.chess.engine import Engine
 from agent.chess.evaluations import DEFAULT
-from agent.chess.experience import ChessNotation
-from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO, WeakSearch
-from agent.chess.reader import BoardReader
+from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO
 from agent.chess.settings import FINAL_CHOICES, SEARCHES, USUAL_MEGABYTES
 from agent.evaluation import HANDCRAFTED, NETWORK, check
-from agent.experience.memory import Experience
-from agent.experience.searcher import ExperiencedSource
-from agent.limits import Info, Progress, Result
-from agent.player import Player
-from agent.threads.task_thread import Job
 from openings.advisor import MOST_MOVES, SHIPPED, VARIETIES, WEIGHTED, BookAdvisor
-from opponents.habit_search import HabitSearch
-from opponents.memory import HabitSource, OpponentMemory
 from protocols.allowance import ALONE, Allowance
 from protocols.uci.options import Option
 from protocols.uci.values import UciError, shorten
@@ -32,7 +25,13 @@ from protocols.uci.values import UciError, shorten
 if TYPE_CHECKING:
     import chess
 
+    from agent.chess.engine import Engine
     from agent.chess.own_tables import OwnTables
+    from agent.experience.memory import Experience
+    from agent.limits import Info, Progress, Result
+    from agent.player import Player
+    from agent.threads.task_thread import Job
+    from opponents.memory import OpponentMemory
 
 # How long after the end of input the last answers may take, in seconds: whoever has gone is not
 # to leave an engine behind, and whoever piped some lines in waits for their answer.
@@ -64,29 +63,56 @@ class ChessPlay(ABC):
         self.author = author
         self.log_to = log_to
         self.lines = 1
-        megabytes = min(USUAL_MEGABYTES, self.permissions.megabytes)
-        self.engine = (
-            Engine(self.note, _open_own_tables, megabytes, allowance.budget)
-            if make_engine is None
-            else make_engine(self.note)
-        )
         self.book = BookAdvisor(self.note)
-        self.experience: Experience[chess.Board, chess.Move] = Experience(
-            ChessNotation(), self.note
-        )
-        self.opponent = OpponentMemory(self.note)
+        self._allowance = allowance
+        self._make_engine = make_engine or self._usual_engine
+        self._send = send
+        self._ends: float | None = None
+
+    @cached_property
+    def experience(self) -> Experience[chess.Board, chess.Move]:
+        """What has come of moves in other games."""
+        from agent.chess.experience import ChessNotation
+        from agent.experience.memory import Experience
+
+        return Experience(ChessNotation(), self.note)
+
+    @cached_property
+    def opponent(self) -> OpponentMemory:
+        """What is known of whoever is met."""
+        from opponents.memory import OpponentMemory
+
+        return OpponentMemory(self.note)
+
+    @cached_property
+    def player(self) -> Player[chess.Board, chess.Move]:
+        """Who plays; made by the thread that reads the lines, before any other needs it."""
+        from agent.chess.reader import BoardReader
+        from agent.experience.searcher import ExperiencedSource
+        from agent.player import Player
+        from opponents.memory import HabitSource
+
         self.book.prefer = self.opponent.prefer
         # Experience is around habits: what they choose is a prediction too, to be learned from.
         habitual = HabitSource(self.engine, self.opponent)
-        self.player = Player(
+        return Player(
             ExperiencedSource(habitual, self.experience, self._heeds, self._teach),
             self,
             BoardReader(),
             advisors=(self.opponent, self.book),
-            turns=allowance.turns,
+            turns=self._allowance.turns,
         )
-        self._send = send
-        self._ends: float | None = None
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Who searches; made, as the player is, by the thread that reads the lines."""
+        return self._make_engine(self.note)
+
+    def _usual_engine(self, report: Callable[[str], None]) -> Engine:
+        from agent.chess.engine import Engine
+
+        megabytes = min(USUAL_MEGABYTES, self.permissions.megabytes)
+        return Engine(report, _open_own_tables, megabytes, self._allowance.budget)
 
     def drain(self, timeout: float | None = None) -> bool:
         """After the last line: give what has been asked for LAST_ANSWERS seconds, then stop it.
@@ -203,6 +229,8 @@ class ChessPlay(ABC):
 
     def _heeds(self, searcher: object) -> bool:
         """Tell whether a search is to heed experience: to play a game as well as can be."""
+        from agent.chess.weak_search import WeakSearch
+
         beside = self.player.patient or self.opponent.aside
         return not (beside or isinstance(_inmost(searcher), WeakSearch))
 
@@ -221,7 +249,9 @@ class ChessPlay(ABC):
 
 
 def _inmost(searcher: object) -> object:
-    return searcher.searcher if isinstance(searcher, HabitSearch) else searcher
+    from agent.player import SearcherAround
+
+    return searcher.searcher if isinstance(searcher, SearcherAround) else searcher
 
 
 def _open_own_tables(report: Callable[[str], None]) -> OwnTables:

@@ -12,11 +12,7 @@ from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from agent.chess.engine import Engine
-from agent.clock import allot
 from agent.limits import Cp, Info, Limits, Progress, Result, SideClock
-from agent.player import PlayerError, describe
-from agent.threads.task_thread import Job
 from protocols.allowance import ALONE, Allowance
 from protocols.permissions import refusal
 from protocols.uci.options import Option, find
@@ -41,7 +37,9 @@ from protocols.uci.values import (
 if TYPE_CHECKING:
     import chess
 
+    from agent.chess.engine import Engine
     from agent.chess.network_format import Network
+    from agent.threads.task_thread import Job
 
 Replies = Iterator[str]
 
@@ -100,6 +98,8 @@ class Uci(ChessPlay):
         except UciError as error:
             yield self._say(str(error))
         except Exception as error:  # noqa: BLE001 - whatever a line does, the next is read
+            from agent.player import describe
+
             yield self._say(describe(error))
 
     def overlong_line(self) -> Replies:
@@ -186,6 +186,8 @@ class Uci(ChessPlay):
         limits = _limits(go, board, problems)
         yield from map(say, brief(problems))
         if self._debug:
+            from agent.clock import allot
+
             reserve = self.player.lag.reserve(limits.clock)
             budget = allot(limits, self.player.overhead, reserve, self.player.thrift)
             yield say(f"plans {budget.soft:.3f} s, at most {budget.hard:.3f} s")
@@ -265,6 +267,7 @@ class Uci(ChessPlay):
     def _perft(self, job: Job, board: chess.Board, depth: int) -> None:
         self.engine.kernel(job.stop)
         from agent.chess.perft import divide
+        from agent.player import PlayerError
 
         stop = Event()
         job.stop.then(stop.set)

@@ -40,6 +40,7 @@ for line in Uci("name", "author", print, print).handle_line("uci"):
     if line == "uciok":
         break
 heavy = "numba numpy chess argparse asyncio importlib.metadata llvmlite rich".split()
+heavy += ["agent.chess.engine", "agent.player", "agent.experience", "opponents"]
 sys.exit(" ".join(name for name in heavy if name in sys.modules) or 0)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

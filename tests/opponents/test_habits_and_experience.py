@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from agent.chess.levels import Level, WeakSearch
+from agent.chess.levels import Level
+from agent.chess.weak_search import WeakSearch
 from agent.clock import Clock
 from agent.experience.store import ExperienceFile
 from agent.limits import Limits

@@ -13,8 +13,9 @@ from agent.chess import engine as engine_module
 from agent.chess import settings as settings_module
 from agent.chess.engine import Engine
 from agent.chess.evaluations import DEFAULT, load
-from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO, Level, WeakSearch, skill_of
+from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO, Level, skill_of
 from agent.chess.plain_search import PlainSearch
+from agent.chess.weak_search import WeakSearch
 from agent.clock import Clock
 from agent.compiled import warming
 from agent.evaluation import HANDCRAFTED, EvaluationError

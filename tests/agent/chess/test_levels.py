@@ -11,12 +11,11 @@ from agent.chess.levels import (
     CALIBRATION,
     FULL,
     LEAST_ELO,
-    LINES,
     MOST_ELO,
     Level,
-    WeakSearch,
     skill_of,
 )
+from agent.chess.weak_search import LINES, WeakSearch
 from agent.limits import Cp, Info, Limits, Mate, Progress
 
 SCORES = (Cp(50), Cp(40), Cp(0), Cp(-400))

@@ -7,11 +7,12 @@ import chess
 import numpy as np
 import pytest
 
-from agent.chess.levels import Level, WeakSearch
+from agent.chess.levels import Level
 from agent.chess.search import KernelSearch
 from agent.chess.selfplay import SelfPlay
 from agent.chess.selfplay_rules import Rules
 from agent.chess.tree_search import TreeSearch
+from agent.chess.weak_search import WeakSearch
 from agent.compiled import user_evaluation
 from agent.evaluation import HANDCRAFTED, EvaluationError, load
 from agent.limits import Cp, Info, Limits

@@ -44,6 +44,7 @@ def test_our_kernels_are_found() -> None:
             "agent.chess.engine",
             "agent.player",
             "agent.chess.levels",
+            "agent.chess.weak_search",
             "agent.connect_four.search",
         }
         & found
