@@ -8,12 +8,12 @@ import ssl
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 from kempelen import __version__, uci
 from kempelen.console import complain
 from kempelen.numbers import positive
 from kempelen.remote_protocols import RemoteVoice
+from protocols import urls
 from protocols.pipes import GRACE, SWITCH_INTERVAL, Served
 from protocols.remote.credentials import CredentialsError, read_token
 from protocols.remote.lichess import LichessClient, LichessError
@@ -117,11 +117,10 @@ def _name(text: str) -> str:
 
 def _check_url(url: str) -> None:
     try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-        (host or "").encode("idna")  # as it is looked up
+        parts = urls.split(url)
     except ValueError:
-        host = None
+        parts = urls.split("")
+    host = parts.hostname
     if host is None or parts.scheme not in ("http", "https") or "@" in url:
         raise CredentialsError("--url, --engine-url: write https://HOST")
     if parts.path not in ("", "/") or parts.query:

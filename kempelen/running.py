@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group
 
-from agent.border.unwritable import require_writable
 from kempelen.cluster_arguments import cluster_from, configure_cluster
 from kempelen.console import complain
 from kempelen.display import Display, standings_view
@@ -222,11 +221,8 @@ def _record_file(
         return None
     read = [settings.openings.file, arguments.ledger, getattr(arguments, "file", None)]
     sources = [each for each in read if each]
-    require_writable(
-        [arguments.records], sources, lambda why: SettingsError(f"file of games {why}")
-    )
     write = writer(settings, arguments.records)
-    file = RecordFile(arguments.records, ledger, write, resume=arguments.resume)
+    file = RecordFile(arguments.records, ledger, write, sources, resume=arguments.resume)
     stack.callback(file.close)
     return file
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import chess
 from chess.polyglot import zobrist_hash
 
 from agent.border.files import lines, open_file
 from agent.border.unreadable import blamed_on
+from openings import epd_line
 from openings.polyglot import Entry, pack
 from openings.weights import DEFAULT_WEIGHT, BookError
 
@@ -61,13 +61,10 @@ def _read_file(path: Path) -> Iterator[tuple[int, EpdLine]]:
 
 def _analysis(line: str, where: str) -> tuple[int, EpdLine]:
     try:
-        board, parsed = chess.Board.from_epd(line)
-    except (ValueError, IndexError) as error:
+        board, operations = epd_line.parse(line)
+        moves = {code: epd_line.moves(operations, code) for code in (*_MOVES, "am")}
+    except ValueError as error:
         raise BookError(f"{where}: {error}") from None
-    operations: dict[str, Any] = dict(parsed)
-    if not board.is_valid():
-        raise BookError(f"{where}: not a legal chess position ({board.status()!r})")
-    moves = {code: _moves(operations, code, where) for code in (*_MOVES, "am")}
     given = next((moves[code] for code in _MOVES if moves[code]), [])
     best = given if "bm" in operations else given[:1]
     weights = {pack(board, move): DEFAULT_WEIGHT for move in best}
@@ -75,17 +72,6 @@ def _analysis(line: str, where: str) -> tuple[int, EpdLine]:
     score = operations.get("ce")
     depth = _number(operations.get("acd"))
     return zobrist_hash(board), EpdLine(depth or 0, _number(score), weights)
-
-
-def _moves(operations: dict[str, Any], code: str, where: str) -> list[chess.Move]:
-    """Return the moves of an operation, if it is there; BookError for others: quotes make text."""
-    given = operations.get(code)
-    if given is None:
-        return []
-    moves = list(given) if isinstance(given, list | tuple) else [given]
-    if not all(isinstance(each, chess.Move) for each in moves):
-        raise BookError(f"{where}: {code}: moves are expected, not {given!r}")
-    return moves
 
 
 def _number(value: Any) -> int | None:

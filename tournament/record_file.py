@@ -1,11 +1,12 @@
 """The file of games that a run leaves beside its ledger."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
+from agent.border.unwritable import require_writable
 from tournament.ledger import DAMAGES, Ledger
 from tournament.records import GameRecord
 from tournament.values import SettingsError
@@ -23,10 +24,13 @@ class RecordFile:
         path: str,
         ledger: Ledger,
         write: Callable[[GameRecord], str],
+        sources: Sequence[str] = (),
         *,
         resume: bool = False,
     ) -> None:
-        """Write all the ledger's games so far. write: gives a game as the file holds it.
+        """Write all the ledger's games so far.
+
+        write: gives a game as the file holds it. sources: files that the run reads.
 
         Raises SettingsError where there can be no such file; where there is one that holds
         anything, but for `resume`; and where the ledger holds no games then.
@@ -37,10 +41,9 @@ class RecordFile:
         self._target = Path(path).resolve()
         self._file: TextIO | None = None
         self.problem = ""
-        if not self._target.parent.is_dir():
-            raise SettingsError(f"file of games {path}: its folder does not exist")
-        if self._target.exists() and not self._target.is_file():
-            raise SettingsError(f"file of games {path}: there is something else of that name")
+        require_writable(
+            [path], sources, lambda why: SettingsError(f"file of games {why}"), regular=True
+        )
         if self._holds_games() and not resume:
             raise SettingsError(
                 f"file of games {path}: it holds something already; name another, or move it away"

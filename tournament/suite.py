@@ -11,12 +11,14 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import chess
 
 from agent.border.files import read_text
 from agent.border.unreadable import blamed_on
 from agent.limits import Mate, Score
+from openings import epd_line
 from protocols.client.engine import EngineOptionError
 from protocols.client.inside import MakeServed
 from protocols.client.process import EngineError, EngineNotFoundError
@@ -85,24 +87,21 @@ def read(path: Path, name: str = "") -> list[Problem]:
 def _problem(line: str, file: str, number: int) -> Problem:
     where = f"{file}, line {number}"
     try:
-        board, operations = chess.Board.from_epd(line)
-    except (ValueError, IndexError) as error:
+        board, operations = epd_line.parse(line)
+        best, avoid = (_moves(operations, code) for code in ("bm", "am"))
+    except ValueError as error:
         raise SettingsError(f"{where}: {error}") from None
-    if not board.is_valid():
-        raise SettingsError(f"{where}: not a legal chess position ({board.status()!r})")
     mate = operations.get("dm")
     if mate is not None and (not isinstance(mate, int) or mate < 1):
         raise SettingsError(f"{where}: dm is a number of moves, not {mate!r}")
-    best, avoid = (_moves(operations.get(code)) for code in ("bm", "am"))
     if not best and not avoid and mate is None:
         raise SettingsError(f"{where}: it asks for nothing: bm, am or dm is needed")
     name = str(operations.get("id") or f"{file}:{number}")
     return Problem(file, name, board.fen(), best, avoid, mate)
 
 
-def _moves(given: object) -> tuple[str, ...]:
-    moves = given if isinstance(given, list) else []
-    return tuple(move.uci() for move in moves if isinstance(move, chess.Move))
+def _moves(operations: dict[str, Any], code: str) -> tuple[str, ...]:
+    return tuple(move.uci() for move in epd_line.moves(operations, code))
 
 
 async def solve(

@@ -35,9 +35,9 @@ class TimeControl:
         limits = (self.base, self.movetime, self.nodes, self.depth, self.playouts)
         if all(limit is None for limit in limits):
             raise SettingsError("a time control, movetime, nodes, depth or playouts is needed")
-        given = [limit for limit in (*limits, self.increment, self.margin) if limit is not None]
-        if not all(isfinite(limit) for limit in given):
-            raise SettingsError("times and margin must be finite numbers")
+        others = (self.increment, self.margin, self.patience)
+        if not all(isfinite(limit) for limit in (*limits, *others) if limit is not None):
+            raise SettingsError("times, margin and patience must be finite numbers")
         if any(limit is not None and limit <= 0 for limit in limits):
             raise SettingsError("times, nodes, depth and playouts must be greater than 0")
         if not all(each >= 0 for each in (self.moves, self.increment, self.margin, self.patience)):

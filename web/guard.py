@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
@@ -18,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from protocols.server.addresses import names_machine
 from protocols.server.door import RefusedError
+from protocols.urls import split_any
 from web.answers import refusal
 from web.site import Site
 
@@ -102,11 +102,11 @@ class Guard:
         here, and his pages would be of our own origin.
         """
         host = headers.get("host", "").lower()
-        if self._site.tokens is None and not names_machine(_split(f"//{host}").hostname):
+        if self._site.tokens is None and not names_machine(split_any(f"//{host}").hostname):
             raise RefusedError("host", "use the address of this server, not a name that leads here")
         if scope["type"] == "websocket" or scope["method"] not in SAFE:
             for origin in headers.getlist("origin"):
-                own = _split(origin).netloc.lower() == host
+                own = split_any(origin).netloc.lower() == host
                 if not own and origin.lower() not in self._site.origins:
                     raise RefusedError("origin", "pages of your origin may not use this server")
         length = headers.get("content-length", "0")
@@ -119,14 +119,6 @@ def refused(site: Site, connection: HTTPConnection, error: RefusedError) -> Resp
     site.note_refusal(connection, error)
     headers = {"Retry-After": str(math.ceil(error.seconds))} if error.seconds else None
     return refusal(connection, _STATUS[error.kind], str(error), headers)
-
-
-def _split(address: str) -> SplitResult:
-    """Return the parts of an address; none of one that is written wrongly."""
-    try:
-        return urlsplit(address)
-    except ValueError:
-        return urlsplit("")
 
 
 class _Limited:

@@ -106,7 +106,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         results = [_as_json(each) for each in measured]
         head = {"game": subjects[0].name, "depth": subjects[0].depth, "theory": known}
-        print(json.dumps(words.finite(head | {"results": results})))
+        print(json.dumps(words.as_json(head | {"results": results})))
         return 0
     _print(subjects, measured, known, arguments)
     return 0

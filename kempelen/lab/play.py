@@ -131,7 +131,7 @@ def run(arguments: Namespace) -> int:
         win = (outcome > 0) - (outcome < 0)
         points += 0.5 + (win if sides is pupils else -win) / 2
         if arguments.json:
-            print(json.dumps(words.finite({"game": number_of_game, **asdict(played)})))
+            print(json.dumps(words.as_json({"game": number_of_game, **asdict(played)})))
             continue
         _print(played, number_of_game, say)
     if not arguments.json and len(chosen) == 2:

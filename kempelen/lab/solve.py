@@ -81,7 +81,7 @@ def run(arguments: Namespace) -> int:
         print(f"{at.name}: {say('stopped')}")
         return 1
     if arguments.json:
-        print(json.dumps(words.finite(_as_json(at, found))))
+        print(json.dumps(words.as_json(_as_json(at, found))))
     else:
         _print(at, found, arguments.branches, say)
     if arguments.output is not None:

@@ -10,7 +10,6 @@ import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from math import isinf
 from typing import Any
 
 from agent.game import CHANCE, Written
@@ -167,19 +166,7 @@ def step(event: Event, say: words.Say) -> str:
 
 def _as_json(event: Event) -> dict[str, Any]:
     """Return an event as JSON tells it; a utility that decides the game is marked."""
-    told = {"event": type(event).__name__.lower(), **_plain(asdict(event))}
+    told = {"event": type(event).__name__.lower(), **words.as_json(asdict(event), decided=True)}
     if isinstance(event, (Evaluated, Returned)):
         told["decided"] = utility(event.value) is not None
     return told
-
-
-def _plain(value: Any) -> Any:
-    """Return the value with what JSON lacks as text, and ends as their utilities."""
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    if isinstance(value, float) and isinf(value):
-        return number(value)
-    ends = utility(value) if isinstance(value, float) else None
-    return value if ends is None else ends

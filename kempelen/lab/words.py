@@ -154,13 +154,21 @@ def typed_move(text: str, say: Say) -> str:
     return {told: known for known, told in SPANISH_MOVES.items()}.get(text.lower(), text)
 
 
-def finite(value: Any) -> Any:
-    """Return what is to be JSON with the infinities, which JSON lacks, as text."""
+def as_json(value: Any, *, decided: bool = False) -> Any:
+    """Return what is to be JSON with the infinities, which JSON lacks, as text.
+
+    decided: values that decide a game become their utilities.
+    """
     if isinstance(value, dict):
-        return {key: finite(each) for key, each in value.items()}
+        return {key: as_json(each, decided=decided) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [finite(each) for each in value]
-    return number(value) if isinstance(value, float) and isinf(value) else value
+        return [as_json(each, decided=decided) for each in value]
+    if not isinstance(value, float):
+        return value
+    if isinf(value):
+        return number(value)
+    end = utility(value) if decided else None
+    return value if end is None else end
 
 
 def number(value: float, digits: int = 4, say: Say = str) -> str:

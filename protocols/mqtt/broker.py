@@ -4,9 +4,9 @@ import os
 import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from agent.border.files import read_text
+from protocols import urls
 
 USER = "KEMPELEN_MQTT_USER"
 PASSWORD = "KEMPELEN_MQTT_PASSWORD"
@@ -39,18 +39,19 @@ class Broker:
         credentials: a file whose first line is the user, the second the password; without it,
         both come from the environment. ca_file: PEM certificates to trust, for mqtts.
         """
-        parts = urlsplit(url if "//" in url else f"mqtt://{url}")
+        try:
+            parts = urls.split(url if "//" in url else f"mqtt://{url}")
+        except ValueError:
+            parts = urls.split("")
         if parts.scheme not in PORTS or not parts.hostname:
-            raise BrokerError(f"broker {parts.scheme}://...: write mqtt://HOST or mqtts://HOST")
+            # What was written is not repeated: there may be a password in it.
+            raise BrokerError("broker: write mqtt://HOST[:PORT] or mqtts://HOST[:PORT]")
         if parts.username or parts.password:
             raise BrokerError(
                 f"no user or password in the broker's address: set {USER} and {PASSWORD}, "
                 "or name a file with --mqtt-credentials"
             )
-        try:
-            port = parts.port or PORTS[parts.scheme]
-        except ValueError as error:
-            raise BrokerError(f"broker {url}: {error}") from None
+        port = parts.port or PORTS[parts.scheme]
         user, password = _credentials(credentials)
         tls = parts.scheme == "mqtts"
         if ca_file is not None and not Path(ca_file).is_file():

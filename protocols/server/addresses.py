@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass, replace
-from urllib.parse import urlsplit
+
+from protocols import urls
 
 SCHEMES = ("tcp", "tls", "ws", "wss")
 
@@ -21,11 +22,10 @@ class Address:
     def from_text(cls, text: str) -> Address:
         """Read an address; HOST:PORT alone is tcp. Raises ValueError with what to write."""
         try:
-            parts = urlsplit(text if "://" in text else f"tcp://{text}")
-            host, port = parts.hostname, parts.port
-            (host or "").encode("idna")  # as it is looked up
+            parts = urls.split(text if "://" in text else f"tcp://{text}")
         except ValueError:
-            parts, host, port = urlsplit(""), None, None
+            parts = urls.split("")
+        host, port = parts.hostname, parts.port
         if parts.scheme not in SCHEMES or not host or port is None or parts.path not in ("", "/"):
             schemes = ", ".join(f"{scheme}://" for scheme in SCHEMES)
             raise ValueError(f"{text}: write HOST:PORT, with or without {schemes} before it")

@@ -13,7 +13,6 @@ import ssl
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
 
 from websockets.asyncio.server import Server as WebServer
 from websockets.asyncio.server import ServerConnection, serve
@@ -21,6 +20,7 @@ from websockets.exceptions import ConnectionClosed, ConnectionClosedOK
 from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
+from protocols import urls
 from protocols.lines import LineSplitter
 from protocols.server.addresses import Address, names_machine
 from protocols.server.door import Guest, RefusedError, visitor
@@ -184,7 +184,7 @@ class WebDoor:
     def _told(self, connection: WebConnection, request: Request) -> Response | None:
         server, guest = self._server, connection.guest
         server.door.count_request(visitor(names_of(connection.remote_address)[0]))
-        path = urlsplit(request.path).path
+        path = urls.split_any(request.path).path
         if path == "/health":
             if server.ending:
                 return connection.respond(HTTPStatus.SERVICE_UNAVAILABLE, "ending\n")
@@ -224,16 +224,17 @@ class WebDoor:
         own = {
             host.lower()
             for host in request.headers.get_all("Host")
-            if server.door.tokens is not None or names_machine(urlsplit(f"//{host}").hostname)
+            if server.door.tokens is not None or names_machine(urls.split_any(f"//{host}").hostname)
         }
         for origin in request.headers.get_all("Origin"):
-            if urlsplit(origin).netloc.lower() not in own and origin.lower() not in server.origins:
+            host = urls.split_any(origin).netloc.lower()
+            if host not in own and origin.lower() not in server.origins:
                 raise RefusedError("origin", "pages of your origin may not use this server")
 
 
 def _named(request: Request) -> str:
     """Return the protocol that a path names, or nothing."""
-    return urlsplit(request.path).path.strip("/")
+    return urls.split_any(request.path).path.strip("/")
 
 
 def _bearer(request: Request) -> str | None:

@@ -98,6 +98,12 @@ def attempt(tmp_path, capsys):
     return run
 
 
+def arguments_of(*words):
+    parser = ArgumentParser()
+    try_.configure(parser)
+    return parser.parse_args(words)
+
+
 def test_what_is_good_passes(attempt):
     status, out, err = attempt("{file}:good", "--no-match")
     assert (status, err) == (0, "")
@@ -201,10 +207,8 @@ def test_another_game(attempt):
 
 
 def test_an_edited_file_is_another_match(tmp_path):
-    parser = ArgumentParser()
-    try_.configure(parser)
     file = tmp_path / "mine.py"
-    arguments = parser.parse_args([f"{file}:good", "--games", "7", "--seed", "3"])
+    arguments = arguments_of(f"{file}:good", "--games", "7", "--seed", "3")
 
     def settings(text):
         file.write_text(text)
@@ -223,11 +227,9 @@ def test_an_edited_file_is_another_match(tmp_path):
 
 
 def test_batches_are_asked_for_by_both_sides(tmp_path):
-    parser = ArgumentParser()
-    try_.configure(parser)
     file = tmp_path / "mine.py"
     file.write_text(MINE)
-    arguments = parser.parse_args([f"{file}:many"])
+    arguments = arguments_of(f"{file}:many")
     match = try_.match_settings(arguments, {}, load(f"{file}:many"))
     assert [dict(each.options) for each in match.engines] == [
         {"Evaluation": f"{file}:many", "Search": "mcts"},
@@ -236,11 +238,9 @@ def test_batches_are_asked_for_by_both_sides(tmp_path):
 
 
 def test_batches_of_a_game_are_asked_for_by_tree_search(tmp_path):
-    parser = ArgumentParser()
-    try_.configure(parser)
     file = tmp_path / "mine.py"
     file.write_text(MINE)
-    arguments = parser.parse_args([f"{file}:many"])
+    arguments = arguments_of(f"{file}:many")
     game = {"name": "othello", "options": {}}
     match = try_.match_settings(arguments, game, load(f"{file}:many"))
     assert [each.command for each in match.engines] == ["mcts"] * 2
@@ -283,13 +283,11 @@ def test_compiled_code_that_does_not_return_is_given_up(tmp_path):
 def test_a_network_in_a_folder_is_called_by_its_file_and_what_it_holds(tmp_path):
     folder = tmp_path / "nets+1"
     folder.mkdir()
-    parser = ArgumentParser()
-    try_.configure(parser)
     names = set()
     for seed in (1, 2):
         random_network(32, 1, seed).write(folder / "my#net.nnue")
         spec = f"nnue:{folder}/my#net.nnue"
-        match = try_.match_settings(parser.parse_args([spec]), {}, load_of_chess(spec))
+        match = try_.match_settings(arguments_of(spec), {}, load_of_chess(spec))
         assert match.engines[0].name == "mynet.nnue"
         names.add(match.name)
     assert len(names) == 2

@@ -383,7 +383,7 @@ def test_a_file_of_games_that_cannot_be_written_is_made_whole(ledger, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("folder", "is a folder"), ("/dev/null", "there is something else of that name")],
+    [("folder", "is a folder"), ("/dev/null", "/dev/null is no regular file")],
 )
 def test_a_file_of_games_is_a_file(tmp_path, capsys, name, message):
     (tmp_path / "folder").mkdir()

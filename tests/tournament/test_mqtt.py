@@ -483,7 +483,10 @@ def test_addresses(tmp_path, monkeypatch):
     credentials = tmp_path / "credentials"
     credentials.write_text("you\nother\n")
     assert Broker.from_url("host:77", credentials=str(credentials)).user == "you"
-    for url, message in [("mqtt://me:word@host", "no user or password"), ("http://host", "write")]:
+    for url, message in [
+        ("mqtt://me:word@host", "no user or password"),
+        *((url, "write") for url in ("http://host", "mqtt://[", "mqtt://h:x", "mqtt://a..b")),
+    ]:
         with pytest.raises(BrokerError, match=message) as caught:
             Broker.from_url(url)
         assert "word@" not in str(caught.value)

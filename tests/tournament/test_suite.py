@@ -45,6 +45,8 @@ def test_opcodes_are_read(tmp_path):
     [
         ("nonsense", "expected 8 rows"),
         (f"{START} bm e5;", "illegal san"),
+        (f'{START} bm "e4";', "bm: moves are expected"),
+        (f"{START} dm 4; am 3;", "am: moves are expected"),
         (f"{START} dm 0;", "dm"),
         (f'{START} id "nothing asked";', "asks for nothing"),
         ("8/8/8/8/8/8/8/8 w - - dm 1;", "not a legal"),

@@ -144,6 +144,7 @@ async def test_a_token_in_the_header_or_in_the_first_line(tokens: Tokens) -> Non
         ("http://localhost:{port}", "127.0.0.1", False),
         ("null", "127.0.0.1", False),
         ("", "127.0.0.1", False),
+        ("http://[", "127.0.0.1", False),
         # A stranger's name that leads here: the page is the stranger's.
         ("http://rebound.example.org:{port}", "rebound.example.org", False),
     ],
