@@ -14,7 +14,7 @@ from typing import Any
 from agent.border.plain_text import plain, plain_name
 from agent.games.go import COLUMNS, LARGEST
 from protocols.analysis.protocol import AnalysisEngine, Settings
-from protocols.analysis.query import MOST_VISITS, SMALLEST
+from protocols.analysis.query import MOST_KOMI, MOST_VISITS, SMALLEST, is_komi
 from protocols.gtp.sgf import (
     Record,
     SgfError,
@@ -110,6 +110,12 @@ def _score(tree: Any, number: int) -> GoScore:
         raise SgfError(
             f"boards of {SMALLEST} to {LARGEST} columns and rows are analysed, not {width}x{height}"
         )
+    komi = record.komi
+    if komi is not None and not is_komi(komi):
+        raise SgfError(
+            f"a komi of {komi:g}: whole and half points from -{MOST_KOMI:g} to {MOST_KOMI:g} are "
+            "analysed"
+        )
     moves = tuple((player, _vertex(point)) for player, point in record.moves)
     query: dict[str, Any] = {
         "boardXSize": width,
@@ -123,8 +129,8 @@ def _score(tree: Any, number: int) -> GoScore:
         "initialPlayer": PLAYERS[record.first],
         "moves": [[PLAYERS[player], vertex] for player, vertex in moves],
     }
-    if record.komi is not None:
-        query["komi"] = record.komi
+    if komi is not None:
+        query["komi"] = komi
     return GoScore(tree, number, record, query, moves)
 
 

@@ -67,12 +67,9 @@ def describe(error: BaseException) -> str:
             places.append((file, trace.tb_lineno))
         trace = trace.tb_next
     # What the user's code calls may have raised it, on a line that says nothing to the user.
-    message = message_of(error)
-    if places := [place for place in places if not is_library(place[0])] or places:
-        return (
-            f"{type(error).__name__}: {message} ({Path(places[-1][0]).name}, line {places[-1][1]})"
-        )
-    return f"{type(error).__name__}: {message}"
+    places = [place for place in places if not is_library(place[0])] or places
+    where = f" ({Path(places[-1][0]).name}, line {places[-1][1]})" if places else ""
+    return f"{type(error).__name__}: {message_of(error)}{where}"
 
 
 def message_of(error: BaseException) -> str:

@@ -343,9 +343,14 @@ def _komi(fields: Fields, rules: Ruleset) -> float:
         komi, field = rules.usual_komi, "rules"
     else:
         komi, field = fields.real("komi", -MOST_KOMI, MOST_KOMI, message), "komi"
-    if abs(komi) > MOST_KOMI or 2 * komi != int(2 * komi):
+    if not is_komi(komi):
         raise QueryError(message, field)
     return komi
+
+
+def is_komi(komi: float) -> bool:
+    """Tell whether a komi is one that queries may have: whole or half points."""
+    return abs(komi) <= MOST_KOMI and 2 * komi == int(2 * komi)
 
 
 def _overridden(

@@ -168,6 +168,8 @@ def test_what_is_found_is_kept_when_it_is_interrupted(file, tmp_path, monkeypatc
         ("a.sgf", "(;SZ[1:5];B[aa])", (), "game 1: boards of 2 to 19 columns and rows"),
         ("a.sgf", "(;SZ[25];B[aa])", (), "game 1: boards of 2 to 19 columns and rows"),
         ("a.sgf", "(;SZ[5];B[aa])(;SZ[5];B[zz])", (), "game 2"),
+        ("a.sgf", "(;SZ[5]KM[100000];B[aa])", (), "a.sgf: game 1: a komi of 100000: "),
+        ("a.sgf", "(;SZ[5]KM[3.75];B[aa])", (), "whole and half points from -150 to 150"),
         ("a.sgf", GO, ("--engine", "cmd=x"), "--engine is for chess"),
     ],
 )
