@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TextIO
 
 from agent.border.files import replace_atomically
-from agent.border.locking import lock
+from agent.border.locking import claim
 from tournament.pairs import PairKey
 from tournament.records import GameRecord
 from tournament.settings import Settings, refuse_changes
@@ -90,7 +90,9 @@ class Ledger:
             return
         try:
             _check_place(path)
-            self._lock = _lock(path)
+            self._lock = claim(
+                path, lambda why: LedgerError(f"ledger {why}"), "in use by another runner"
+            )
             if Path(path).exists() and Path(path).stat().st_size:
                 self._open(path)
         except OSError as error:
@@ -373,13 +375,3 @@ def _check_place(path: str) -> None:
     if Path(path).exists() and not Path(path).is_file():
         kind = "a folder" if Path(path).is_dir() else "no file"
         raise LedgerError(f"ledger {path} is {kind}; name a file")
-
-
-def _lock(path: str) -> TextIO:
-    """Return the open lock file of a ledger; the lock ends with this process at the latest."""
-    try:
-        return lock(path)
-    except BlockingIOError:
-        raise LedgerError(f"ledger {path} is in use by another runner") from None
-    except OSError as error:
-        raise LedgerError(f"ledger {path} cannot be locked: {error.strerror}") from None

@@ -20,7 +20,7 @@ def claim(
     except BlockingIOError:
         raise refusal(f"{path} is {how}") from None
     except OSError as error:
-        raise refusal(f"{path}: {error.strerror}") from None
+        raise refusal(f"{path} cannot be locked: {error.strerror}") from None
 
 
 def lock(path: str) -> TextIO:

@@ -81,6 +81,7 @@ SPANISH = {
     "database disk image is malformed": "la base de datos está dañada",
     "{} is neither number, word nor tuple": "{} no es ni número, ni palabra, ni tupla",
     "{} cannot be read: {}": "{} no se puede leer: {}",
+    "{} cannot be locked: {}": "{} no se puede bloquear: {}",
     "it is no regular file": "no es un fichero corriente",
     "it is larger than {} KiB": "ocupa más de {} KiB",
     "it is larger than {} KiB: name another file": "ocupa más de {} KiB: nombre otro fichero",
