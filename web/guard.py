@@ -25,6 +25,7 @@ MOST_BODY = 4 << 20  # bytes of an upload
 # While bodies of so many bytes are in memory, none that is larger than this is read.
 MOST_BODIES = 64 << 20
 LARGE_BODY = 64 << 10
+BODY_OF_REQUEST = 16 << 10  # so much of a body counts as one more request
 TOO_LARGE = f"at most {MOST_BODY} bytes are read"
 SAFE = ("GET", "HEAD")
 # All is from our own address, and scripts and styles are files; a picture may be in a style sheet.
@@ -89,7 +90,7 @@ class Guard:
         if scope["type"] == "websocket":
             await self._app(scope, receive, headed)
             return
-        limited = _Limited(receive, self._site)
+        limited = _Limited(receive, self._site, connection)
         try:
             await self._app(scope, limited, headed)
         finally:
@@ -127,9 +128,10 @@ class _Limited:
     So too for a large one while too many of these are read: they stay in memory until then.
     """
 
-    def __init__(self, receive: Receive, site: Site) -> None:
+    def __init__(self, receive: Receive, site: Site, connection: HTTPConnection) -> None:
         self._receive = receive
         self._site = site
+        self._connection = connection
         self._read = 0
 
     async def __call__(self) -> Message:
@@ -139,6 +141,8 @@ class _Limited:
         self._site.uploading += size
         if self._read > MOST_BODY:
             raise RefusedError("size", TOO_LARGE)
+        if size:  # whatever it turns out to be, to understand it takes time
+            self._site.count_request(self._connection, size / BODY_OF_REQUEST)
         if self._read > LARGE_BODY and self._site.uploading > MOST_BODIES:
             raise RefusedError("busy", "too much is being read; try again in a minute", 60.0)
         return message

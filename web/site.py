@@ -100,9 +100,9 @@ class Site:
         """Return whose a visitor's things are, "" if he is nobody that is let in."""
         return NOBODY if self.tokens is None else self.visitors.name_of(cookies)
 
-    def count_request(self, connection: HTTPConnection) -> None:
+    def count_request(self, connection: HTTPConnection, number: float = 1.0) -> None:
         """Count what is asked over HTTP. Raises RefusedError for a visitor who asks too much."""
-        self.door.count_request(self.visitor(connection))
+        self.door.count_request(self.visitor(connection), number)
 
     def visitor(self, connection: HTTPConnection) -> Hashable:
         """Return whose a request is, for what one visitor may take of all."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from agent.game import CHANCE, Written, find_move
 from agent.games.catalogue import GameError, Kind
+from agent.games.course import LONGEST
 from protocols.gtp.values import COLOURS, GtpError
 
 ILLEGAL = "illegal move"
@@ -104,9 +105,15 @@ class GameBoard:
 
     def play_found(self, player: int, move: Any) -> None:
         """Make a move that a search has found for a player."""
+        self.require_room()
         self.texts.append(self.game.text(move))
         self.game.play(move)
         self._played.append(player)
+
+    def require_room(self) -> None:
+        """Raise GtpError where no more moves are kept, as of a game that nobody ends."""
+        if len(self._played) >= LONGEST:
+            raise GtpError(f"a game has at most {LONGEST} moves: clear_board begins another")
 
     def play_all(self, moves: Iterable[tuple[int, str]]) -> None:
         """Make moves in order, all of them or none."""

@@ -125,6 +125,7 @@ class GoBoard(GameBoard):
 
     def play_found(self, player: int, move: int) -> None:
         """Make a legal move for a player."""
+        self.require_room()
         self.game.play_as(player, move)
         self._played.append(player)
         self._moves.append((player, move))

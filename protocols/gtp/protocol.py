@@ -24,8 +24,10 @@ from protocols.gtp.play import GtpPlay
 from protocols.gtp.values import Arguments, Call, GtpError, failure, parse_line, success
 from protocols.permissions import refusal
 
-# So many lines may wait to be answered before no more are read.
+# So many lines may wait to be answered before no more are read; a long one counts as many, one for
+# each part of so many characters.
 MOST_WAITING = 256
+PART = 1024
 INTERRUPT = "# interrupt"
 
 
@@ -33,6 +35,7 @@ class Gtp(GtpPlay):
     """One GTP engine: lines in, answers out; see GtpPlay for what it is made with."""
 
     finished = False
+    _closing = False
 
     @cached_property
     def _room(self) -> threading.Semaphore:
@@ -49,8 +52,11 @@ class Gtp(GtpPlay):
         call = parse_line(line)
         if call is not None:
             self.finished = call.name == "quit"
-            self._room.acquire()
-            self._player.do(lambda job: self._answer(job, call), lengthy=True)
+            places = min(1 + len(line) // PART, MOST_WAITING)
+            for _ in range(places):
+                self._room.acquire()
+            # What waits is the line: its words take many times as much memory.
+            self._player.do(lambda job: self._take(job, line, places), lengthy=True)
         yield from ()
 
     def overlong_line(self) -> Iterator[str]:
@@ -66,6 +72,7 @@ class Gtp(GtpPlay):
     def close(self, timeout: float) -> bool:
         """Stop everything; return whether all threads ended within about `timeout` seconds."""
         deadline = time.monotonic() + timeout
+        self._closing = True  # what is stopped now has no answer
         ended = self._player.close(timeout)
         if ended:
             self._source.keep()
@@ -73,8 +80,19 @@ class Gtp(GtpPlay):
             self.give_memory_back()
         return self._source.close(max(deadline - time.monotonic(), 0.0)) and ended
 
-    def _answer(self, job: Job, call: Call) -> None:
-        """Answer one command, whatever happens; then ponder, where that is wanted."""
+    def _take(self, job: Job, line: str, places: int) -> None:
+        """Answer a line that waited, and give its places back."""
+        call = parse_line(line)
+        assert call is not None
+        try:
+            answered = self._answer(job, call)
+        finally:
+            self._room.release(places)
+        if answered:
+            self._follow()
+
+    def _answer(self, job: Job, call: Call) -> bool:
+        """Answer one command, whatever happens; return whether the session goes on."""
         self.call, self._job, self._moved = call, job, False
         try:
             text = self._act(call)
@@ -84,11 +102,14 @@ class Gtp(GtpPlay):
         # Whatever a line does, the next is read; the code of a game may even exit.
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001
             answer = failure(call, describe(error))
-        try:
-            if answer is not None:
-                self.send(answer)
-        finally:
-            self._room.release()
+        if self._closing:
+            return False
+        if answer is not None:
+            self.send(answer)
+        return True
+
+    def _follow(self) -> None:
+        """After an answer: learn from what was played; then ponder, where that is wanted."""
         self.learn()
         try:
             self.opponent.look(self.board.game)

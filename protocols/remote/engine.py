@@ -94,7 +94,7 @@ class RemoteEngine:
     def drain(self, timeout: float | None = None) -> bool:
         """After the last line: wait for what has been asked, at most LAST_ANSWERS seconds.
 
-        Where no server is, nothing is waited for.
+        Where no server is, nothing is waited for: what has been asked is answered as it can be.
         """
         with self._changed:
             if self._stops is None:
@@ -102,6 +102,8 @@ class RemoteEngine:
                 self._deliver(self._talk.stop())
             left = self._stops - time.monotonic()
             self._changed.wait_for(self._idle, min(left, left if timeout is None else timeout))
+            if self._idle() and self._talk.asking() and not self._over:
+                self._fail(self._reason)
             return self._idle() or left <= 0
 
     def close(self, timeout: float) -> bool:

@@ -54,7 +54,9 @@ class GtpGame:
         self._settings: dict[tuple[str, str], str] = {}
         self._history: list[str] = []
         # None where what was said of the time is not understood.
-        self._clocks: dict[str, SideTime] | None = _clocks(UNLIMITED)
+        self._system: TimeSystem | None = UNLIMITED
+        self._clocks: dict[str, SideTime] | None = None
+        self._start_clocks()
 
     def note(self, call: Call, answer: str, seconds: float) -> None:
         """Take note of a command that succeeded, with what it answered in so many seconds."""
@@ -67,12 +69,16 @@ class GtpGame:
             self._settings[SETTINGS[name], each] = line
             if SETTINGS[name] == "size":
                 self._history.clear()
+                self._start_clocks()
             if SETTINGS[name] == "time":
-                self._start_clocks(call)
+                self._system = _system(call)
+                self._start_clocks()
             if SETTINGS[name] in ("komi", "rules", "rule") and self._from_sgf:
                 self._history.append(line)  # the record has its own, which this is to replace
         elif name in BEGINS:
             self._history = [] if name == "clear_board" else [line]
+            if name != "set_position":
+                self._start_clocks()
         elif name in HISTORY:
             self._history.append(line)
         elif name == "place_free_handicap":
@@ -129,9 +135,8 @@ class GtpGame:
             else:
                 self._history.append("undo")
 
-    def _start_clocks(self, call: Call) -> None:
-        system = _system(call)
-        self._clocks = None if system is None else _clocks(system)
+    def _start_clocks(self) -> None:
+        self._clocks = None if self._system is None else _clocks(self._system)
 
     def _set_left(self, call: Call) -> None:
         try:

@@ -164,9 +164,9 @@ class WorkingEngine:
         self._prepare(work)
         self._say(" ".join(["position fen", work.fen, "moves", *work.moves]))
         self._say(self._go(work))
-        wanted = True
+        wanted, over = True, False
         try:
-            while True:
+            while not over:
                 if wanted and (outdated.is_set() or upload.unwanted()):
                     wanted = False
                     self._say("stop")
@@ -177,12 +177,11 @@ class WorkingEngine:
                 over = line.startswith("bestmove")
                 if wanted and (over or (line.startswith("info ") and " pv " in line)):
                     upload.send(line)
-                if over:
-                    return wanted
+            return wanted
         except LichessAwayError:
             self._say("stop")
-            while not self._said.get().startswith("bestmove"):
-                pass
+            while not over:
+                over = self._said.get().startswith("bestmove")
             return False
 
     def close(self, limit: float) -> bool:

@@ -45,9 +45,9 @@ class Door:
         """Take note of a connection from a host, which is to `leave` in the end."""
         return Guest(self, group(host))
 
-    def count_request(self, visitor: Hashable) -> None:
-        """Count a request over HTTP; RefusedError if they are too many."""
-        if seconds := self._requests.take(visitor, time.monotonic()):
+    def count_request(self, visitor: Hashable, number: float = 1.0) -> None:
+        """Count a request over HTTP, or what costs as many; RefusedError if they are too many."""
+        if seconds := self._requests.take(visitor, time.monotonic(), number):
             raise RefusedError("requests", "too many requests; wait a little", seconds)
 
     def name_of(self, token: str, address: str) -> str:

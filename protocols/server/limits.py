@@ -70,12 +70,12 @@ class Bucket:
         self._left -= 1.0
         return max(-self._left / self._rate, 0.0)
 
-    def take(self, now: float) -> float:
-        """Take one if there is one, and return after how many seconds there will be; 0 if so."""
+    def take(self, now: float, number: float = 1.0) -> float:
+        """Take so many if there is one; return in how many seconds there will be one, 0 if so."""
         self._fill(now)
         if self._left < 1.0:
             return (1.0 - self._left) / self._rate
-        self._left -= 1.0
+        self._left -= number
         return 0.0
 
     def _fill(self, now: float) -> None:
@@ -91,10 +91,10 @@ class Buckets:
         self._seconds = seconds
         self._buckets: dict[Hashable, Bucket] = {}
 
-    def take(self, key: Hashable, now: float) -> float:
-        """Take one for somebody, as `Bucket.take` does."""
+    def take(self, key: Hashable, now: float, number: float = 1.0) -> float:
+        """Take so many for somebody, as `Bucket.take` does."""
         bucket = self._buckets.pop(key, None) or Bucket(self._rate, now, self._seconds)
         self._buckets[key] = bucket
         if len(self._buckets) > MOST_REMEMBERED:
             del self._buckets[next(iter(self._buckets))]
-        return bucket.take(now)
+        return bucket.take(now, number)

@@ -131,7 +131,7 @@ class RemoteSession:
             await self._drain(protocol, writing, told.grace)
             self._outbox.send(f"refused {told.reason}")
             return told.kind
-        if reading.result() == "end of input":
+        if reading.result() in ("end of input", "quit"):
             await self._drain(protocol, writing, LAST_ANSWERS)
         return reading.result()
 

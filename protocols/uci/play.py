@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 # How long after the end of input the last answers may take, in seconds: whoever has gone is not
 # to leave an engine behind, and whoever piped some lines in waits for their answer.
 LAST_ANSWERS = 10.0
+# So much may a stranger have waiting to be done; of each game that it is about there is a copy.
+MOST_WAITING = 64
 # What results are worth to White.
 POINTS = {"1-0": 1, "0-1": -1, "1/2-1/2": 0}
 
@@ -137,6 +139,11 @@ class ChessPlay(ABC):
             self.experience.close()
             self.opponent.finish()
         return self.engine.close(max(deadline - time.monotonic(), 0.0)) and ended
+
+    def require_room(self) -> None:
+        """Raise UciError where a stranger has asked for more than is kept waiting."""
+        if not self.permissions.trusted and len(self.player.asked()) > MOST_WAITING:
+            raise UciError("too much waits to be done: this is ignored")
 
     # What the player, the engine and the book tell.
 

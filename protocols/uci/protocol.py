@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 Replies = Iterator[str]
 
+# What is acted on at once, however much waits to be done.
+URGENT = ("uci", "isready", "stop", "ponderhit", "quit")
 FORFEIT = " forfeit"
 RESULTS = "*", *POINTS, *(result + FORFEIT for result in POINTS)
 
@@ -92,6 +94,8 @@ class Uci(ChessPlay):
                 command = COMMANDS[name]
                 if command.trusted and not self.permissions.trusted:
                     raise UciError(refusal(name))
+                if name not in URGENT:
+                    self.require_room()
                 yield from command.act(self, command.parse(rest))
             elif self._introduced and line.strip():
                 yield say(f"unknown command: {shorten(line)}")

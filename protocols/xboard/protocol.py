@@ -56,6 +56,8 @@ UNKNOWN = "unknown command"
 NOT_NOW = "command not legal now"
 # How long a hint is thought about where none is known, in seconds.
 HINT_TIME = 1.0
+# What is acted on at once, however much waits to be done.
+URGENT = ("protover", "?", "ping", "force", "exit", "quit")
 # What front ends say of games that ended otherwise than on the board.
 _ELSEWHERE = re.compile(
     "time|forfeit|connect|stall|abort|abandon|illegal|invalid|infraction|exit|terminat", re.I
@@ -102,6 +104,8 @@ class Xboard(XboardPlay):
     def _replies(self, line: str) -> Replies:
         word, rest = (*line.split(None, 1), "", "")[:2]
         try:
+            if word and word not in URGENT:
+                self.require_room()
             if word in COMMANDS:
                 command = COMMANDS[word]
                 if command.trusted and not self.permissions.trusted:

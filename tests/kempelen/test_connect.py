@@ -259,8 +259,11 @@ def test_without_a_server_it_ends_at_once(last):
         near.say("uci", *([last] if last else []))
         time.sleep(0.5)
         began = time.monotonic()
-        near.end(15.0)
+        status, said, errors = near.end(15.0)
         assert time.monotonic() - began < 6.0
+    assert status == 1
+    assert "no server: Connection refused" in said
+    assert "no server: Connection refused" in errors
 
 
 def test_no_server_in_time_is_told():

@@ -274,6 +274,14 @@ def test_a_token_opens_all_and_nothing_is_open_without(guarded: tuple[Served, st
         assert secret.encode() not in kept
 
 
+def test_no_more_is_read_to_sign_in_than_a_token(guarded: tuple[Served, str]) -> None:
+    served, token = guarded
+    for form in ({"token": [{}] * 5000}, {"token": token, "more": "x" * 5000}):
+        status, _, text = served.ask("POST", "/signin", form)
+        assert status == 400
+        assert "a token is expected" in text
+
+
 def test_whose_token_is_taken_away_is_out(guarded: tuple[Served, str], tmp_path: Path) -> None:
     served, token = guarded
     _, headers, _ = served.ask("POST", "/signin", {"token": token})

@@ -1,4 +1,5 @@
 import re
+import threading
 import time
 
 import pytest
@@ -7,8 +8,10 @@ from agent.experience.store import ExperienceFile
 from agent.games import catalogue
 from agent.games.stones import PASS
 from agent.search.catalogue import algorithms
+from protocols.gtp import boards
 from protocols.gtp.commands.gogui import ANALYZE_COMMANDS
 from protocols.gtp.protocol import COMMANDS, MOST_WAITING
+from tests.protocols.gtp.conftest import PATIENCE
 
 
 def test_every_answer_ends_with_one_empty_line(start):
@@ -291,3 +294,37 @@ def test_cleaning_up_captures_the_dead_before_passing(start):
         talk.answer("play w pass")
     assert talk.gtp.board.game.stones.sets[2] == 0
     assert talk.gtp.board.game.last_move == PASS
+
+
+def test_long_lines_that_wait_are_few(start):
+    talk = start()
+    held = threading.Event()
+    talk.gtp._player.do(lambda job: held.wait(PATIENCE))
+    lines = [f"{number} echo {'x ' * 30_000}" for number in range(20)]
+    reader = threading.Thread(target=talk.say, args=lines)
+    reader.start()
+    while talk.gtp._room._value:
+        time.sleep(0.01)
+    assert len(talk.gtp._player.asked()) < 6
+    held.set()
+    reader.join(PATIENCE)
+    assert len(talk.rest()) == len(lines)
+
+
+def test_a_game_has_an_end(start, monkeypatch):
+    monkeypatch.setattr(boards, "LONGEST", 3)
+    talk = start(size=5)
+    assert [talk.answer(f"play {colour} pass")[:1] for colour in "bwb"] == ["="] * 3
+    assert "at most 3 moves: clear_board" in talk.answer("play w pass")
+    assert "at most 3 moves" in talk.answer("genmove w")
+    assert talk.answer("clear_board").startswith("=")
+    assert talk.answer("play b pass").startswith("=")
+
+
+def test_what_is_stopped_at_the_end_is_not_answered(start):
+    talk = start(seconds=1000.0)
+    talk.say("genmove b")
+    while not talk.gtp._player.asked() or talk.gtp._source._search.progress().nodes == 0:
+        time.sleep(0.01)
+    assert talk.gtp.close(PATIENCE)
+    assert talk.sent.empty()

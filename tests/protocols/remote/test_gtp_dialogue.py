@@ -132,6 +132,16 @@ def test_the_clock_of_a_game_goes_on_where_no_one_tells_it():
     assert again(talk(("time_settings 0 1 0", "="))) == ["time_settings 0 1 0"]
 
 
+@pytest.mark.parametrize("begins", ["clear_board", "boardsize 9", "loadsgf /x.sgf"])
+def test_the_clocks_of_another_game_begin_anew(begins):
+    made = talk(("time_settings 60 0 0", "="))
+    made.asked("genmove b", 0.0)
+    for line in ("= D4", ""):
+        made.told(line, 50.0)
+    say(made, begins, "=")
+    assert "time_left b 60.00 0" in again(made)
+
+
 def test_commands_wait_for_a_server_and_are_answered_in_order():
     made = talk()
     made.lost(0.0)

@@ -9,7 +9,7 @@ import pytest
 from kempelen import uci
 from kempelen.remote_protocols import RemoteVoice
 from protocols.remote import provider as providing
-from protocols.remote.lichess import LichessClient, LichessError, Work
+from protocols.remote.lichess import LichessAwayError, LichessClient, LichessError, Work
 from protocols.remote.provider import LichessProvider, Offer
 from tests.protocols.remote.lichess_server import TOKEN, LichessServer
 from tests.protocols.remote.support import serving
@@ -228,3 +228,25 @@ def test_bad_work_is_left_undone_and_the_next_is_done():
         server.ask("bad", variant="atomic")
         assert lines(server.ask("good", depth=1))[-1].startswith("bestmove ")
         assert any("atomic" in told for told in running.told)
+
+
+class _Deaf:
+    """Of an upload whose line is cut when the last words are said."""
+
+    def unwanted(self):
+        return False
+
+    def send(self, line):
+        if line.startswith("bestmove"):
+            raise LichessAwayError("cut")
+
+
+def test_a_line_that_is_cut_at_the_last_word_is_no_end():
+    engine = providing.WorkingEngine(lambda send: uci.make(RemoteVoice(send)), OFFER)
+    work = Work.read({"id": "x", "work": WORK})
+    for _ in range(2):
+        worker = threading.Thread(target=engine.answer, args=(work, _Deaf(), threading.Event()))
+        worker.start()
+        worker.join(LIMIT)
+        assert not worker.is_alive()
+    assert engine.close(LIMIT)

@@ -162,3 +162,10 @@ def test_a_limit_that_cannot_be_meant(name: str, value: float) -> None:
 def test_the_length_of_lines_has_bounds(value: int) -> None:
     with pytest.raises(ValueError, match="line_bytes: 1024 to 4194304"):
         ServerLimits(line_bytes=value)
+
+
+async def test_what_was_asked_before_quit_is_answered() -> None:
+    async with running() as run, calling(run) as caller:
+        caller.say("later 0.3 done", "quit")
+        assert await caller.hear() == "done"
+        assert await caller.hear() == ""

@@ -1,10 +1,13 @@
 """`ExperienceFile`, with the compiled engine: what one game teaches the next."""
 
+import threading
+
 import pytest
 
 from agent.experience.store import ExperienceFile
 from protocols.allowance import Allowance
 from protocols.permissions import LOCAL, Permissions
+from protocols.uci.play import MOST_WAITING
 from protocols.uci.protocol import Uci
 
 
@@ -94,3 +97,16 @@ def test_strangers_have_no_file(talk, tmp_path):
     (told,) = session.say(f"setoption name ExperienceFile value {tmp_path / 'file'}")
     assert told == "info string ExperienceFile is not offered here"
     assert not session.uci.experience.active
+
+
+def test_strangers_keep_no_more_waiting_than_is_reasonable(talk):
+    uci = talk(Permissions()).uci
+    held = threading.Event()
+    uci.player.do(lambda job: held.wait(20.0), lengthy=True)
+    told = {reply for _ in range(2 * MOST_WAITING) for reply in uci.handle_line("eval")}
+    assert told == {"info string too much waits to be done: this is ignored"}
+    assert len(uci.player.asked()) == MOST_WAITING + 1
+    assert list(uci.handle_line("isready")) == ["readyok"]
+    uci.player.stop()
+    held.set()
+    assert uci.player.wait(60.0)
