@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 COMMAND = "kempelen data"
 CHECKED_GAMES = 20
+LONGEST_SHARE = 20  # characters
 RESUMABLE = ("merge", "shuffle", "split", "filter", "rescore")
 # The options of `filter`, by the names of the fields that they set, and what they keep.
 FILTERS = {
@@ -312,7 +313,8 @@ def _report(made: list[Derived] | tuple[Derived, ...], arguments: Namespace, why
 
 def _share(text: str) -> Fraction:
     try:
-        share = Fraction(text)
+        # An exponent could ask for more digits than there is memory.
+        share = Fraction(text if len(text) <= LONGEST_SHARE and "e" not in text.lower() else "0")
     except (ValueError, ZeroDivisionError):
         share = Fraction(0)
     if not 0 < share < 1:

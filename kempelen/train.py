@@ -63,12 +63,19 @@ def settings_from(file: str) -> TrainingSettings:
 
 def _check_paths(settings: TrainingSettings, arguments: Namespace) -> None:
     """Raise TrainingError where what is written would not come to a file of its own."""
+    from agent.chess import network_format
     from training.network_settings import TrainingError
 
     written = [settings.output, settings.checkpoint_path, arguments.plot]
     read = [arguments.file, *settings.data, *settings.validation, settings.initial]
     targets, sources = ([path for path in paths if path is not None] for paths in (written, read))
     require_writable(targets, sources, TrainingError, regular=True)
+    output = Path(settings.output)
+    if output.exists() and output.stat().st_size:
+        try:
+            network_format.neurons_of(output)
+        except network_format.NetworkError as error:
+            raise TrainingError(f"output: {error}: name another file, or move it away") from None
 
 
 def _train(settings: TrainingSettings, arguments: Namespace) -> int:

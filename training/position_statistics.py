@@ -106,13 +106,14 @@ class PositionStatistics:
 
         It is the one with the least cross-entropy, by Newton's method, which from 0 comes nearer
         with each step. Scores at the ends, which are not told from greater ones, are left out.
-        None if higher scores do not foretell better results.
+        None if higher scores do not foretell better results, or as few results as there are tell
+        no scale.
         """
         scores = self.centipawns[1:-1]
         counts = self.scores[1:-1]
         totals = counts.sum(axis=1)
         points = counts[:, 2] + counts[:, 1] / 2
-        slope = 0.0
+        slope, settled = 0.0, False
         for _ in range(_NEWTON_STEPS):
             expected = 1 / (1 + np.exp(-np.clip(scores * slope, -40, 40)))
             gradient = float((scores * (points - totals * expected)).sum())
@@ -121,9 +122,9 @@ class PositionStatistics:
                 break
             step = gradient / curvature
             slope += step
-            if abs(step) <= 1e-9 * abs(slope):
+            if settled := bool(abs(step) <= 1e-9 * abs(slope)):
                 break
-        return 1 / slope if slope > 0 else None
+        return 1 / slope if settled and _is_scale(slope) else None
 
     def winning(self) -> WinningCurve | None:
         """Return the curve by which scores foretell wins best, as `WinningCurve` has it.
@@ -131,14 +132,14 @@ class PositionStatistics:
         It has the least cross-entropy for the wins of both sides, of whom the one to move has the
         score and the other its negative: a logistic regression, by Newton's method. Scores at the
         ends, which are not told from greater ones, are left out. None if higher scores do not
-        foretell more wins.
+        foretell more wins, or as few results as there are tell no curve.
         """
         scores = self.centipawns[1:-1] / _UNIT
         losses, _, wins = self.scores[1:-1].T.astype(np.float64)
         totals = self.scores[1:-1].sum(axis=1)
         inputs = np.stack([np.ones(2 * len(scores)), np.concatenate([scores, -scores])])
         totals, won = np.concatenate([totals, totals]), np.concatenate([wins, losses])
-        weights = np.zeros(2)
+        weights, settled = np.zeros(2), False
         for _ in range(_NEWTON_STEPS):
             expected = 1 / (1 + np.exp(-np.clip(weights @ inputs, -40, 40)))
             gradient = inputs @ (won - totals * expected)
@@ -147,12 +148,18 @@ class PositionStatistics:
                 return None
             step = np.linalg.solve(curvature, gradient)
             weights += step
-            if np.abs(step).max() <= 1e-9 * np.abs(weights).max():
+            if settled := bool(np.abs(step).max() <= 1e-9 * np.abs(weights).max()):
                 break
         level, slope = weights
-        if slope <= 0:
+        if not settled or not _is_scale(slope / _UNIT):
             return None
-        return WinningCurve(float(-level / slope * _UNIT), float(_UNIT / slope))
+        curve = WinningCurve(float(-level / slope * _UNIT), float(_UNIT / slope))
+        return curve if abs(curve.middle) <= LARGEST_SCORE else None
+
+
+def _is_scale(slope: float) -> bool:
+    """Tell whether scores of that slope, 1 / centipawns, are neither all alike nor all decided."""
+    return 1 / LARGEST_SCORE <= slope <= 1 / SCORE_STEP
 
 
 def phases_of(positions: Packed) -> Counts:

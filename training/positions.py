@@ -461,7 +461,13 @@ class Writer:
             file.truncate(end)
             file.seek(end)
             return file
-        replace_atomically(self.path, _block(_MANIFEST, _manifest_body(manifest)))
+        body = _manifest_body(manifest)
+        if len(body) > _LARGEST_BODY:
+            raise PositionsError(
+                f"{self.path}: its manifest would be of {len(body)} bytes, and {_LARGEST_BODY} are "
+                "the most that are read: take fewer openings, or merge fewer files"
+            )
+        replace_atomically(self.path, _block(_MANIFEST, body))
         file = self.path.open("r+b")
         file.seek(0, os.SEEK_END)
         return file

@@ -6,14 +6,16 @@ whoever makes it, and however often it was interrupted.
 """
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from hashlib import file_digest
 from pathlib import Path
 
 import numpy as np
 
 from agent.chess.packed_fen import fens_of
+from agent.evaluation import digest_of
 from protocols.client.process import EngineError
 from training.derived_files import Derived, begun, derived, opened
 from training.positions import Dataset, Packed, PositionsError
@@ -98,6 +100,8 @@ def rescore(
     asked = {each: asdict(task)[each] for each in ("nodes", "depth", "one_in", "seed", "options")}
     given = {each: value for each, value in asked.items() if value is not None}
     scores = {"engine": name, **given, "source": contents.digest}
+    if files := _digests(task.options):
+        scores["files"] = files  # under the same name there may be others when this goes on
     if "scores" in contents.manifest:
         scores["before"] = contents.manifest["scores"]
     with (
@@ -116,3 +120,16 @@ def rescore(
                     told(number + 1)
             writer.finish()
         return derived(writer, contents.positions)
+
+
+def _digests(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the hashes of the files that options name, by the options' names."""
+    found = {}
+    for name, value in options.items():
+        digest = digest_of(value)
+        if not digest and Path(value).is_file():
+            with contextlib.suppress(OSError), open(value, "rb") as file:
+                digest = file_digest(file, "sha256").hexdigest()[:16]
+        if digest:
+            found[name] = digest
+    return found

@@ -4,7 +4,9 @@ The same arithmetic as the compiled steps, whose sums have another order: output
 are those of the rounded network, AdamW changes what it was rounded from, and weights are clipped.
 """
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -19,6 +21,27 @@ from training.positions import Packed
 REMEDY = "pip install 'kempelen[train-gpu]', or leave `device` out"
 # Of positions whose outputs are wanted: so many at a time.
 _AT_ONCE = 1 << 14
+
+
+Arguments = ParamSpec("Arguments")
+Found = TypeVar("Found")
+
+
+def _refusing(work: Callable[Arguments, Found]) -> Callable[Arguments, Found]:
+    """Let what PyTorch cannot do, as for want of memory, be a TrainingError."""
+
+    @wraps(work)
+    def refusing(*arguments: Arguments.args, **named: Arguments.kwargs) -> Found:
+        try:
+            return work(*arguments, **named)
+        except RuntimeError as error:
+            reason = (str(error) or type(error).__name__).splitlines()[0]
+            raise TrainingError(
+                f"device: PyTorch has failed: {reason}; take a smaller batch, or fewer neurons, or "
+                "leave `device` out"
+            ) from None
+
+    return refusing
 
 
 class TorchDescent:
@@ -50,12 +73,14 @@ class TorchDescent:
         self._target = target
         self._decay = decay
 
+    @_refusing
     def begin(self, made: Checkpoint) -> None:
         """Copy the run to the device."""
         self._parameters, self._means, self._squares = (
             self._on_device(each) for each in (made.parameters, made.means, made.squares)
         )
 
+    @_refusing
     def step(self, batch: Packed, number: int, rate: float) -> float:
         """Make a step."""
         torch = self._torch
@@ -73,6 +98,7 @@ class TorchDescent:
         self._parameters.clamp_(-LARGEST, LARGEST)
         return float(loss.detach())
 
+    @_refusing
     def finish(self, made: Checkpoint) -> Floats:
         """Copy the run back from the device."""
         kept = (self._parameters, self._means, self._squares)
@@ -81,6 +107,7 @@ class TorchDescent:
         rounded: Floats = self._rounded().cpu().numpy()
         return rounded
 
+    @_refusing
     def outputs(self, positions: Packed) -> Floats:
         """Return what the network says of each position."""
         rounded = self._rounded()

@@ -5,8 +5,10 @@ import importlib
 import importlib.util
 import os
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType
+from typing import TypeGuard
 
 from agent.border.files import read_bytes
 
@@ -70,6 +72,12 @@ def describe(error: BaseException) -> str:
     places = [place for place in places if not is_library(place[0])] or places
     where = f" ({Path(places[-1][0]).name}, line {places[-1][1]})" if places else ""
     return f"{type(error).__name__}: {message_of(error)}{where}"
+
+
+def is_interruption(error: BaseException) -> TypeGuard[KeyboardInterrupt]:
+    """Tell whether the keyboard interrupts, which the main thread is told of, whatever it does."""
+    here = threading.current_thread() is threading.main_thread()
+    return here and isinstance(error, KeyboardInterrupt)
 
 
 def message_of(error: BaseException) -> str:

@@ -34,6 +34,7 @@ from agent.compiled.table_memory import TableMemory
 from agent.evaluation import Evaluation
 
 _HARD_LIMIT = 20  # times the soft limit of nodes
+_NO_LIMIT = 1 << 62
 _REJECTED = -1
 _ATTEMPTS = 1000  # to find an opening that does not end or decide the game
 
@@ -69,7 +70,7 @@ def _think(worker: Worker, play: _Play) -> None:
     worker.root_first = worker.root_current = 0
     worker.nodes = worker.seldepth = worker.stop = 0
     worker.best_move = worker.best_score = 0
-    worker.node_limit = _HARD_LIMIT * play.nodes
+    worker.node_limit = _NO_LIMIT  # without a first iteration there is no score
     worker.generation = (worker.generation + 1) % GENERATIONS
     play.move, play.score, play.depth = worker.root_moves[0], 0, 0
     depth = int64(0)
@@ -79,6 +80,7 @@ def _think(worker: Worker, play: _Play) -> None:
         if worker.stop:
             return
         play.move, play.score, play.depth = worker.root_moves[0], score, depth
+        worker.node_limit = _HARD_LIMIT * play.nodes
 
 
 @kernel

@@ -4,6 +4,7 @@ import ctypes
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+from agent.border.user_code import is_interruption
 from agent.compiled.user_evaluation import Failing, take_exception
 from agent.evaluation import EvaluationError, failure
 
@@ -46,13 +47,15 @@ class PythonEvaluator:
         self._name = name
         self._evaluate = evaluate
         self._on_error = on_error
-        self._error: EvaluationError | None = None
+        self._error: EvaluationError | KeyboardInterrupt | None = None
         self._callback = _C_TYPE(self._call)  # kept: C holds only its address
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
     def take_error(self, workers: Iterable[Failing]) -> EvaluationError | None:
         """Return what the function raised, if anything, and forget it."""
         error, self._error = self._error, None
+        if isinstance(error, KeyboardInterrupt):
+            raise error
         return error
 
     def _call(self, worker: int, ply: int) -> int:
@@ -61,8 +64,8 @@ class PythonEvaluator:
         try:
             return self._evaluate(worker, ply)
         except BaseException as error:  # noqa: BLE001 (nothing may pass through C)
-            if isinstance(error, EvaluationError):  # it names the function
-                self._error = error
+            if isinstance(error, EvaluationError) or is_interruption(error):
+                self._error = error  # which names the function, or has nothing to do with it
             else:
                 self._error = failure(self._name, error)
             self._on_error()

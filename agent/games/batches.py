@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from agent.border.user_code import is_interruption
 from agent.evaluation import Evaluation, EvaluationError, failure
 from agent.game import Featured
 from agent.games.batch_evaluation import BatchEvaluation, Taken
@@ -116,6 +117,8 @@ def judge(evaluation: Evaluation, batch: Batch) -> tuple[Values, Priors | None]:
     except EvaluationError:
         raise
     except BaseException as error:  # a user's code may even exit
+        if is_interruption(error):
+            raise
         raise failure(name, error) from error
     greatest = priors.max(axis=1, initial=0.0)
     greatest[counts == 0] = 1.0  # a position without moves has none to tell of

@@ -191,7 +191,7 @@ def test_what_cannot_be_done_is_said(words: list[str], reason: str, tmp_path: Pa
     }
 
 
-@pytest.mark.parametrize("share", ["0", "1", "x", "1/0", "nan", "-0.5"])
+@pytest.mark.parametrize("share", ["0", "1", "x", "1/0", "nan", "-0.5", "1e-99999999"])
 def test_shares_that_are_none(share: str, tmp_path: Path) -> None:
     words = "data", "split", "source", "-o", "a", "b", f"--share={share}"
     done = in_process.run(*words)

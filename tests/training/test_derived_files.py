@@ -346,6 +346,17 @@ def test_the_curve_by_which_wins_were_drawn_is_found(middle: float, scale: float
     assert PositionStatistics().winning() is None
 
 
+@pytest.mark.parametrize("results", [[0], [0, 0, 0, -1]])
+def test_a_few_results_tell_no_curve(results: list[int]) -> None:
+    positions = np.zeros(60, packed_dtype)
+    positions["score"] = np.arange(-300, 300, 10)
+    positions["result"] = np.resize(results, len(positions))
+    found = PositionStatistics()
+    found.add(positions)
+    assert found.scale() is None
+    assert found.winning() is None
+
+
 def test_the_phase_of_the_start_is_24_and_of_kings_0() -> None:
     from agent.chess.packed import CASTLING_ROOK
     from training.position_statistics import phases_of

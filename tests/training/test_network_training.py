@@ -538,6 +538,11 @@ def test_paths_that_cannot_be_used(
     assert "its folder does not exist" in complaint(checkpoint=str(tmp_path / "none" / "x"))
     assert "its name must end in .svg" in complaint("--plot", str(tmp_path / "losses.txt"))
     assert "is not a file of positions" in complaint(data=[__file__])
+    copy = tmp_path / "copy.bin"
+    copy.write_bytes(played.read_bytes())
+    assert "copy.bin" in (said := complaint(output=str(copy)))
+    assert "name another file, or move it away" in said
+    assert copy.read_bytes() == played.read_bytes()
     none = {"first_ply": 1000}
     assert "no position to learn from" in complaint(filter=none)
     assert "its folder does not exist" in complaint("--plot", str(tmp_path / "none" / "x.svg"))

@@ -275,3 +275,17 @@ def test_our_own_engine_scores_with_what_was_named_or_not_at_all(
     done = rescore(played, tmp_path / "rescored", ENGINE, *words)
     assert done.returncode == 2
     assert reason in done.stderr
+
+
+def test_a_file_that_an_option_names_is_known_by_what_is_in_it(
+    played: Path, tmp_path: Path
+) -> None:
+    own, target = tmp_path / "own.py", tmp_path / "rescored"
+    words = ENGINE, "--one-in", "500", "--option", f"Evaluation={own}:evaluate"
+    own.write_text("def evaluate(board):\n    return 1\n")
+    assert rescore(played, target, *words, "--processes", "1").returncode == 0
+    assert rescore(played, target, *words, "--processes", "1").returncode == 0
+    own.write_text("def evaluate(board):\n    return 2\n")
+    done = rescore(played, target, *words, "--processes", "1")
+    assert done.returncode == 2
+    assert "scores.files" in done.stderr

@@ -116,6 +116,22 @@ def test_positions_are_quiet_and_labelled_for_the_side_to_move(played: Path) -> 
 
 
 @pytest.mark.thorough
+def test_every_label_comes_from_a_search(tmp_path: Path) -> None:
+    *_, last = generate(tmp_path / "short", SelfPlayPlan(Rules(nodes=1)), "test", 200, 1)
+    with Dataset(tmp_path / "short") as dataset:
+        assert len(dataset) == last.positions
+        assert dataset[:]["depth"].min() >= 1
+
+
+def test_a_manifest_that_could_not_be_read_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("training.positions._LARGEST_BODY", 1 << 10)
+    with pytest.raises(PositionsError, match="are the most that are read: take fewer openings"):
+        Writer(tmp_path / "file", {"openings": ["x" * 50] * 100}, 32)
+    assert not (tmp_path / "file").exists()
+
+
 def test_several_processes_make_the_same_file(played: Path, tmp_path: Path) -> None:
     play(tmp_path / "other", processes=2)
     assert (tmp_path / "other").read_bytes() == played.read_bytes()
