@@ -52,7 +52,10 @@ class PythonEvaluator:
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
     def take_error(self, workers: Iterable[Failing]) -> EvaluationError | None:
-        """Return what the function raised, if anything, and forget it."""
+        """Return what the function raised, if anything, and forget it.
+
+        Raises KeyboardInterrupt if that is what came in the main thread.
+        """
         error, self._error = self._error, None
         if isinstance(error, KeyboardInterrupt):
             raise error
