@@ -6,6 +6,7 @@ whoever makes it, and however often it was interrupted.
 """
 
 import contextlib
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -127,7 +128,7 @@ def _digests(options: Mapping[str, str]) -> dict[str, str]:
     found = {}
     for name, value in options.items():
         digest = digest_of(value)
-        if not digest and Path(value).is_file():
+        if not digest and os.path.isfile(value):
             with contextlib.suppress(OSError), open(value, "rb") as file:
                 digest = file_digest(file, "sha256").hexdigest()[:16]
         if digest:

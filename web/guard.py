@@ -25,7 +25,6 @@ MOST_BODY = 4 << 20  # bytes of an upload
 # While bodies of so many bytes are in memory, none that is larger than this is read.
 MOST_BODIES = 64 << 20
 LARGE_BODY = 64 << 10
-BODY_OF_REQUEST = 16 << 10  # so much of a body counts as one more request
 TOO_LARGE = f"at most {MOST_BODY} bytes are read"
 SAFE = ("GET", "HEAD")
 # All is from our own address, and scripts and styles are files; a picture may be in a style sheet.
@@ -141,12 +140,11 @@ class _Limited:
         self._site.uploading += size
         if self._read > MOST_BODY:
             raise RefusedError("size", TOO_LARGE)
-        if size:  # whatever it turns out to be, to understand it takes time
-            self._site.count_request(self._connection, size / BODY_OF_REQUEST)
         if self._read > LARGE_BODY and self._site.uploading > MOST_BODIES:
             raise RefusedError("busy", "too much is being read; try again in a minute", 60.0)
         return message
 
     def forget(self) -> None:
-        """Take note that the body is needed no longer."""
+        """Take note that the body is needed no longer, and count what it was."""
         self._site.uploading -= self._read
+        self._site.count_body(self._connection, self._read)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from web.visitors import Visitors
 
 # Lines of the log a second about visitors who were refused.
 MOST_NOTED = 10.0
+BODY_OF_REQUEST = 64 << 10  # bytes of a body that count as one more request
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +102,15 @@ class Site:
         """Return whose a visitor's things are, "" if he is nobody that is let in."""
         return NOBODY if self.tokens is None else self.visitors.name_of(cookies)
 
-    def count_request(self, connection: HTTPConnection, number: float = 1.0) -> None:
+    def count_request(self, connection: HTTPConnection) -> None:
         """Count what is asked over HTTP. Raises RefusedError for a visitor who asks too much."""
-        self.door.count_request(self.visitor(connection), number)
+        self.door.count_request(self.visitor(connection))
+
+    def count_body(self, connection: HTTPConnection, size: int) -> None:
+        """Count a body that was read, whose understanding takes time, as further requests."""
+        if size:
+            with suppress(RefusedError):  # it is read; the next request is refused
+                self.door.count_request(self.visitor(connection), size / BODY_OF_REQUEST)
 
     def visitor(self, connection: HTTPConnection) -> Hashable:
         """Return whose a request is, for what one visitor may take of all."""

@@ -38,7 +38,7 @@ from protocols.gtp.clocks import UNLIMITED, SideTime, TimeSystem
 from protocols.gtp.go_board import GoBoard
 from protocols.gtp.resignation import USUAL_RESIGN_RATE, Resignation, ResignRate
 from protocols.gtp.rules import USUAL_RULES, GoRules
-from protocols.gtp.values import COLOURS, Call
+from protocols.gtp.values import COLOURS, Call, GtpError
 
 if TYPE_CHECKING:
     from agent.player import Advisor, Source
@@ -157,6 +157,7 @@ class GtpPlay(ABC):
         self._system = UNLIMITED
         self._times = [SideTime(UNLIMITED), SideTime(UNLIMITED)]
         self.resignation = Resignation()
+        self.closing = False  # a search that is stopped now was stopped by the end
         # What the last search of many lines found, and about which position.
         self._found: tuple[object, Sequence[Info[Any]]] = (None, ())
         self._moved = False
@@ -266,8 +267,11 @@ class GtpPlay(ABC):
         A lost game of Go may be given up instead, unless it is played to the end. within: only
         these `search_moves` and `restrictions`, and tell the `owners_after`; nothing else of it.
         """
+        self.board.require_room()
         began = time.monotonic()
         result = self.best(player, listener or Aloud(self.report), pace, within)
+        if self.closing and result.info is None:
+            raise GtpError("the session ends before a move is found")
         self._times[player].spend(time.monotonic() - began, result.meant)
         if not to_the_end and self._gives_up(player, result):
             return RESIGN

@@ -35,7 +35,6 @@ class Gtp(GtpPlay):
     """One GTP engine: lines in, answers out; see GtpPlay for what it is made with."""
 
     finished = False
-    _closing = False
 
     @cached_property
     def _room(self) -> threading.Semaphore:
@@ -56,7 +55,7 @@ class Gtp(GtpPlay):
             for _ in range(places):
                 self._room.acquire()
             # What waits is the line: its words take many times as much memory.
-            self._player.do(lambda job: self._take(job, line, places), lengthy=True)
+            self._player.do(lambda job: self._answer(job, line, places), lengthy=True)
         yield from ()
 
     def overlong_line(self) -> Iterator[str]:
@@ -72,7 +71,7 @@ class Gtp(GtpPlay):
     def close(self, timeout: float) -> bool:
         """Stop everything; return whether all threads ended within about `timeout` seconds."""
         deadline = time.monotonic() + timeout
-        self._closing = True  # what is stopped now has no answer
+        self.closing = True
         ended = self._player.close(timeout)
         if ended:
             self._source.keep()
@@ -80,19 +79,13 @@ class Gtp(GtpPlay):
             self.give_memory_back()
         return self._source.close(max(deadline - time.monotonic(), 0.0)) and ended
 
-    def _take(self, job: Job, line: str, places: int) -> None:
-        """Answer a line that waited, and give its places back."""
+    def _answer(self, job: Job, line: str, places: int) -> None:
+        """Answer one line, whatever happens; then ponder, where that is wanted.
+
+        places: what it has taken of the room for lines that wait.
+        """
         call = parse_line(line)
         assert call is not None
-        try:
-            answered = self._answer(job, call)
-        finally:
-            self._room.release(places)
-        if answered:
-            self._follow()
-
-    def _answer(self, job: Job, call: Call) -> bool:
-        """Answer one command, whatever happens; return whether the session goes on."""
         self.call, self._job, self._moved = call, job, False
         try:
             text = self._act(call)
@@ -102,14 +95,11 @@ class Gtp(GtpPlay):
         # Whatever a line does, the next is read; the code of a game may even exit.
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001
             answer = failure(call, describe(error))
-        if self._closing:
-            return False
-        if answer is not None:
-            self.send(answer)
-        return True
-
-    def _follow(self) -> None:
-        """After an answer: learn from what was played; then ponder, where that is wanted."""
+        try:
+            if answer is not None:
+                self.send(answer)
+        finally:
+            self._room.release(places)
         self.learn()
         try:
             self.opponent.look(self.board.game)

@@ -1,8 +1,8 @@
 """What every protocol of chess drives: the engine, its book and a player, and their options.
 
-SHARED, at the end, are the options that mean the same in each of them. What is not needed to say
-who this is and which options there are is imported and made when it first is: front ends ask that
-of all engines that they have.
+SHARED, at the end, are the options that mean the same in each of them. Who plays is imported and
+made when that is first needed, and not to say who this is and which options there are: front ends
+ask that of all engines that they have.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent.chess.evaluations import DEFAULT
 from agent.chess.levels import FULL, LEAST_ELO, MOST_ELO
@@ -42,6 +42,15 @@ MOST_WAITING = 64
 POINTS = {"1-0": 1, "0-1": -1, "1/2-1/2": 0}
 
 
+class Parts(NamedTuple):
+    """Who plays in a session, with what has come of moves, and what is known of whom it meets."""
+
+    engine: Engine
+    experience: Experience[chess.Board, chess.Move]
+    opponent: OpponentMemory
+    player: Player[chess.Board, chess.Move]
+
+
 class ChessPlay(ABC):
     """One session of chess. It is the listener of its player.
 
@@ -68,47 +77,58 @@ class ChessPlay(ABC):
         self.book = BookAdvisor(self.note)
         self._allowance = allowance
         self._make_engine = make_engine or self._usual_engine
+        self._parts: Parts | None = None
+        self._making = Lock()
         self._send = send
         self._ends: float | None = None
 
-    @cached_property
+    @property
+    def engine(self) -> Engine:
+        """Who searches."""
+        return self._made().engine
+
+    @property
     def experience(self) -> Experience[chess.Board, chess.Move]:
         """What has come of moves in other games."""
-        from agent.chess.experience import ChessNotation
-        from agent.experience.memory import Experience
+        return self._made().experience
 
-        return Experience(ChessNotation(), self.note)
-
-    @cached_property
+    @property
     def opponent(self) -> OpponentMemory:
         """What is known of whoever is met."""
-        from opponents.memory import OpponentMemory
+        return self._made().opponent
 
-        return OpponentMemory(self.note)
-
-    @cached_property
+    @property
     def player(self) -> Player[chess.Board, chess.Move]:
-        """Who plays; made by the thread that reads the lines, before any other needs it."""
+        """Who plays."""
+        return self._made().player
+
+    def _made(self) -> Parts:
+        with self._making:
+            if self._parts is None:
+                self._parts = self._make()
+            return self._parts
+
+    def _make(self) -> Parts:
+        from agent.chess.experience import ChessNotation
         from agent.chess.reader import BoardReader
+        from agent.experience.memory import Experience
         from agent.experience.searcher import ExperiencedSource
         from agent.player import Player
-        from opponents.memory import HabitSource
+        from opponents.memory import HabitSource, OpponentMemory
 
-        self.book.prefer = self.opponent.prefer
+        engine, opponent = self._make_engine(self.note), OpponentMemory(self.note)
+        experience: Experience[chess.Board, chess.Move] = Experience(ChessNotation(), self.note)
+        self.book.prefer = opponent.prefer
         # Experience is around habits: what they choose is a prediction too, to be learned from.
-        habitual = HabitSource(self.engine, self.opponent)
-        return Player(
-            ExperiencedSource(habitual, self.experience, self._heeds, self._teach),
+        habitual = HabitSource(engine, opponent)
+        player = Player(
+            ExperiencedSource(habitual, experience, self._heeds, self._teach),
             self,
             BoardReader(),
-            advisors=(self.opponent, self.book),
+            advisors=(opponent, self.book),
             turns=self._allowance.turns,
         )
-
-    @cached_property
-    def engine(self) -> Engine:
-        """Who searches; made, as the player is, by the thread that reads the lines."""
-        return self._make_engine(self.note)
+        return Parts(engine, experience, opponent, player)
 
     def _usual_engine(self, report: Callable[[str], None]) -> Engine:
         from agent.chess.engine import Engine
@@ -121,7 +141,7 @@ class ChessPlay(ABC):
 
         Searches that would not end by themselves are stopped at once, and all after `quit`.
         """
-        if self.finished:
+        if self.finished or self._parts is None:
             return True
         if self._ends is None:
             self._ends = time.monotonic() + LAST_ANSWERS
@@ -133,6 +153,8 @@ class ChessPlay(ABC):
 
     def close(self, timeout: float) -> bool:
         """Stop everything; return whether all threads ended within about `timeout` seconds."""
+        if self._parts is None:
+            return True
         deadline = time.monotonic() + timeout
         ended = self.player.close(timeout)
         if ended:
@@ -140,9 +162,14 @@ class ChessPlay(ABC):
             self.opponent.finish()
         return self.engine.close(max(deadline - time.monotonic(), 0.0)) and ended
 
+    @property
+    def crowded(self) -> bool:
+        """Whether a stranger has asked for as much as is kept waiting."""
+        return not self.permissions.trusted and len(self.player.asked()) >= MOST_WAITING
+
     def require_room(self) -> None:
-        """Raise UciError where a stranger has asked for more than is kept waiting."""
-        if not self.permissions.trusted and len(self.player.asked()) > MOST_WAITING:
+        """Raise UciError where no more is kept waiting."""
+        if self.crowded:
             raise UciError("too much waits to be done: this is ignored")
 
     # What the player, the engine and the book tell.
@@ -256,9 +283,9 @@ class ChessPlay(ABC):
 
 
 def _inmost(searcher: object) -> object:
-    from agent.player import SearcherAround
+    from opponents.habit_search import HabitSearch
 
-    return searcher.searcher if isinstance(searcher, SearcherAround) else searcher
+    return searcher.searcher if isinstance(searcher, HabitSearch) else searcher
 
 
 def _open_own_tables(report: Callable[[str], None]) -> OwnTables:

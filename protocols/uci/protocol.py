@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
 Replies = Iterator[str]
 
-# What is acted on at once, however much waits to be done.
-URGENT = ("uci", "isready", "stop", "ponderhit", "quit")
 FORFEIT = " forfeit"
 RESULTS = "*", *POINTS, *(result + FORFEIT for result in POINTS)
 
@@ -94,8 +92,6 @@ class Uci(ChessPlay):
                 command = COMMANDS[name]
                 if command.trusted and not self.permissions.trusted:
                     raise UciError(refusal(name))
-                if name not in URGENT:
-                    self.require_room()
                 yield from command.act(self, command.parse(rest))
             elif self._introduced and line.strip():
                 yield say(f"unknown command: {shorten(line)}")
@@ -162,6 +158,7 @@ class Uci(ChessPlay):
 
     def _set_option(self, command: SetOption) -> Replies:
         option = find(self.options, command.name)
+        self.require_room()
         value, remark = option.take(command.value)
         option.change(self, value)
         if remark:
@@ -195,6 +192,9 @@ class Uci(ChessPlay):
             reserve = self.player.lag.reserve(limits.clock)
             budget = allot(limits, self.player.overhead, reserve, self.player.thrift)
             yield say(f"plans {budget.soft:.3f} s, at most {budget.hard:.3f} s")
+        if self.crowded:  # each search is answered: those that are asked for wait for the others
+            self.player.stop()
+            self.player.wait()
         self.player.go(board, limits, self.lines)
 
     def _stop(self, _: None) -> Replies:
@@ -227,6 +227,7 @@ class Uci(ChessPlay):
         yield "Moves: " + " ".join(move.uci() for move in board.legal_moves)
 
     def _evaluate(self, _: None) -> Replies:
+        self.require_room()
         board = self._position.recent()
         self.player.do(lambda job: self._tell_evaluation(job, board), lengthy=True)
         yield from ()

@@ -16,9 +16,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from agent.chess.engine import Engine
 from agent.limits import Info, Limits, Progress, Result, SideClock
-from agent.threads.task_thread import Job
 from protocols.allowance import ALONE, Allowance
 from protocols.uci.play import ChessPlay
 from protocols.uci.position import PAST, read_board
@@ -29,8 +27,13 @@ from protocols.xboard.text import comment, echo, thinking_line, warning
 if TYPE_CHECKING:
     import chess
 
+    from agent.chess.engine import Engine
+    from agent.threads.task_thread import Job
+
 Replies = Iterator[str]
 
+# So many pings wait for a search; more are answered at once.
+MOST_PONGS = 64
 # So many things that fail are shown to the user in a game; the rest is in the log.
 MOST_WARNINGS = 20
 
@@ -273,7 +276,9 @@ class XboardPlay(ChessPlay):
         """
         pong = f"pong {echo(number)}"
         search = self.current
-        if search is None:
+        if self.crowded or (search is not None and len(search.pongs) >= MOST_PONGS):
+            yield pong
+        elif search is None:
             ready = self._moved
             self.player.do(lambda job: self._pong_when_ready(job, pong, ready))
         elif search.purpose is Purpose.MOVE or not search.settled:

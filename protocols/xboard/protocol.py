@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from agent.chess.engine import Engine
 from agent.limits import Info, Limits, Progress, Result
 from agent.player import PlayerError, describe
-from agent.threads.task_thread import Job
 from protocols.permissions import refusal
 from protocols.uci.options import Option, find
 from protocols.uci.play import SHARED, ChessPlay
@@ -52,12 +50,13 @@ from protocols.xboard.values import (
 if TYPE_CHECKING:
     import chess
 
+    from agent.chess.engine import Engine
+    from agent.threads.task_thread import Job
+
 UNKNOWN = "unknown command"
 NOT_NOW = "command not legal now"
 # How long a hint is thought about where none is known, in seconds.
 HINT_TIME = 1.0
-# What is acted on at once, however much waits to be done.
-URGENT = ("protover", "?", "ping", "force", "exit", "quit")
 # What front ends say of games that ended otherwise than on the board.
 _ELSEWHERE = re.compile(
     "time|forfeit|connect|stall|abort|abandon|illegal|invalid|infraction|exit|terminat", re.I
@@ -104,8 +103,6 @@ class Xboard(XboardPlay):
     def _replies(self, line: str) -> Replies:
         word, rest = (*line.split(None, 1), "", "")[:2]
         try:
-            if word and word not in URGENT:
-                self.require_room()
             if word in COMMANDS:
                 command = COMMANDS[word]
                 if command.trusted and not self.permissions.trusted:
@@ -383,6 +380,7 @@ class Xboard(XboardPlay):
                 self._send(f"Hint: {board.xboard(move)}")
 
     def _book(self, _: None) -> None:
+        self.require_room()
         board = self.board.copy()
         self.between(lambda: self.player.do(lambda job: self._tell_book(board)))
 
@@ -429,6 +427,7 @@ class Xboard(XboardPlay):
             self.note(str(error))
 
     def _change(self, option: Option[ChessPlay], value: str | None) -> None:
+        self.require_room()
         taken, remark = option.take(value)
         self.between(lambda: option.change(self, taken))
         if remark:

@@ -119,6 +119,16 @@ def test_weak_play_is_no_experience(start) -> None:
     assert not talk.uci.experience._thoughts
 
 
+def test_nor_is_it_where_nobody_is_met(files) -> None:
+    talk = Conversation(WeakEngine)
+    talk.ask("setoption name OwnBook value false")
+    talk.ask(f"setoption name ExperienceFile value {files[1].path}")
+    best(talk)
+    assert talk.uci.experience.active
+    assert not talk.uci.experience._thoughts
+    assert talk.uci.close(20.0)
+
+
 @pytest.fixture
 def xboard(files):
     talk = XboardConversation()

@@ -20,6 +20,7 @@ from tests.support import program
 from tests.waiting import alive, until
 from training.checking import check
 from training.positions import Dataset
+from training.rescoring import _digests
 from training.selfplay import SelfPlayPlan, generate
 from training.uci_teacher import MATE, UciTeacher
 
@@ -282,6 +283,7 @@ def test_a_file_that_an_option_names_is_known_by_what_is_in_it(
 ) -> None:
     own, target = tmp_path / "own.py", tmp_path / "rescored"
     words = ENGINE, "--one-in", "500", "--option", f"Evaluation={own}:evaluate"
+    assert _digests({"Name": "x" * 5000}) == {}
     own.write_text("def evaluate(board):\n    return 1\n")
     assert rescore(played, target, *words, "--processes", "1").returncode == 0
     assert rescore(played, target, *words, "--processes", "1").returncode == 0

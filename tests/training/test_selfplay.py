@@ -115,7 +115,6 @@ def test_positions_are_quiet_and_labelled_for_the_side_to_move(played: Path) -> 
     assert agree.mean() > 0.95
 
 
-@pytest.mark.thorough
 def test_every_label_comes_from_a_search(tmp_path: Path) -> None:
     *_, last = generate(tmp_path / "short", SelfPlayPlan(Rules(nodes=1)), "test", 200, 1)
     with Dataset(tmp_path / "short") as dataset:
@@ -132,6 +131,7 @@ def test_a_manifest_that_could_not_be_read_is_not_written(
     assert not (tmp_path / "file").exists()
 
 
+@pytest.mark.thorough
 def test_several_processes_make_the_same_file(played: Path, tmp_path: Path) -> None:
     play(tmp_path / "other", processes=2)
     assert (tmp_path / "other").read_bytes() == played.read_bytes()

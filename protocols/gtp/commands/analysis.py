@@ -83,6 +83,8 @@ def _analyze(
     most_lines = EVERY_MOVE if whole else max(request.most_moves, request.least_moves)
     aloud = Aloud(gtp.report, tell, most_lines, live=live)
     pace = Pace(request.interval, request.interval)
+    if play:
+        board.require_room()
     gtp.send(f"={gtp.call.id}")
     try:
         if play:

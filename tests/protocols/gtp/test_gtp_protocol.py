@@ -12,6 +12,7 @@ from protocols.gtp import boards
 from protocols.gtp.commands.gogui import ANALYZE_COMMANDS
 from protocols.gtp.protocol import COMMANDS, MOST_WAITING
 from tests.protocols.gtp.conftest import PATIENCE
+from tests.waiting import until
 
 
 def test_every_answer_ends_with_one_empty_line(start):
@@ -301,14 +302,14 @@ def test_long_lines_that_wait_are_few(start):
     held = threading.Event()
     talk.gtp._player.do(lambda job: held.wait(PATIENCE))
     lines = [f"{number} echo {'x ' * 30_000}" for number in range(20)]
+    talk.say("name")
     reader = threading.Thread(target=talk.say, args=lines)
     reader.start()
-    while talk.gtp._room._value:
-        time.sleep(0.01)
-    assert len(talk.gtp._player.asked()) < 6
+    assert until(lambda: not talk.gtp._room._value)
+    assert len(talk.gtp._player.asked()) < 7
     held.set()
     reader.join(PATIENCE)
-    assert len(talk.rest()) == len(lines)
+    assert len(talk.rest()) == 1 + len(lines)
 
 
 def test_a_game_has_an_end(start, monkeypatch):
@@ -316,15 +317,21 @@ def test_a_game_has_an_end(start, monkeypatch):
     talk = start(size=5)
     assert [talk.answer(f"play {colour} pass")[:1] for colour in "bwb"] == ["="] * 3
     assert "at most 3 moves: clear_board" in talk.answer("play w pass")
-    assert "at most 3 moves" in talk.answer("genmove w")
+    for line in ("genmove w", "lz-genmove_analyze w"):
+        assert talk.answer(line).startswith("? a game has at most 3 moves")
     assert talk.answer("clear_board").startswith("=")
     assert talk.answer("play b pass").startswith("=")
 
 
-def test_what_is_stopped_at_the_end_is_not_answered(start):
-    talk = start(seconds=1000.0)
-    talk.say("genmove b")
-    while not talk.gtp._player.asked() or talk.gtp._source._search.progress().nodes == 0:
-        time.sleep(0.01)
-    assert talk.gtp.close(PATIENCE)
-    assert talk.sent.empty()
+def test_what_the_end_finds_unsearched_is_no_move(start):
+    talk = start(seconds=1000.0, size=5)
+    held = threading.Event()
+    talk.gtp._player.do(lambda job: held.wait(PATIENCE))
+    talk.say("genmove b", "3 name")
+    closing = threading.Thread(target=talk.gtp.close, args=(PATIENCE,))
+    closing.start()
+    assert until(lambda: talk.gtp.closing)
+    held.set()
+    closing.join(PATIENCE)
+    assert talk.hear() == "? the session ends before a move is found"
+    assert talk.hear() == "=3 Kempelen"
