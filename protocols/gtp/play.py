@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from agent.player import Advisor, Source
 
 RESIGN = "resign"
+ENDS = "the session ends before a move is found"
 UNRESTRICTED: Limits[Any] = Limits()
 # Of what a search remembers, where other sessions have all the rest.
 LEAST_MEGABYTES = 1
@@ -268,10 +269,12 @@ class GtpPlay(ABC):
         these `search_moves` and `restrictions`, and tell the `owners_after`; nothing else of it.
         """
         self.board.require_room()
+        if self.closing:
+            raise GtpError(ENDS)
         began = time.monotonic()
         result = self.best(player, listener or Aloud(self.report), pace, within)
         if self.closing and result.info is None:
-            raise GtpError("the session ends before a move is found")
+            raise GtpError(ENDS)
         self._times[player].spend(time.monotonic() - began, result.meant)
         if not to_the_end and self._gives_up(player, result):
             return RESIGN
