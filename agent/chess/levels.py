@@ -20,11 +20,11 @@ _MARGIN = 2.0  # temperatures that a move may be worse than the best
 # Skill and Elo on the scale of Stockfish's UCI_Elo, as `benchmarks/levels.py` measures them; the
 # last, play without a limit, depends on the time it is given.
 CALIBRATION = (
-    (0.0, 1240),
-    (4.0, 1720),
-    (8.0, 1865),
-    (12.0, 2090),
-    (FULL, 2750),
+    (0.0, 1315),
+    (4.0, 1760),
+    (8.0, 1860),
+    (12.0, 2095),
+    (FULL, 2970),
 )
 LEAST_ELO, MOST_ELO = 1350, CALIBRATION[-1][1]
 
