@@ -116,10 +116,7 @@ def _name(text: str) -> str:
 
 
 def _check_url(url: str) -> None:
-    try:
-        parts = urls.split(url)
-    except ValueError:
-        parts = urls.split("")
+    parts = urls.split(url)
     host = parts.hostname
     if host is None or parts.scheme not in ("http", "https") or "@" in url:
         raise CredentialsError("--url, --engine-url: write https://HOST")

@@ -2,18 +2,23 @@
 
 from urllib.parse import SplitResult, urlsplit
 
+_NONE = urlsplit("")
+
 
 def split(text: str) -> SplitResult:
-    """Split an address; ValueError for a host that cannot be looked up, or a port that is none."""
-    parts = urlsplit(text)
-    _ = parts.port  # which is read when it is asked for
-    (parts.hostname or "").encode("idna")  # as it is looked up
+    """Split an address; one whose host cannot be looked up, or whose port is none, has no parts."""
+    parts = split_any(text)
+    try:
+        _ = parts.port  # which is read when it is asked for
+        (parts.hostname or "").encode("idna")  # as it is looked up
+    except ValueError:
+        return _NONE
     return parts
 
 
 def split_any(text: str) -> SplitResult:
-    """Split what a stranger calls an address; one that is none has empty parts."""
+    """Split what a stranger calls an address; one that is none has no parts."""
     try:
         return urlsplit(text)
     except ValueError:
-        return urlsplit("")
+        return _NONE

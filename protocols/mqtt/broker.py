@@ -39,10 +39,7 @@ class Broker:
         credentials: a file whose first line is the user, the second the password; without it,
         both come from the environment. ca_file: PEM certificates to trust, for mqtts.
         """
-        try:
-            parts = urls.split(url if "//" in url else f"mqtt://{url}")
-        except ValueError:
-            parts = urls.split("")
+        parts = urls.split(url if "//" in url else f"mqtt://{url}")
         if parts.scheme not in PORTS or not parts.hostname:
             # What was written is not repeated: there may be a password in it.
             raise BrokerError("broker: write mqtt://HOST[:PORT] or mqtts://HOST[:PORT]")

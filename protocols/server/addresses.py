@@ -21,10 +21,7 @@ class Address:
     @classmethod
     def from_text(cls, text: str) -> Address:
         """Read an address; HOST:PORT alone is tcp. Raises ValueError with what to write."""
-        try:
-            parts = urls.split(text if "://" in text else f"tcp://{text}")
-        except ValueError:
-            parts = urls.split("")
+        parts = urls.split(text if "://" in text else f"tcp://{text}")
         host, port = parts.hostname, parts.port
         if parts.scheme not in SCHEMES or not host or port is None or parts.path not in ("", "/"):
             schemes = ", ".join(f"{scheme}://" for scheme in SCHEMES)
