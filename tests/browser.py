@@ -18,7 +18,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
-from tests.support import program
+from tests.external import program
 
 PATIENCE = 60.0  # seconds until what hangs has failed; nothing is measured by it
 SWITCHES = (

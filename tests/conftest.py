@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ import pytest
 from hypothesis import settings
 
 # How long an example takes says nothing on a machine that is busy.
+from tests import external
+
 settings.register_profile("kempelen", deadline=None, max_examples=40)
 settings.register_profile("thorough", deadline=None, max_examples=100)
 
@@ -25,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--positions",
         type=int,
         help="random positions on which the kernel's rules are compared with the chess package's "
-        "(8000; in a thorough run 20000)",
+        "(2000; in a thorough run 20000)",
     )
     parser.addoption(
         "--game",
@@ -45,8 +48,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+PROGRAM_PATH = pytest.StashKey[external.ProgramPath]()
+
+
     settings.load_profile("thorough" if config.getoption("--thorough") else "kempelen")
 
+    folder = tempfile.TemporaryDirectory(prefix="kempelen-programs-")
+    config.add_cleanup(folder.cleanup)
+    config.stash[PROGRAM_PATH] = external.ProgramPath(Path(folder.name))
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only a thorough run is for, and begin with the files that take longest."""

@@ -9,7 +9,7 @@ from contextlib import closing
 
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
-from tests.support import program
+from tests.external import program
 
 
 def free_port():

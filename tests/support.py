@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import os
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -11,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import pytest
 from hypothesis import strategies as st
 
 from agent.compiled import kernel
@@ -41,22 +39,6 @@ def searching(kind: Any, evaluate: Any, **options: Any) -> Any:
     """Return a search by an algorithm, a class or its name, with options by their names."""
     kind = algorithm(kind) if isinstance(kind, str) else kind
     return kind(evaluate, kind.options(**options))
-
-
-def unavailable(reason: str) -> None:
-    """Skip the running test and say why; where CI is set, fail instead."""
-    if os.environ.get("CI"):
-        pytest.fail(f"cannot be had: {reason}")
-    pytest.skip(reason)
-
-
-def program(name: str) -> str:
-    """Return the path of an installed program, or end the test as unavailable."""
-    path = shutil.which(name, path=os.environ["PATH"] + ":/usr/games:/usr/sbin")
-    if path is None:
-        unavailable(f"{name} is not installed: run scripts/install-debian-packages")
-    assert path is not None
-    return path
 
 
 def small_game(name: str) -> Any:
@@ -115,16 +97,14 @@ def failing_processes() -> dict[int, str]:
     Other workers' have another name of a worker in their environment.
     """
     worker = f"PYTEST_XDIST_WORKER={os.environ.get('PYTEST_XDIST_WORKER', '')}".encode()
-    listing = subprocess.run(
-        ["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True
-    )
     found = {}
-    for line in listing.stdout.splitlines():
-        pid, _, command = line.strip().partition(" ")
-        if FAILING not in command:
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
             continue
-        environment = Path(f"/proc/{pid}/environ")
         with contextlib.suppress(OSError):  # it has ended
-            if worker.endswith(b"=") or worker in environment.read_bytes().split(b"\0"):
-                found[int(pid)] = command
+            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            if FAILING not in command:
+                continue
+            if worker.endswith(b"=") or worker in (folder / "environ").read_bytes().split(b"\0"):
+                found[int(folder.name)] = command
     return found

@@ -5,6 +5,9 @@ words where the page's would take minutes; or by the one that they name. By docs
 transcripts with `$` are run as they are, and the arguments of every match are understood.
 """
 
+import contextlib
+import functools
+import io
 import re
 import runpy
 import shlex
@@ -25,8 +28,8 @@ from kempelen.cli import main
 from kempelen.tournament import settings_from
 from openings.tables import open_tables
 from protocols.uci.values import SetOption, parse_set_option
+from tests import external
 from tests.pages import GUIDES, MEASUREMENTS, ROOT, Page, cases
-from tests.support import program
 from tournament import runner
 
 pytestmark = pytest.mark.early
@@ -190,8 +193,13 @@ HERE: dict[str, dict[str, str]] = {
     "python benchmarks/train_speed.py": {".py": ".py --seconds 0.1 --batches 1"},
 }
 
-# Of these, run in a thorough run alone: the measurements, and what is run with them.
-SELDOM = re.compile(r"python benchmarks/|kempelen match --engine cmd=kempelen|.* tests/data/")
+# Run with --thorough only: measurements, and commands that play or search for seconds.
+THOROUGH = re.compile(
+    r"python benchmarks/|.* tests/data/|kempelen match .*--(engine|openings)"
+    r"|kempelen (analyse|book extend|book check|epd|lab learn|regress|selfplay|tournament)"
+)
+# Programs that a command starts without naming them.
+NEEDS = {"kempelen tournament cup.yaml": ("stockfish",)}
 
 # Of those that take minutes however small: that the program is there and has the arguments.
 TOO_LONG = [
@@ -441,21 +449,28 @@ def test_no_file_is_forgotten() -> None:
     assert [block.text.partition("\n")[0] for block in blocks] == ["name: cup"]
 
 
-@pytest.mark.parametrize(("command", "where"), (ELSEWHERE | SNIPPETS).items())
-def test_what_runs_elsewhere_is_there(command: str, where: str) -> None:
+def runs_elsewhere(command: str, where: str) -> bool:
+    """Return whether the file that is to run a command does, by what its text says."""
     file, _, name = where.partition("::")
     text = (ROOT / file).read_text()
-    assert re.search(rf"^(async )?(def|class) {name}\b", text, re.MULTILINE) or not name
+    if name:
+        return bool(re.search(rf"^(async )?(def|class) {name}\b", text, re.MULTILINE))
     words = shlex.split(command)
     if file == ".ci/run":
-        assert command in text.splitlines()
-    elif file == "Makefile":
-        assert f"\n{words[1]}: " in text
-    elif file == EXTRAS:
-        assert f"\n{words[2].removeprefix('kempelen[').removesuffix(']')} = [" in text
-    elif file == IMAGE and "::" not in where:
-        docker_file = (ROOT / "Dockerfile").read_text()
-        assert all(each in docker_file for each in ("-m venv", "-m pip install", "warmup"))
+        return command in text.splitlines()
+    if file == "Makefile":
+        return f"\n{words[1]}: " in text
+    if file == EXTRAS:
+        return f"\n{words[2].removeprefix('kempelen[').removesuffix(']')} = [" in text
+    if file == IMAGE:
+        text = (ROOT / "Dockerfile").read_text()
+        return all(each in text for each in ("-m venv", "-m pip install", "warmup"))
+    return True
+
+
+def test_what_runs_elsewhere_is_there() -> None:
+    places = ELSEWHERE | SNIPPETS
+    assert not {each: place for each, place in places.items() if not runs_elsewhere(each, place)}
 
 
 @pytest.fixture(scope="module")
@@ -497,21 +512,22 @@ def folder(stocked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     """A copy of it, which is the working folder, with the programs of the README on the path."""
     shutil.copytree(stocked, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PATH", f"{KEMPELEN.parent}:/usr/games", prepend=":")
+    monkeypatch.setenv("PATH", str(KEMPELEN.parent), prepend=":")
     return tmp_path
+
+
+def marks_of(command: str) -> list[pytest.MarkDecorator]:
+    """Return the marks of a command's test: the programs that it needs, and whether it is slow."""
+    named = [name for name in external.PACKAGES if re.search(rf"\b{name}\b", command)]
+    marks = [pytest.mark.needs(*named, *NEEDS.get(command, ()))]
+    return [*marks, pytest.mark.thorough] if THOROUGH.match(command) else marks
 
 
 @pytest.mark.parametrize(
     "command",
-    [
-        pytest.param(each, marks=[pytest.mark.thorough] if SELDOM.match(each) else [])
-        for each in HERE
-    ],
+    [pytest.param(each, marks=marks_of(each)) for each in HERE],
 )
 def test_command(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    for needed in ("stockfish", "gnugo"):
-        if needed in command:
-            program(needed)
     line = command
     for part, other in HERE[command].items():
         assert line.count(part) == 1 or part == "my.bin"
@@ -533,20 +549,25 @@ def test_command(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) 
     assert capfd.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "command", TOO_LONG + [each for each in HERE if each.startswith("python benchmarks/")]
-)
-def test_a_long_command_is_understood(
-    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = [word for word in shlex.split(command) if word != "python"]
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    monkeypatch.setattr(sys, "argv", [words[0], "--help"])
-    with pytest.raises(SystemExit) as ending:
-        runpy.run_path(str(ROOT / words[0]), run_name="__main__")
+@functools.cache
+def help_of(script: str) -> str:
+    """Return what a script prints for `--help`, which has it imported whole."""
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown), pytest.raises(SystemExit) as ending:
+        runpy.run_path(str(ROOT / script), run_name="__main__")
     assert ending.value.code == 0
-    shown = capsys.readouterr().out
-    assert all(word in shown for word in words if word.startswith("--"))
+    return shown.getvalue()
+
+
+def test_long_commands_are_understood(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    missing = []
+    for command in TOO_LONG + [each for each in HERE if each.startswith("python benchmarks/")]:
+        script, *words = shlex.split(command.removeprefix("python "))
+        monkeypatch.setattr(sys, "argv", [script, "--help"])
+        shown = help_of(script)
+        missing += [command for word in words if word.startswith("--") and word not in shown]
+    assert not missing
 
 
 def test_the_constants_are_options() -> None:

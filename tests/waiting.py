@@ -5,9 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+# Limit in seconds against a hang; a busy machine must not reach it.
+PATIENCE = 120.0
 
-def until(true: Callable[[], Any], limit: float = 60.0) -> bool:
-    """Wait until a function returns something true; tell whether it did in so many seconds."""
+
+def until(true: Callable[[], Any], limit: float = PATIENCE) -> bool:
+    """Wait until a function returns something true; return whether it did within the limit."""
     deadline = time.monotonic() + limit
     while not true() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -15,7 +18,7 @@ def until(true: Callable[[], Any], limit: float = 60.0) -> bool:
 
 
 def alive(process: int) -> bool:
-    """Tell whether a process is there, and not only its exit status; for Linux."""
+    """Return whether a process runs, and is not only an exit status (a zombie); Linux only."""
     try:
         return Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
     except OSError:

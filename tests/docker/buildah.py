@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from platform import freedesktop_os_release
 
-from tests.support import program, unavailable
+from tests.external import installed
 
 LEAST_MEMORY = 10 << 30
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
@@ -50,8 +50,8 @@ class Buildah:
 
     def __init__(self) -> None:
         if os.name != "posix" or os.geteuid() != 0:
-            unavailable("images are built by root")
-        self._program = program("buildah")
+            raise PermissionError("building an image needs root")
+        self._program = installed("buildah")
         self.folder = Path(tempfile.mkdtemp(prefix="kempelen-image-"))
         self.prefix: list[str] = []
         # A hundred thousand files that come and go are minutes on some disks.
@@ -92,7 +92,7 @@ class Buildah:
         fast.write_text("force-unsafe-io\n")  # what is half made is not kept
         mirror, release = debian()
         call(
-            program("debootstrap"), "--variant=minbase", f"--include={','.join(packages)}",
+            installed("debootstrap"), "--variant=minbase", f"--include={','.join(packages)}",
             release, root, mirror,
         )  # fmt: skip
         for folder in ("var/cache/apt", "var/lib/apt/lists"):
@@ -202,15 +202,14 @@ def debian() -> tuple[str, str]:
     """Return where this machine's apt gets its release of Debian from, and the release's name."""
     release = freedesktop_os_release().get("VERSION_CODENAME", "")
     targets = call(
-        program("apt-get"), "indextargets", "--format", "$(CODENAME) $(RELEASE) $(SITE)",
+        installed("apt-get"), "indextargets", "--format", "$(CODENAME) $(RELEASE) $(SITE)",
         "Identifier: Packages",
     )  # fmt: skip
     for target in targets.splitlines():
         *names, site = target.split()
         if release in names:
             return site, release
-    unavailable(f"apt knows no source of {release or 'Debian'}")
-    raise AssertionError
+    raise LookupError(f"apt knows no source of {release or 'Debian'}")
 
 
 def pip_settings(folder: Path) -> list[str]:

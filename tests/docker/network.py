@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from tests.support import program
+from tests.external import installed
 
 # Brings the loopback interface up, and stays until told to end.
 _HOLDER = """
@@ -21,12 +21,12 @@ class Network:
 
     def __enter__(self) -> "Network":
         self._holder = subprocess.Popen(
-            [program("unshare"), "--net", sys.executable, "-c", _HOLDER],
+            [installed("unshare"), "--net", sys.executable, "-c", _HOLDER],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self._holder.stdout is not None
         assert self._holder.stdout.readline() == "up\n"
-        self.prefix = [program("nsenter"), f"--net=/proc/{self._holder.pid}/ns/net", "--"]
+        self.prefix = [installed("nsenter"), f"--net=/proc/{self._holder.pid}/ns/net", "--"]
         return self
 
     def __exit__(self, *error: object) -> None:

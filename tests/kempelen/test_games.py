@@ -9,7 +9,7 @@ import chess
 import chess.engine
 import pytest
 
-from tests.support import program
+from tests.external import program
 
 COMMAND = [sys.executable, "-m", "kempelen.cli", "uci"]
 
@@ -20,6 +20,8 @@ def engine(warm_cache):
         yield engine
 
 
+@pytest.mark.thorough
+@pytest.mark.needs("stockfish")
 @pytest.mark.parametrize("ours", [chess.WHITE, chess.BLACK])
 def test_a_whole_game_against_stockfish(engine, ours):
     board = chess.Board()

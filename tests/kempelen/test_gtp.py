@@ -9,7 +9,7 @@ import pytest
 
 from agent.experience.store import ExperienceFile
 from tests import in_process
-from tests.support import program
+from tests.external import program
 
 PATIENCE = 120
 GAMES = Path(__file__).parents[1] / "data" / "games"
@@ -221,6 +221,8 @@ EARLY_END = "C3 D3 C4 D4 C5 D5 C2 D2 PASS PASS"
 
 def test_a_game_against_gnugo():
     sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+@pytest.mark.thorough
+@pytest.mark.needs("gnugo")
     try:
         import go_scores
     finally:

@@ -10,7 +10,7 @@ import pytest
 
 from agent.games.go import COLUMNS, Go
 from tests import in_process
-from tests.support import program
+from tests.external import program
 from tournament.regression import read
 
 ROOT = Path(__file__).parents[2]
@@ -98,6 +98,7 @@ def test_the_solver_knows_the_vital_point_of_three(generator):
     assert generator.proved("", 9, stones, space | ring, generator.below(7), (set(), ring)) is None
 
 
+@pytest.mark.needs("gnugo")
 @pytest.mark.thorough
 def test_gnu_go_agrees():
     files = [path for path in sorted(FOLDER.glob("*.tst")) if path.stem not in SLOW]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from protocols.client.supervisor import children
 from protocols.uci.play import LAST_ANSWERS
 
 # Far more than a second, so that a busy machine does not matter, and far less than a hang.
@@ -17,17 +18,6 @@ SOON = 15.0
 @pytest.fixture
 def engine(start_engine, warm_cache):
     return start_engine()
-
-
-def children(pid):
-    """The process ids of the children, where the system tells them."""
-    path = Path(f"/proc/{pid}/task/{pid}/children")
-    if not path.exists():
-        pytest.skip("this system does not list children under /proc")
-    found = set()
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        found.update(map(int, (task / "children").read_text().split()))
-    return found
 
 
 def test_nothing_heavy_is_imported_before_uciok():

@@ -10,7 +10,8 @@ from agent.compiled import warming
 from agent.compiled.parts import PARTS
 from kempelen import warmup
 from kempelen.cli import main
-from tests.support import ROOT, program
+from tests.external import installed
+from tests.support import ROOT
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def plan(tmp_path):
         shutil.copy(ROOT / name, tmp_path)
 
     def told(*targets):
-        line = [program("make"), "--dry-run", "--directory", tmp_path, *targets]
+        line = [installed("make"), "--dry-run", "--directory", tmp_path, *targets]
         return subprocess.run(line, capture_output=True, text=True, check=True).stdout
 
     return told

@@ -12,13 +12,11 @@ import chess.pgn
 import pytest
 
 from agent.compiled.kernel import CACHE_VARIABLE, cache_folder
-from tests.support import program
 from tests.tournament.support import play, settings
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.time_control import TimeControl
 from tournament.verdicts import Termination
 
-PATH = os.environ["PATH"] + os.pathsep + "/usr/games"
 COMMAND = [sys.executable, "-m", "kempelen.cli", "xboard"]
 
 
@@ -65,9 +63,9 @@ def test_at_the_end_of_input_what_is_due_is_answered(start_engine, warm_cache, l
 
 
 def test_a_whole_game_in_xboard(warm_cache, tmp_path, thorough):
+@pytest.mark.thorough
+@pytest.mark.needs("xboard", "xvfb-run")
     """One side is found by its first line. Thoroughly, they ponder, and play Chess960."""
-    for name in ("xvfb-run", "xboard"):
-        program(name)
     engine = tmp_path / "engine"
     engine.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kempelen.cli "$@"\n')
     engine.chmod(0o755)
@@ -79,7 +77,7 @@ def test_a_whole_game_in_xboard(warm_cache, tmp_path, thorough):
     cache = cache_folder().parent  # which moves with HOME otherwise
     process = subprocess.Popen(
         ["xvfb-run", "-a", "xboard", *match],
-        env=os.environ | {"PATH": PATH, "HOME": str(tmp_path), CACHE_VARIABLE: str(cache)},
+        env=os.environ | {"HOME": str(tmp_path), CACHE_VARIABLE: str(cache)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

@@ -24,7 +24,6 @@ from openings.tables import (
     statistics,
     table_path,
 )
-from tests.support import unavailable
 
 # What builds tables is compiled with these at the latest, by one worker for all.
 pytestmark = pytest.mark.usefixtures("endgame_folder")
@@ -71,12 +70,12 @@ def all_squares(ending: EndingKind) -> Iterator[tuple[int, ...]]:
                 yield white, black, piece
 
 
+@pytest.mark.thorough(keep=1)
+@pytest.mark.needs(GAVIOTA)
 @pytest.mark.parametrize("name", ["KQK", "KRK", "KPK", "KBK", "KNK"])
 def test_three_pieces_are_as_gaviota_has_them(
     endgame_tables: Tables, name: str, thorough: bool
 ) -> None:
-    if not Path(GAVIOTA).is_dir():
-        unavailable(f"no Gaviota tables in {GAVIOTA}: run scripts/install-debian-packages")
     kinds = tuple("PNBRQ".index(letter) for letter in name[1:-1])
     ending = EndingKind(kinds, ())
     own = OwnTables(endgame_tables)

@@ -1,6 +1,7 @@
 """Settings and runs that the tests of the runner share."""
 
-from tests.support import failing, program
+from tests.external import program
+from tests.support import failing
 from tournament.engine_settings import EngineSettings
 from tournament.ledger import Ledger
 from tournament.runner import Local, Runner

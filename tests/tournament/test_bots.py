@@ -16,6 +16,7 @@ import pytest
 from agent.limits import SideClock
 from protocols.client.engine import EngineOptionError
 from protocols.client.process import EngineError
+from protocols.client.supervisor import children
 from protocols.client.uci import Answer, SearchRequest
 from protocols.mqtt import topics
 from protocols.mqtt.broker import PASSWORD, USER
@@ -304,15 +305,14 @@ async def test_a_refusal_costs_the_next_client_no_start(mosquitto):
         client = BotClient(mosquitto.broker)
         await client.wait_for("bot", 10, Variant("go"))
         variant = Variant("go", {"size": 5})
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        before = children.read_text() if children.exists() else ""
+        before = children(process.pid)
         for _ in range(2):
             two = SearchRequest(None, ("c3", "d3"), movetime=2, movers=(0, 1))
             with pytest.raises(EngineError, match="refuses play white D3: illegal move"):
                 await client.ask("bot", "g", two, 10, variant)
             one = SearchRequest(None, ("c3",), movetime=2, movers=(0,))
             assert (await client.ask("bot", "h", one, 10, variant)).move == "a1"
-        assert before == (children.read_text() if children.exists() else "")
+        assert before == children(process.pid)
         await client.close()
 
 

@@ -13,8 +13,8 @@ from protocols.mqtt import topics
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
 from tests.docker.compose import services_of
+from tests.external import program
 from tests.mosquitto import Mosquitto, free_port, until
-from tests.support import program
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,7 +9,8 @@ import pytest
 
 from protocols.gtp.sgf import read as read_sgf
 from protocols.gtp.sgf import read_point
-from tests.support import failing_gtp, program
+from tests.external import program
+from tests.support import failing_gtp
 from tests.tournament.support import engine, play, play_with, settings
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.events import GameStarted, MovePlayed
@@ -190,6 +191,8 @@ async def test_gnugo():
     gnugo = EngineSettings(
         program("gnugo"), "gnugo", ("--mode", "gtp", "--chinese-rules", "--level", "1"),
         protocol=EngineProtocol.GTP, time=TimeControl(base=60, margin=20),
+@pytest.mark.thorough
+@pytest.mark.needs("gnugo")
     )  # fmt: skip
     finish, records = await play(match(gnugo, lab("mcts", playouts=5), game=SMALL_GO, games=2))
     assert finish.complete

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.border.plain_text import plain
 from kempelen.cli import main
-from tests.support import ANY_TEXT, unavailable
+from tests.support import ANY_TEXT
 from tournament.engine_settings import EngineSettings
 from tournament.game_settings import GameSettings
 from tournament.ledger import Ledger
@@ -64,10 +64,8 @@ def test_ratings_read_the_names_back(white, black):
 @settings(deadline=None)
 @given(WORDS, WORDS, WORDS, WORDS)
 def test_sgf(white, black, detail, event):
-    try:
-        from sgfmill import sgf
-    except ImportError:
-        unavailable("sgfmill is not installed: pip install 'kempelen[gtp]'")
+    from sgfmill import sgf
+
     go = GameSettings("go", {"size": 5})
     text = to_sgf(record(white, black, detail, ("a1", "pass"), ""), go, event)
     root = sgf.Sgf_game.from_bytes(text.encode()).get_root()

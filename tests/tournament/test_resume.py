@@ -13,9 +13,11 @@ import time
 import chess.pgn
 import pytest
 
-from tests.support import program
+from protocols.client.supervisor import children
+from tests.external import program
+from tests.support import FAILING
 from tests.tournament.support import engine, play, settings
-from tests.waiting import alive
+from tests.waiting import PATIENCE, alive, until
 from tournament import runner
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import GameSettings
@@ -29,21 +31,27 @@ from tournament.values import SettingsError
 pytestmark = pytest.mark.early
 
 
-def command(folder, ledger, *, games):
-    stockfish = program("stockfish")
+FAKE_ENGINE = f"{sys.executable} {FAILING} none"
+
+
+def command(folder, ledger, *, games, engine=FAKE_ENGINE):
     return [
         sys.executable, "-m", "kempelen.cli", "match", "--json", "--resume",
-        "--engine", f"cmd={stockfish},name=A,option.Hash=1",
-        "--engine", f"cmd={stockfish},name=B,option.Hash=1,nodes=150",
+        "--engine", f"cmd={engine},name=A,option.Hash=1",
+        "--engine", f"cmd={engine},name=B,option.Hash=1,nodes=150",
         "--nodes", "400", "--games", str(games), "--concurrency", "2", "--oversubscribe",
         "--seed", "7", "--ledger", str(folder / ledger), "--pgn", str(folder / f"{ledger}.pgn"),
     ]  # fmt: skip
 
 
-def children(pid):
-    listing = subprocess.run(["ps", "-eo", "pid,ppid"], capture_output=True, text=True, check=True)
-    rows = [tuple(map(int, line.split())) for line in listing.stdout.splitlines()[1:]]
-    return [child for child, parent in rows if parent == pid]
+def engines_of(process):
+    """Wait until a run has the four engines of two games, or has ended; return their ids."""
+    assert until(lambda: len(children(process)) >= 4 or not alive(process))
+    return children(process)
+
+
+def none_alive(processes):
+    return until(lambda: not any(map(alive, processes)))
 
 
 def comparable(text):
@@ -62,28 +70,24 @@ def games_in(path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="kills processes by Linux's means")
 @pytest.mark.thorough
+@pytest.mark.needs("stockfish")
 def test_killed_and_resumed_equals_uninterrupted(tmp_path, thorough):
     generator = random.Random(3)
     number, kills = (24, 4) if thorough else (6, 2)
-    straight = subprocess.run(
-        command(tmp_path, "straight", games=number), capture_output=True, text=True, timeout=120
-    )
+    stockfish = program("stockfish")
+    line = command(tmp_path, "straight", games=number, engine=stockfish)
+    straight = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE)
     assert straight.returncode == 0, straight.stderr
-    killed = command(tmp_path, "killed", games=number)
+    killed = command(tmp_path, "killed", games=number, engine=stockfish)
     for _ in range(kills):
         run = subprocess.Popen(killed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 20
-        while len(children(run.pid)) < 4 and time.monotonic() < deadline and run.poll() is None:
-            time.sleep(0.02)
+        engines_of(run.pid)
         time.sleep(generator.uniform(0, 0.6))
         engines = children(run.pid)
         run.send_signal(signal.SIGKILL)
         run.wait()
-        deadline = time.monotonic() + 5
-        while any(map(alive, engines)) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert not any(map(alive, engines)), "no engine outlives a killed runner"
-    final = subprocess.run(killed, capture_output=True, text=True, timeout=120)
+        assert none_alive(engines), "an engine outlives a killed runner"
+    final = subprocess.run(killed, capture_output=True, text=True, timeout=PATIENCE)
     assert final.returncode == 0, final.stderr
     assert comparable(final.stdout) == comparable(straight.stdout)
     games = games_in(tmp_path / "killed.pgn")
@@ -101,13 +105,10 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path, number):
         command(tmp_path, "ledger", games=4000),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 20
-    while len(children(run.pid)) < 4 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    engines = children(run.pid)
+    engines = engines_of(run.pid)
     run.send_signal(number)
     try:
-        _, errors = run.communicate(timeout=20)
+        _, errors = run.communicate(timeout=PATIENCE)
     finally:
         run.kill()
     assert run.returncode == 128 + number
@@ -120,15 +121,15 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path, number):
 def test_a_run_ends_with_its_terminal(tmp_path):
     run, terminal = pty.fork()
     if run == 0:
-        line = command(tmp_path, "ledger", games=4000)
-        os.execv(line[0], line)
-    deadline = time.monotonic() + 20
-    while len(children(run)) < 4 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    engines = children(run)
-    assert len(engines) == 4
+    line = command(tmp_path, "ledger", games=4000)
+        try:
+            os.execv(line[0], line)
+        finally:
+            os._exit(127)
+    engines = engines_of(run)
+    assert engines
     os.close(terminal)
-    late = threading.Timer(20, os.kill, (run, signal.SIGKILL))
+    late = threading.Timer(PATIENCE, os.kill, (run, signal.SIGKILL))
     late.start()
     try:
         assert os.waitstatus_to_exitcode(os.waitpid(run, 0)[1]) == 128 + signal.SIGHUP
@@ -147,7 +148,7 @@ def test_nohup_is_respected(tmp_path):
     while not children(run.pid) and run.poll() is None:
         time.sleep(0.01)
     run.send_signal(signal.SIGHUP)
-    assert run.wait(30) == 0
+    assert run.wait(PATIENCE) == 0
 
 
 def quick(**changes):
@@ -242,17 +243,11 @@ def test_orphans_of_a_killed_group(tmp_path):
         command(tmp_path, "ledger", games=4000),
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 20
-    while len(children(run.pid)) < 4 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    engines = children(run.pid)
+    engines = engines_of(run.pid)
+    assert engines
     os.killpg(run.pid, signal.SIGKILL)
     run.wait()
-    deadline = time.monotonic() + 5
-    while any(map(alive, engines)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert engines
-    assert not any(map(alive, engines))
+    assert none_alive(engines)
 
 
 async def test_an_edited_evaluation_is_another_engine(tmp_path):

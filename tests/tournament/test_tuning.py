@@ -9,7 +9,8 @@ import pytest
 
 from agent.border.locking import lock
 from kempelen import cli
-from tests.support import failing, program
+from tests.external import program
+from tests.support import failing
 from tournament import tuning
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import GameSettings
@@ -145,6 +146,7 @@ def test_a_state_has_one_process(tmp_path, capsys):
 
 
 def test_options_that_are_no_numbers_are_refused():
+@pytest.mark.needs("stockfish")
     engine = EngineSettings(command=program("stockfish"), name="stockfish")
     options = asyncio.run(declared(engine))
     assert [t.name for t in tunables(options, ["skill level=2"])] == ["Skill Level"]
@@ -171,6 +173,7 @@ def test_our_constants_are_tuned_by_games_and_a_second_run_goes_on(tmp_path, cap
 
 
 def test_what_cannot_be_tuned_is_said(capsys):
+@pytest.mark.needs("stockfish")
     spec = f"cmd={sys.executable},args=-c pass"
     assert cli.main(["tune", "search", "Hash", "--engine", spec]) == 2
     assert "kempelen: engine" in capsys.readouterr().err

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.support import failing_xboard, program
+from tests.external import program
+from tests.support import failing_xboard
 from tests.tournament.support import engine, play, settings
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.settings import Adjudication
@@ -68,6 +69,7 @@ async def test_options_and_limits_are_checked():
 
 
 async def test_a_real_game():
+@pytest.mark.needs("phalanx")
     phalanx = EngineSettings(
         program("phalanx"), "phalanx", ("-b-", "-l-"), protocol=EngineProtocol.XBOARD
     )

@@ -16,7 +16,7 @@ from agent.chess.packed import board_of
 from agent.chess.selfplay_rules import Rules
 from protocols.client.process import EngineError
 from tests import in_process
-from tests.support import program
+from tests.external import program
 from tests.waiting import alive, until
 from training.checking import check
 from training.positions import Dataset
@@ -121,6 +121,7 @@ def test_rescored_positions_are_sound(rescored: Path) -> None:
 
 def test_scores_are_those_that_the_engine_gives_others(played: Path) -> None:
     stockfish = program("stockfish")
+@pytest.mark.needs("stockfish")
     with Dataset(played) as dataset:
         boards = [board_of(position) for position in dataset[:400:50]]
     with (

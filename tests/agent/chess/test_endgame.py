@@ -18,7 +18,6 @@ from agent.chess.own_tables import OwnTables
 from agent.chess.search import KernelSearch
 from agent.chess.tree_search import TreeSearch
 from agent.limits import Cp, Info, Limits, Mate
-from tests.support import unavailable
 
 pytestmark = pytest.mark.early
 
@@ -263,8 +262,7 @@ def test_syzygy_tables_save_a_draw_and_else_delay(own: OwnTables) -> None:
 
 
 def test_gaviota_tables_answer_at_the_root(own: OwnTables) -> None:
-    if not Path(GAVIOTA).is_dir():
-        unavailable(f"no Gaviota tables in {GAVIOTA}: run scripts/install-debian-packages")
+@pytest.mark.needs(GAVIOTA)
     gaviota = open_gaviota(GAVIOTA)
     try:
         assert gaviota.size == 3
@@ -279,8 +277,7 @@ def test_gaviota_tables_answer_at_the_root(own: OwnTables) -> None:
 
 
 def test_gaviota_tables_need_not_be_writable(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not Path(GAVIOTA).is_dir():
-        unavailable(f"no Gaviota tables in {GAVIOTA}: run scripts/install-debian-packages")
+@pytest.mark.needs(GAVIOTA)
     read = builtins.open
 
     def open_to_read(file: Any, mode: str = "r", *rest: Any, **options: Any) -> Any:

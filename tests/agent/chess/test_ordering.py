@@ -4,6 +4,7 @@ from typing import Any
 
 import chess
 import numpy as np
+import pytest
 from numba.types import Array
 
 from agent.chess.alphabeta import search

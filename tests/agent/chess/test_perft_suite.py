@@ -10,8 +10,8 @@ import chess
 import pytest
 
 from agent.chess.rules import perft
+from tests.external import program
 from tests.perft_cases import KNOWN, SUITE, PerftCase
-from tests.support import program
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "generate_perft.py"
 # The leaves of a depth that is counted in every run, and of one that the referee counts again.

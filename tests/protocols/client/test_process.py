@@ -10,6 +10,7 @@ import time
 import pytest
 
 from protocols.client.process import EngineDiedError, EngineProcess
+from protocols.client.supervisor import children
 from tests.waiting import alive
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no subreaper")
@@ -125,8 +126,7 @@ async def test_signals_are_as_a_program_expects_them():
     process.send("import signal; print(*signal.pthread_sigmask(signal.SIG_BLOCK, ()), '.')")
     process.send("sys.stdout.flush()")
     assert await process.read_line() == "."
-    with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
-        program = file.read().split()[0]
+    program = children(process.pid)[0]
     with open(f"/proc/{program}/status") as file:
         assert "SigBlk:\t0000000000000000" in file.read()
     await process.kill()

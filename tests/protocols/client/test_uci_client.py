@@ -13,7 +13,8 @@ from protocols.client.uci import (
     parse_info,
     parse_option,
 )
-from tests.support import failing, program
+from tests.external import program
+from tests.support import failing
 
 START = SearchRequest(fen=None, nodes=100)
 
@@ -35,6 +36,7 @@ async def gone(pid):
     return False
 
 
+@pytest.mark.needs("stockfish")
 async def test_a_game_with_stockfish():
     engine = UciEngine(program("stockfish"))
     await engine.start()

@@ -13,7 +13,8 @@ from protocols.client.engine import (
 from protocols.client.process import EngineDiedError, EngineError
 from protocols.client.uci import RESIGNATION, SearchRequest
 from protocols.client.xboard import XBoardEngine
-from tests.support import failing_xboard, program
+from tests.external import program
+from tests.support import failing_xboard
 
 FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3"
 CLOCK = SearchRequest(None, white=SideClock(10, 0.1), black=SideClock(9.5, 0.1))
@@ -152,6 +153,7 @@ async def test_searches_that_fail(start, failure, error, message, caplog):
 
 
 async def test_phalanx(start):
+@pytest.mark.needs("phalanx")
     engine = await start(XBoardEngine(program("phalanx"), ("-b-", "-l-")))
     await engine.new_game()
     answer = await engine.search(SearchRequest(FEN, ("f1b5",), CLOCK.white, CLOCK.black), 20)

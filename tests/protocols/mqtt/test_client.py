@@ -40,6 +40,7 @@ async def test_a_question_waits_for_no_acknowledgement(mosquitto):
     assert min(times) < 0.03
 
 
+@pytest.mark.needs("mosquitto", "mosquitto_passwd")
 @pytest.mark.parametrize("settings", ["", "persistence true\npersistence_location {}/\n"])
 async def test_a_broker_that_restarts_costs_nothing(tmp_path, settings):
     mosquitto = Mosquitto(tmp_path, settings=settings.format(tmp_path))
@@ -68,6 +69,7 @@ async def test_a_broker_that_restarts_costs_nothing(tmp_path, settings):
     mosquitto.kill()
 
 
+@pytest.mark.needs("mosquitto", "mosquitto_passwd")
 async def test_a_request_made_while_the_broker_is_away(tmp_path):
     mosquitto = Mosquitto(tmp_path)
     async with serving(mosquitto.broker), asking(mosquitto.broker) as client:
@@ -107,6 +109,7 @@ async def test_a_bot_that_is_slow_is_late_all_the_same(mosquitto):
         assert time.monotonic() - began < 3.0
 
 
+@pytest.mark.needs("mosquitto", "mosquitto_passwd")
 async def test_patience_ends(tmp_path):
     mosquitto = Mosquitto(tmp_path)
     async with (
@@ -136,6 +139,7 @@ async def test_a_bot_that_restarts_is_asked_again(mosquitto):
             assert (await asked).move == "a7a5"
 
 
+@pytest.mark.needs("mosquitto", "mosquitto_passwd")
 async def test_a_request_that_the_broker_refuses(tmp_path):
     acl = (
         "user runner\ntopic readwrite kempelen/v1/bots/+/status\ntopic read kempelen/v1/replies/#\n"

@@ -35,6 +35,7 @@ async def test_versions(mosquitto):
         await server.wait_closed()
 
 
+@pytest.mark.needs("mosquitto", "mosquitto_passwd")
 async def test_what_the_broker_refuses_is_said(tmp_path):
     mosquitto = Mosquitto(tmp_path, acl="user runner\ntopic readwrite allowed/#\n")
     refused = []
@@ -52,6 +53,7 @@ async def test_what_the_broker_refuses_is_said(tmp_path):
     mosquitto.kill()
 
 
+@pytest.mark.needs("mosquitto", "mosquitto_passwd")
 async def test_what_cannot_be_published_stops_nothing(tmp_path):
     mosquitto = Mosquitto(tmp_path, settings="max_packet_size 10000\n")
     listening = Listening(mosquitto.broker, "t/#")

@@ -4,7 +4,6 @@ import contextlib
 import queue
 import socket
 import ssl
-import subprocess
 import threading
 import time
 
@@ -12,7 +11,6 @@ from protocols.remote.dialling import dial
 from protocols.remote.engine import RemoteEngine
 from protocols.remote.uci import UciDialogue
 from protocols.server.addresses import Address
-from tests.support import program
 
 LIMIT = 20.0
 
@@ -157,23 +155,25 @@ class Front:
             self.heard.put(line)
 
 
-def certificate(folder, name="localhost", also="IP:127.0.0.1"):
-    """Make a certificate that is its own authority; return its file and its key's."""
-    pem, key = folder / f"{name}.pem", folder / f"{name}.key"
-    subprocess.run(
-        [
-            program("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt",
-            "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", f"/CN={name}",
-            "-addext", f"subjectAltName={also}", "-keyout", str(key), "-out", str(pem),
-        ],
-        check=True, capture_output=True,
-    )  # fmt: skip
+def certificate(folder, *names):
+    """Issue a certificate for the names, or for this machine; return its file and its key's.
+
+    The authority's own certificate is in the file, too: a client trusts the server by it.
+    """
+    import trustme
+
+    authority = trustme.CA()
+    issued = authority.issue_cert(*(names or ("localhost", "127.0.0.1")))
+    pem, key = folder / "certificate.pem", folder / "key.pem"
+    issued.private_key_pem.write_to_path(key)
+    for part in (*issued.cert_chain_pems, authority.cert_pem):
+        part.write_to_path(pem, append=True)
     return pem, key
 
 
-def serving(folder, name="localhost", also="IP:127.0.0.1"):
+def serving(folder, *names):
     """Return the context of a server, and that of a client who trusts it."""
-    pem, key = certificate(folder, name, also)
+    pem, key = certificate(folder, *names)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem, key)
     return context, ssl.create_default_context(cafile=pem)

@@ -263,7 +263,7 @@ def test_tls(tmp_path):
 
 @pytest.mark.parametrize("fault", ["strange", "another's"])
 def test_a_certificate_that_is_not_trusted_ends_it(tmp_path, fault):
-    context, trust = serving(tmp_path, also="DNS:else.example")
+    context, trust = serving(tmp_path, "else.example")
     if fault == "strange":
         trust = ssl.create_default_context()
     with (
