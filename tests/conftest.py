@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,12 +58,53 @@ PROGRAM_PATH = pytest.StashKey[external.ProgramPath]()
     config.add_cleanup(folder.cleanup)
     config.stash[PROGRAM_PATH] = external.ProgramPath(Path(folder.name))
 
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only a thorough run is for, and begin with the files that take longest."""
-    left_out = [item for item in items if item.get_closest_marker("thorough")]
-    if left_out and not config.getoption("--thorough"):
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+    """Deselect thorough tests in a quick run, and begin with the files that take longest."""
+    if not config.getoption("--thorough"):
+        quick = _quick(items)
+        config.hook.pytest_deselected(items=[item for item in items if item not in quick])
+        items[:] = [item for item in items if item in quick]
+    for item in items:
+        for fixture, programs in external.FIXTURES.items():
+            if fixture in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.needs(*programs))
+
+
+def _quick(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests without the mark `thorough`, and the first N cases of `thorough(keep=N)`."""
+    cases: Counter[str] = Counter()
+    quick = set()
+    for item in items:
+        marks = list(item.iter_markers("thorough"))
+        function = item.nodeid.partition("[")[0]
+        if all(cases[function] < mark.kwargs.get("keep", 0) for mark in marks):
+            quick.add(item)
+            cases[function] += 1
+    return quick
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Provide the external programs that the test declares, or skip it; where CI is set, fail."""
+    names = {name for marker in item.iter_markers("needs") for name in marker.args}
+    missing = sorted(external.missing(names))
+    if missing:
+        reason = f"{', '.join(missing)}: not installed (run scripts/install-debian-packages)"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+    item.config.stash[PROGRAM_PATH].declare(names)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Iterator[None]:
+    """End a child process that a test has forked, should it come back to here."""
+    process = os.getpid()
+    try:
+        return (yield)
+    finally:
+        if os.getpid() != process:
+            os.write(2, b"a forked child of a test must not return: end it with os._exit\n")
+            os._exit(70)
     items.sort(key=lambda item: item.get_closest_marker("early") is None)
 
 

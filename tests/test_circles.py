@@ -39,12 +39,14 @@ def needs(root: Path) -> dict[str, set[str]]:
     return {name: needed & graph.keys() for name, needed in graph.items()}
 
 
+@pytest.mark.thorough
 def test_modules_do_not_need_each_other() -> None:
     graph = needs(ROOT)
     assert graph["kempelen.cli"]
     TopologicalSorter(graph).prepare()  # CycleError names the modules of a circle
 
 
+@pytest.mark.thorough
 def test_a_circle_is_found() -> None:
     graph = needs(ROOT)
     graph["agent.limits"].add("kempelen.cli")

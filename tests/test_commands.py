@@ -587,6 +587,7 @@ def test_lichess_bot_starts_it() -> None:
         assert playing.play(chess.Board(), chess.engine.Limit(depth=1)).move
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("game", [each for each in SNIPPETS if each.startswith("game")])
 def test_entries_of_other_games(game: str, tmp_path: Path) -> None:
     (player,) = (each for each in SNIPPETS if each.startswith("{protocol"))

@@ -152,6 +152,7 @@ def heavy(rng):
     return min(0.0015 * rng.paretovariate(1.4), 0.1)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(
     ("draw", "without", "most"), [(often, 90, 1), (seldom, 40, 1), (heavy, 40, 5)]
 )

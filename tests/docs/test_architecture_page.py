@@ -69,11 +69,13 @@ def test_the_folders_are_those_that_stand() -> None:
     assert set(drawn) == standing_folders()
 
 
+@pytest.mark.thorough
 def test_the_house_drawn_from_imports_equals_the_page() -> None:
     (block,) = PAGE.having("mermaid")
     assert block.text == runpy.run_path(DRAW)["drawing"](), "run scripts/draw-house"
 
 
+@pytest.mark.thorough
 def test_no_arrow_leads_back() -> None:
     draw = runpy.run_path(DRAW)
     arrows = draw["imported"]()

@@ -65,6 +65,7 @@ def talk(folder: Path, typed: list[str], until: str) -> str:
     return output
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize(("page", "block"), cases("uci"), ids=label)
 def test_uci(page: Page, block: Block, folder_of: FolderOf) -> None:
     lines = block.text.splitlines()
@@ -90,7 +91,20 @@ def test_gtp_analysis_and_xboard(page: Page, block: Block, folder_of: FolderOf) 
     assert pattern(shown).fullmatch("".join(f"{line}\n" for line in said)), run.stdout
 
 
-@pytest.mark.parametrize(("page", "block"), cases("console"), ids=label)
+# Of the transcripts, those that take seconds: they run with --thorough only.
+THOROUGH = re.compile(
+    r"kempelen (selfplay|try|doctor|match)|kempelen lab (run --game connect-four|exercise|play)"
+)
+
+
+@pytest.mark.parametrize(
+    ("page", "block"),
+    [
+        pytest.param(*case, marks=[pytest.mark.thorough] if THOROUGH.search(case[1].text) else [])
+        for case in cases("console")
+    ],
+    ids=label,
+)
 def test_console(
     page: Page, block: Block, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +132,7 @@ def test_matches_are_complete(page: Page, line: str) -> None:
     assert len(settings.engines) == 2
 
 
+@pytest.mark.thorough
 def test_play_with_python_chess(folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(KEMPELEN.parent), prepend=":")
     run = subprocess.run(
@@ -128,6 +143,7 @@ def test_play_with_python_chess(folder_of: FolderOf, monkeypatch: pytest.MonkeyP
     assert re.fullmatch(r"[a-h][1-8][a-h][1-8]\n", run.stdout)
 
 
+@pytest.mark.thorough
 def test_read_positions(folder_of: FolderOf) -> None:
     folder = folder_of(Page("docs/guide/training.md"))
     played = ("selfplay", "positions.bin", "--positions", 500, "--nodes", 50)

@@ -56,6 +56,7 @@ def test_both_evaluations_say_what_the_page_means(folder_of: FolderOf) -> None:
     assert [round(100 * float(value)) for value in shown] == whites, said
 
 
+@pytest.mark.thorough
 def test_a_network_is_trained_and_plays(
     folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:

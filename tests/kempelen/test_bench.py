@@ -24,6 +24,7 @@ def committed():
     return int(FILE.read_text())
 
 
+@pytest.mark.thorough
 def test_the_search_is_the_one_that_is_committed(warm_cache, capsys):
     assert main(["bench", "--json"]) == 0
     nodes = json.loads(capsys.readouterr().out)["nodes"]

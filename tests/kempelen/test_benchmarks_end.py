@@ -37,6 +37,7 @@ def wait_until(condition) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
 def test_a_match_and_its_engines_end_with_the_benchmark(number: signal.Signals, warm_cache) -> None:
@@ -59,6 +60,7 @@ def test_a_match_and_its_engines_end_with_the_benchmark(number: signal.Signals, 
         benchmark.wait()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_duels_end_with_the_tuning_that_they_are_for(tmp_path: Path, warm_cache) -> None:
     state = tmp_path / "state.json"

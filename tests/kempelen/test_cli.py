@@ -26,6 +26,7 @@ def test_version():
     assert (done.returncode, done.stdout) == (0, f"kempelen {__version__}\n")
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("given", "used"), [(None, "1"), ("3", "3")])
 def test_numpy_has_one_thread_unless_the_user_says_otherwise(given, used):
     environment = {name: value for name, value in os.environ.items() if name != THREADS}
@@ -105,6 +106,7 @@ def test_bench_is_deterministic_and_ends_with_nodes_and_speed(warm_cache):
     assert counts == {found["nodes"]}
 
 
+@pytest.mark.thorough
 def test_warmup_says_where_the_kernel_is(warm_cache):
     done = process("warmup")
     assert done.returncode == 0

@@ -108,6 +108,7 @@ class Near:
         return status, self._process.stdout.read(), self._process.stderr.read()
 
 
+@pytest.mark.thorough
 def test_a_game_of_chess_outlives_its_server_again_and_again():
     board = chess.Board()
     with Far("--protocol", "uci") as far, Near(far.address) as near:
@@ -153,6 +154,7 @@ def test_a_game_of_go_outlives_its_server():
         assert near.end(5.0, close=False)[0] == 0
 
 
+@pytest.mark.thorough
 async def test_a_game_in_xboards_protocol_outlives_its_server():
     board = chess.Board()
     limit = chess.engine.Limit(white_clock=30, black_clock=30, white_inc=1, black_inc=1)
@@ -171,6 +173,7 @@ async def test_a_game_in_xboards_protocol_outlives_its_server():
         transport.close()
 
 
+@pytest.mark.thorough
 def test_a_match_against_a_server():
     with Far() as far:
         kempelen = f"cmd={sys.executable},args=-m kempelen.cli"
@@ -197,6 +200,7 @@ def secured(tmp_path_factory):
         yield folder, pem, {"wss": web, "tls": plain}
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("scheme", ["wss", "tls"])
 def test_over_the_internet(secured, scheme):
     folder, pem, servers = secured

@@ -123,6 +123,7 @@ def into(output: TextIO, *words: object) -> tuple[int, str]:
     return run.returncode, run.stderr
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_statistics_are_printed_and_drawn(source: Path, tmp_path: Path, suffix: str) -> None:
     picture = tmp_path / f"drawn.{suffix}"
@@ -148,6 +149,7 @@ def test_statistics_as_json(source: Path) -> None:
     assert found["winning"] is None or found["winning"]["scale"] > 0
 
 
+@pytest.mark.thorough(keep=5)
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

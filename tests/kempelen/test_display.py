@@ -53,6 +53,7 @@ def is_plain(output):
     return all(line.isprintable() for line in output.split("\n"))
 
 
+@pytest.mark.thorough
 @settings(deadline=None)
 @given(st.lists(ANY_TEXT, min_size=10, max_size=10))
 def test_words_from_outside_are_shown_as_they_are(words):

@@ -29,6 +29,7 @@ def files(tmp_path):
     return good, bad
 
 
+@pytest.mark.thorough
 def test_a_table_shows_totals_and_what_is_not_solved(files, warm_cache):
     done = epd(*files, "--depth", 4, "--concurrency", 2)
     assert done.returncode == 0, done.stderr
@@ -120,6 +121,7 @@ def test_the_mates_in_two_are_what_they_say(problem):
     assert {move.uci() for move in moves if forces(board, move, 2)} == set(problem.best)
 
 
+@pytest.mark.thorough
 def test_a_sample_of_the_mates_is_solved_with_their_exact_length(tmp_path, warm_cache):
     sample = tmp_path / "sample.epd"
     sample.write_text("\n".join(MATES.read_text("utf-8").splitlines()[1::15]), "utf-8")
@@ -130,6 +132,7 @@ def test_a_sample_of_the_mates_is_solved_with_their_exact_length(tmp_path, warm_
     assert [row["id"] for row in found["positions"] if not row["solved"]] == []
 
 
+@pytest.mark.thorough
 def test_files_of_one_name_are_told_apart(tmp_path, warm_cache):
     paths = [tmp_path / folder / "same.epd" for folder in ("one", "two")]
     for path in paths:

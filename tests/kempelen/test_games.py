@@ -103,6 +103,7 @@ def test_several_lines(engine):
     assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.thorough
 def test_the_same_game_at_fixed_nodes_has_the_same_node_counts(warm_cache):
     def play():
         counts, board = [], chess.Board()

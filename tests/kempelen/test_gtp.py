@@ -176,6 +176,7 @@ def test_nothing_heavy_is_imported_for_go():
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.thorough
 def test_nothing_heavy_is_imported_to_answer_the_first_lines():
     """What is compiled is loaded meanwhile, in a thread of its own."""
     code = """
@@ -200,6 +201,7 @@ sys.exit(" ".join(found) or 0)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="it cannot be told there who reads")
 def test_it_ends_when_nobody_reads_the_answer_any_more():
     process = subprocess.Popen(

@@ -218,6 +218,7 @@ def processes() -> Iterator[list[Process]]:
         each.process.communicate()
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_it_ends_when_told_to(processes: list[Process], number: int, status: int) -> None:
     listening = Process("--address", "127.0.0.1:0", "--address", "ws://127.0.0.1:0")

@@ -97,6 +97,7 @@ def test_games_are_paired_by_their_event_and_round(capsys, tmp_path):
         assert wide["error"] > 2 * narrow
 
 
+@pytest.mark.thorough
 def test_a_knockout_names_its_winner(capsys):
     line = ["match", "--engine", spec(), "--engine", spec("no-move"), "--engine", spec("no-info")]
     line += ["--format", "knockout", "--nodes", "1", "--maxmoves", "4"]
@@ -223,6 +224,7 @@ def test_a_missing_time_control_is_told_with_the_flags(capsys):
             assert flag in error
 
 
+@pytest.mark.thorough
 def test_a_tournament_file(capsys, tmp_path):
     command, arguments = failing("none")
     file = tmp_path / "t.yaml"
@@ -288,6 +290,7 @@ def game(*arguments):
     return main(["match", "--game", "othello", "--size", "4", *agents, *map(str, arguments)])
 
 
+@pytest.mark.thorough
 def test_agents_of_the_lab_on_another_game(capsys, tmp_path):
     ledger, text, lines = tmp_path / "l", tmp_path / "games.txt", tmp_path / "games.json"
     assert game("--games", 2, "--ledger", ledger, "--records", text, "--json") == 0
@@ -331,6 +334,7 @@ def test_a_command_with_its_arguments(tmp_path):
     assert "arguments" not in engine_entries({"cmd": str(program)})
 
 
+@pytest.mark.thorough
 def test_a_game_whose_own_code_fails(capsys, tmp_path):
     file = tmp_path / "broken.py"
     file.write_text(
@@ -346,6 +350,7 @@ def test_a_game_whose_own_code_fails(capsys, tmp_path):
     assert "ZeroDivisionError: division by zero (broken.py, line" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_tournament_file_of_another_game(capsys, tmp_path):
     evaluation = tmp_path / "mine.py"
     evaluation.write_text("def flat(game):\n    return 0\n\ndef broken(game):\n    return 1 / 0\n")
@@ -381,6 +386,7 @@ engines:
 OURS = f"cmd={sys.executable},args=-m kempelen.cli uci,name=ours"
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("engine", [OURS, "agent=chess,name=ours"])
 def test_an_option_that_our_engine_cannot_take_ends_the_match(capsys, engine, warm_cache):
     line = ["match", "--engine", spec(), "--nodes", "10", "--engine"]

@@ -29,6 +29,7 @@ def local_match(*words):
     return main(["match", *players, "--nodes", "1", "--maxmoves", "4", *words])
 
 
+@pytest.mark.thorough
 def test_a_match_of_programs_goes_on_without_a_broker(capsys, nowhere):
     assert local_match("--mqtt", nowhere) == 0
     start, end = capsys.readouterr().err.splitlines()
@@ -150,6 +151,7 @@ def test_what_a_bot_cannot_play(capsys, nowhere, words, message):
     assert len(errors.splitlines()) == 1
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize(
     "words",
     [
@@ -176,6 +178,7 @@ def test_watch_says_what_it_waits_for(capsys, nowhere):
     assert end == f"kempelen: broker {nowhere}: Connection refused"
 
 
+@pytest.mark.thorough
 def test_watch_does_not_wait_for_ever(capsys, mosquitto, monkeypatch):
     monkeypatch.setenv(USER, "runner")
     monkeypatch.setenv(PASSWORD, "secret")

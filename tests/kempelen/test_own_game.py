@@ -34,6 +34,7 @@ def kempelen(request, tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.thorough(keep=1)
 def test_it_is_served_over_gtp(kempelen):
     """On a square board the square beside the poisoned one wins, and then the mirror image."""
     conversation = {
@@ -53,6 +54,7 @@ def test_it_is_served_over_gtp(kempelen):
     assert said == "".join(f"{answer}\n\n" for answer in conversation.values())
 
 
+@pytest.mark.thorough(keep=1)
 def test_it_is_run_solved_and_drawn(kempelen, tmp_path):
     algorithms = ["minimax", "alpha-beta", "sss-star", "mtd-f", "mcts+solver"]
     table = kempelen("lab run", "--algorithm", ",".join(algorithms)).splitlines()

@@ -74,6 +74,7 @@ def test_what_is_endless_is_json_all_the_same(action: str) -> None:
     json.loads(done.stdout, parse_constant=refuse)
 
 
+@pytest.mark.thorough
 def test_a_tree_beyond_all_numbers_is_searched() -> None:
     done = in_process.run(
         *("lab", "run", "--game", "go", "--size", 19, "--depth", 150, "--nodes", 100),

@@ -96,6 +96,7 @@ def test_our_own_engine_with_options_and_a_game_beside_the_file(tmp_path, warm_c
     assert [row["line"] for row in found["refused"]] == [2, 7, 10, 18]
 
 
+@pytest.mark.thorough
 def test_an_engine_that_fails_fails_the_tests_that_are_left(suite, tmp_path):
     other = tmp_path / "other.tst"
     other.write_text("1 name\n#? [.*]\n", "utf-8")

@@ -95,6 +95,7 @@ def test_a_folder_that_cannot_be_made_is_named_before_anything_is_built(warm_cac
     assert str(tmp_path / "file") in done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent as on POSIX")
 @pytest.mark.parametrize(
     "sent", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.thorough)]
@@ -154,6 +155,7 @@ def test_the_engine_names_bad_files_and_plays_on(start_engine, warm_cache, tmp_p
     assert engine.wait()[0] == 0
 
 
+@pytest.mark.thorough
 def test_levels_play_without_tables(start_engine, warm_cache, tmp_path):
     engine = start_engine("uci", env={**os.environ, "KEMPELEN_DATA_DIR": str(tmp_path)})
     engine.say("position fen 8/8/8/3k4/8/8/8/KBN5 w - - 0 1", "go depth 4")

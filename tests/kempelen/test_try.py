@@ -116,6 +116,7 @@ def test_what_is_good_passes(attempt):
     assert "compiled into the search" in attempt("{file}:five", "--no-match")[1]
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize(
     ("name", "found"),
     [
@@ -132,6 +133,7 @@ def test_what_is_odd_is_said(attempt, name, found):
     assert re.search(found, out)
 
 
+@pytest.mark.thorough
 def test_failures_keep_it_from_playing(attempt):
     status, out, err = attempt("{file}:fails")
     assert status == 1
@@ -192,6 +194,7 @@ def test_a_match_goes_on(attempt, tmp_path):
     assert attempt(*line, "--games", "4")[0] == 2
 
 
+@pytest.mark.thorough
 def test_against_what_is_shipped(attempt):
     status, out, _ = attempt("{file}:flat", "--nodes", "20", "--games", "2", "--against", "shipped")
     assert status == 0
@@ -246,6 +249,7 @@ def test_batches_of_a_game_are_asked_for_by_tree_search(tmp_path):
     assert [each.command for each in match.engines] == ["mcts"] * 2
 
 
+@pytest.mark.thorough
 def test_what_the_function_prints_is_no_part_of_the_report(tmp_path):
     (tmp_path / "mine.py").write_text(
         "print('noise')\ndef loud(game):\n    print('more noise')\n    return 0\n"

@@ -37,6 +37,7 @@ sys.exit(" ".join(name for name in heavy if name in sys.modules) or 0)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("arguments", [[], ["uci"]])
 def test_a_short_conversation(start_engine, warm_cache, arguments):
     engine = start_engine(*arguments)
@@ -53,6 +54,7 @@ def test_a_short_conversation(start_engine, warm_cache, arguments):
     assert engine.wait() == (0, "")
 
 
+@pytest.mark.thorough
 def test_everything_at_once_is_answered(engine):
     engine.say("uci", "isready", "position startpos", "go depth 4", "isready")
     lines = engine.hear_until("bestmove")
@@ -79,6 +81,7 @@ def test_ending_in_mid_search(engine, ending):
     assert engine.rest()[-1].startswith("bestmove")
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("go", ["go infinite", "go depth 60"])
 def test_a_closed_output_ends_it(warm_cache, go):
     engine = subprocess.Popen(
@@ -120,6 +123,7 @@ def test_a_front_end_that_has_died_leaves_no_engine_behind(warm_cache):
         engine.wait()
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(
     "last",
     [
@@ -206,6 +210,7 @@ def test_cold_it_plays_on_the_clock_while_a_child_compiles(start_engine, tmp_pat
     assert not any(Path(f"/proc/{pid}").exists() for pid in compilers)
 
 
+@pytest.mark.thorough
 def test_the_fuzz_run_in_small(warm_cache):
     script = Path(__file__).parents[2] / "benchmarks" / "uci_fuzz.py"
     command = [sys.executable, script, "--lines", "2000", "--timeout", "120"]

@@ -40,6 +40,7 @@ def test_what_is_set_is_searched_with(engine):
     assert nodes(engine) == before
 
 
+@pytest.mark.thorough
 def test_a_value_out_of_range_is_told_and_changes_nothing(engine):
     before = nodes(engine)
     parameter = PARAMETERS["ReverseFutilityMargin"]

@@ -54,6 +54,7 @@ def test_the_command_says_what_it_cannot_watch(tmp_path):
     assert "none.sqlite does not exist" in done.stderr
 
 
+@pytest.mark.thorough
 async def test_all_tournaments_of_a_broker_and_all_their_games(mosquitto, monkeypatch):
     monkeypatch.setenv(USER, "runner")
     monkeypatch.setenv(PASSWORD, "secret")

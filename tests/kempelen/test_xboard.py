@@ -38,6 +38,7 @@ sys.exit("no features" if early is None else early or 0)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("arguments", [[], ["xboard"]])
 def test_a_short_conversation(start_engine, warm_cache, arguments):
     engine = start_engine(*arguments)
@@ -62,7 +63,6 @@ def test_at_the_end_of_input_what_is_due_is_answered(start_engine, warm_cache, l
     assert engine.wait() == (0, "")
 
 
-def test_a_whole_game_in_xboard(warm_cache, tmp_path, thorough):
 @pytest.mark.thorough
 @pytest.mark.needs("xboard", "xvfb-run")
     """One side is found by its first line. Thoroughly, they ponder, and play Chess960."""
@@ -131,6 +131,7 @@ def test_the_chess_package_plays(playing):
 
 
 def test_the_chess_package_plays_chess960(playing):
+@pytest.mark.thorough
     board = chess.Board.from_chess960_pos(100)
     for _ in range(6):
         board.push(playing.play(board, chess.engine.Limit(time=0.02), game=960).move)
@@ -140,6 +141,7 @@ def test_the_chess_package_plays_chess960(playing):
 
 
 def test_the_chess_package_analyses(playing):
+@pytest.mark.thorough
     with playing.analysis(chess.Board(), chess.engine.Limit(depth=8)) as analysis:
         depths = [info["depth"] for info in analysis]
     assert depths == sorted(depths)
@@ -177,6 +179,7 @@ async def test_it_plays_a_pair_against_uci(warm_cache, thorough):
 
 
 def test_the_fuzz_run_in_small(warm_cache, thorough):
+@pytest.mark.thorough
     script = Path(__file__).parents[2] / "benchmarks" / "xboard_fuzz.py"
     number = "20000" if thorough else "2000"
     command = [sys.executable, script, "--lines", number, "--timeout", "150"]

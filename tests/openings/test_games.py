@@ -69,6 +69,7 @@ def random_collection(count):
     return text.getvalue()
 
 
+@pytest.mark.thorough
 def test_counts_equal_those_of_the_chess_package():
     text = random_collection(150)
     expected = defaultdict(lambda: [0, 0])

@@ -97,6 +97,7 @@ def test_three_pieces_are_as_gaviota_has_them(
     assert compared > 50_000 / step
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KBNK", "KQKR"])
 def test_values_are_the_best_of_their_successors(
     endgame_tables: Tables, name: str, thorough: bool
@@ -235,6 +236,7 @@ def test_a_build_keeps_what_is_whole_and_repairs_the_rest(tmp_path: Path) -> Non
     assert (damaged.read_bytes(), short.read_bytes()) == whole
 
 
+@pytest.mark.thorough
 def test_a_build_that_is_given_up_leaves_whole_tables_only(tmp_path: Path) -> None:
     build = Build(plan(["KBNK"]), tmp_path, threads=1)
     run = build.run()

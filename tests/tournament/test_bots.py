@@ -113,6 +113,7 @@ async def test_a_match_of_go_between_bots(mosquitto):
     listening.connection.close()
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(
     ("game", "words", "plies"),
     [
@@ -135,6 +136,7 @@ async def test_a_match_of_another_game(mosquitto, game, words, plies):
     assert {record.termination for record in records} == {Termination.RULES}
 
 
+@pytest.mark.thorough
 async def test_chess_by_an_agent_of_the_lab(mosquitto):
     async with served(mosquitto.broker, "bot", "--engine", "algorithm=alpha-beta"):
         client = BotClient(mosquitto.broker)
@@ -263,6 +265,7 @@ def strange_requests(topic, generator):
         yield bytes(data)
 
 
+@pytest.mark.thorough
 async def test_no_request_ends_a_bot_of_go(mosquitto):
     listening = Listening(mosquitto.broker, topics.replies("#"))
     words = ("--game", "go", "--engine", "proto=lab,algorithm=mcts", "--longest", "5")
@@ -297,6 +300,7 @@ async def test_no_request_ends_a_bot_of_go(mosquitto):
     listening.connection.close()
 
 
+@pytest.mark.thorough
 async def test_a_refusal_costs_the_next_client_no_start(mosquitto):
     """A program that has an answer for what it cannot do is not started anew."""
     command, arguments = failing_gtp("refuses", 2)

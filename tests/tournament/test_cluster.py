@@ -69,6 +69,7 @@ async def test_workers_that_are_killed_and_frozen_cost_only_time(dask):
     assert any(isinstance(event, Notice) and "silent" in event.text for event in events)
 
 
+@pytest.mark.thorough
 def test_a_search_is_tuned_and_what_fails_there_is_said(dask, tmp_path, capsys):
     dask.wait()
     state = tmp_path / "state.json"
@@ -84,6 +85,7 @@ def test_a_search_is_tuned_and_what_fails_there_is_said(dask, tmp_path, capsys):
     assert capsys.readouterr() == said
 
 
+@pytest.mark.thorough
 async def test_numbers_of_trials_reach_the_engines_of_the_workers(dask):
     await dask.joined()
     chosen = settings(*against_itself(engine()), adjudication=Adjudication(maxmoves=4))
@@ -104,6 +106,7 @@ async def test_numbers_of_trials_reach_the_engines_of_the_workers(dask):
     assert told == [1, 2, 3]
 
 
+@pytest.mark.thorough
 async def test_a_scheduler_that_dies_ends_the_run_with_a_message(dask):
     chosen = settings(engine(), engine("no-info"), games=24, adjudication=Adjudication(maxmoves=12))
     running, _ = await begin(chosen, await connect(chosen, dask))

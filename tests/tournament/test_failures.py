@@ -66,6 +66,7 @@ def short(*engines, **changes):
     return settings(*engines, time=time_, adjudication=Adjudication(maxmoves=8), **changes)
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("failure", LOSSES)
 async def test_a_failure_loses_and_is_named(failure):
     chosen = short(engine(), engine(failure, after=3), games=2)
@@ -83,6 +84,7 @@ async def test_a_failure_loses_and_is_named(failure):
     assert finish.summary.rows[1].failures == 2
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("failure", HARMLESS)
 async def test_bad_manners_lose_nothing(failure):
     finish, records = await play(short(engine(), engine(failure, after=2), games=2))
@@ -100,6 +102,7 @@ async def test_late_moves_lose_on_time():
     assert records[0].termination is Termination.TIME
 
 
+@pytest.mark.thorough
 async def test_what_keeps_the_runner_busy_is_no_players_time():
     seen = []
 
@@ -116,6 +119,7 @@ async def test_what_keeps_the_runner_busy_is_no_players_time():
     assert len(set(seen)) == 2
 
 
+@pytest.mark.thorough
 async def test_the_others_play_on():
     chosen = short(engine("none"), engine("hangs", after=2), engine("none"), games=2)
     finish, records = await play(chosen, boards=3)
@@ -126,6 +130,7 @@ async def test_the_others_play_on():
     assert {r.white for r in among} == {"none", "none-2"}
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("failure", ABSENCES)
 async def test_an_engine_that_does_not_start_is_named_before_anything_is_played(failure):
     told = []
@@ -163,6 +168,7 @@ async def test_games_without_a_player_give_points_and_no_elo(tmp_path):
     assert "engine did not start 4" in output.getvalue()
 
 
+@pytest.mark.thorough
 async def test_games_that_were_played_are_measured_alone(tmp_path):
     finish, records = await play(short(engine(), fails_later(tmp_path, 3), games=4))
     ends = [record.termination for record in records]
@@ -193,6 +199,7 @@ async def test_restart_off_stops_the_run():
     assert "restart is off" in finish.reason
 
 
+@pytest.mark.thorough
 async def test_restart_on_gives_every_game_a_fresh_process():
     chosen = short(engine(), engine("dies", after=9, restart=Restart.ON), games=4)
     _, records = await play(chosen)

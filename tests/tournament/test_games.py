@@ -60,6 +60,7 @@ def match(*engines, game=TIC_TAC_TOE, **changes):
     return settings(*engines, game=game, **values)
 
 
+@pytest.mark.thorough
 async def test_perfect_play_against_weaker_play():
     strong = lab("alpha-beta+table+killers", name="strong", depth=9)
     chosen = match(strong, lab(name="weak", depth=1), games=8)
@@ -121,6 +122,7 @@ async def test_chance_is_played_by_the_referee():
     assert "*:" in to_text(records[0], game, "pig")
 
 
+@pytest.mark.thorough
 async def test_whose_turn_it_is_is_told_where_one_side_may_move_again():
     state, turn, again = LiveState(), "", 0
 
@@ -149,6 +151,7 @@ async def test_chess_between_the_lab_and_a_program():
     assert {len(record.opening) for record in records} == {4}
 
 
+@pytest.mark.thorough
 async def test_our_own_program_plays_go(tmp_path):
     finish, records = await play(
         match(
@@ -170,6 +173,7 @@ async def test_our_own_program_plays_go(tmp_path):
         assert tree.get_winner() == winner
 
 
+@pytest.mark.thorough
 async def test_our_own_program_plays_go_on_a_board_that_is_no_square(tmp_path):
     game = GameSettings("go", {"size": "4x6", "komi": 0.5})
     players = gtp("--playouts", "10", name="A"), gtp("--playouts", "10", "--seed", "1", name="B")
@@ -203,6 +207,7 @@ async def test_gnugo():
     assert finish.summary.rows[0].name == "gnugo"
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize(
     ("failure", "termination"),
     [

@@ -118,6 +118,7 @@ async def test_games_wait_for_room_on_the_disk(tmp_path):
     assert len(records) == 12
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("end", ["patience", "interruption"])
 async def test_games_that_cannot_be_written_are_kept_and_taken_in(tmp_path, monkeypatch, end):
     path = tmp_path / "run.sqlite"
@@ -159,6 +160,7 @@ async def test_games_that_cannot_be_written_are_kept_and_taken_in(tmp_path, monk
     assert not beside.exists()
 
 
+@pytest.mark.thorough
 async def test_games_that_cannot_even_be_kept_are_named_and_played_again(tmp_path, monkeypatch):
     path = tmp_path / "run.sqlite"
     monkeypatch.setattr(runner, "LEDGER_PATIENCE", 0.2)
@@ -276,6 +278,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("damage", DAMAGES)
 async def test_a_damaged_record_is_named_with_its_remedy(ledger, tmp_path, damage):
     with sqlite3.connect(ledger) as database:
@@ -337,6 +340,7 @@ def emptied(path, how):
         path.rename(f"{path}-wal")
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("how", ["no bytes", "no tournament", "only its log"])
 def test_an_emptied_ledger_is_not_begun_anew(ledger, capsys, how):
     emptied(ledger, how)

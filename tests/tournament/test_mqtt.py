@@ -105,6 +105,7 @@ def test_standings_of_every_format_follow_the_schema(format_):
         assert payload["format"] == format_
 
 
+@pytest.mark.thorough
 async def test_a_late_watcher_sees_the_whole_state(mosquitto):
     broadcast = Broadcast(mosquitto.broker, "match")
     await play(quick(games=4), listeners=[broadcast])
@@ -137,6 +138,7 @@ async def test_a_late_watcher_sees_the_whole_state(mosquitto):
     assert "uthori" in refused.stderr
 
 
+@pytest.mark.thorough
 async def test_a_broker_that_dies_and_returns(mosquitto):
     broadcast = Broadcast(mosquitto.broker, "match")
     assert broadcast.connection.connected.wait(10)
@@ -314,6 +316,7 @@ async def test_restarts_of_the_broker_cost_no_game(mosquitto, tmp_path):
 
 
 async def test_a_game_is_void_and_played_again(mosquitto):
+@pytest.mark.thorough
     chosen = quick(*bots("one", "two"), games=2)
     notices, finished = [], []
 
@@ -344,6 +347,7 @@ async def test_a_game_is_void_and_played_again(mosquitto):
 
 
 async def test_a_match_ends_when_its_broker_stays_away(mosquitto, tmp_path):
+@pytest.mark.thorough
     chosen = quick(*bots("one", "two"), games=4)
 
     def connect(tell):
@@ -417,6 +421,7 @@ def strange_payloads(valid):
 
 
 async def test_no_message_ends_a_watcher(mosquitto):
+@pytest.mark.thorough
     listening = Listening(mosquitto.broker)
     broadcast = Broadcast(mosquitto.broker, "match")
     await play(quick(games=2), listeners=[broadcast])

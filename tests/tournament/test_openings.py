@@ -71,6 +71,7 @@ def damaged(data, generator):
     return bytes(changed)
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("name", FILES)
 def test_damaged_files_are_named(name, tmp_path, capsys):
     generator = random.Random(name)

@@ -67,6 +67,7 @@ def test_pairs_of_two_players_count_as_pairs():
     assert (second.elo, second.error) == (-expected.value, expected.error)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("pairs", [1, 2, 5, 20])
 def test_the_intervals_of_many_players_hold_their_ratings(pairs):
     truth = [100.0, 50.0, 0.0, -150.0]

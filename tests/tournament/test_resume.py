@@ -95,6 +95,7 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path, thorough):
     assert len(games) == len(rounds) == number
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(
     "number",
@@ -117,6 +118,7 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path, number):
     assert not any(map(alive, engines))
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_run_ends_with_its_terminal(tmp_path):
     run, terminal = pty.fork()
@@ -235,6 +237,7 @@ async def test_the_first_write_wins_and_the_pgn_agrees(tmp_path):
     assert moves == [[move.move for move in record.moves] for record in records]
 
 
+@pytest.mark.thorough
 def test_orphans_of_a_killed_group(tmp_path):
     """Killing the runner's whole process group leaves no engine either."""
     if sys.platform != "linux":
@@ -250,6 +253,7 @@ def test_orphans_of_a_killed_group(tmp_path):
     assert none_alive(engines)
 
 
+@pytest.mark.thorough
 async def test_an_edited_evaluation_is_another_engine(tmp_path):
     path, file = str(tmp_path / "ledger"), tmp_path / "mine.py"
     file.write_text("def evaluate(board):\n    return 1\n")

@@ -112,6 +112,7 @@ def coverage(likelihoods, total, elo):
     return held
 
 
+@pytest.mark.thorough(keep=8)
 @pytest.mark.parametrize("elo", [0, 50, 200])
 @pytest.mark.parametrize("draws", [0.3, 0.6])
 @pytest.mark.parametrize("games", [2, 4, 10, 40, 200])

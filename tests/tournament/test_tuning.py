@@ -107,6 +107,7 @@ def test_a_state_is_refused_for_trials_that_are_played_otherwise(tmp_path):
     spsa(nodes=200, tc="1+1").load(path)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
@@ -195,6 +196,7 @@ def test_a_check_counts_the_pairs_of_what_was_found_against_what_there_was():
     assert (check.asked, check.told, check.counts) == (3, 3, [1, 0, 0, 2, 0])
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("better", "status"), [(True, 0), (False, 1)])
 def test_numbers_that_lose_against_those_before_are_no_success(capsys, monkeypatch, better, status):
     played = []
@@ -240,6 +242,7 @@ def test_a_damaged_state_is_named(tmp_path, change):
         spsa.load(path)
 
 
+@pytest.mark.thorough
 def test_settings_of_the_go_search_are_tuned_by_games(tmp_path, capsys):
     state = tmp_path / "state.json"
     command = ["tune", "search", "nakade=0.2", "near_1", "--game", "go", "--size", "5"]

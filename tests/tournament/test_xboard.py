@@ -33,6 +33,7 @@ async def test_a_match_with_a_uci_engine():
     assert first.moves[0].clock is not None
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(
     ("failure", "termination"),
     [

@@ -308,6 +308,7 @@ def test_statistics_count_every_position(source: Path) -> None:
     assert (means * totals).sum() == pytest.approx((positions["result"] + 1).sum() / 2)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("scale", [80.0, 250.0, 900.0])
 def test_the_scale_by_which_results_were_drawn_is_found(scale: float) -> None:
     generator = np.random.default_rng(4)
@@ -325,6 +326,7 @@ def test_the_scale_by_which_results_were_drawn_is_found(scale: float) -> None:
     assert contrary.scale() is None
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("middle", "scale"), [(200.0, 80.0), (60.0, 20.0), (350.0, 150.0)])
 def test_the_curve_by_which_wins_were_drawn_is_found(middle: float, scale: float) -> None:
     generator = np.random.default_rng(5)

@@ -242,6 +242,7 @@ def test_compiled_evaluations_are_for_chess() -> None:
         GameExaminee(catalogue.find("nim"), {}, load("training.baselines:material"), "alpha-beta")
 
 
+@pytest.mark.thorough
 def test_batches_are_judged_as_their_positions_are(tmp_path: Any) -> None:
     """Most slips of a network's author show in full batches alone."""
     file = tmp_path / "mine.py"

@@ -67,6 +67,7 @@ def test_a_checkpoint_of_another_run_or_damaged_is_refused_by_name(tmp_path):
         learned(path, settings(1))
 
 
+@pytest.mark.thorough(keep=6)
 @pytest.mark.parametrize("game", sorted({*catalogue.built_in()} - {"chess", "go", "checkers"}))
 @pytest.mark.parametrize("neurons", [(8,), ()], ids=["network", "weights"])
 def test_every_game_is_learned_and_judged(tmp_path, game, neurons):

@@ -28,6 +28,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_games_follow_from_the_plan_whatever_interrupts_them(played: Path, tmp_path: Path) -> None:
     manifest, games = read(played)
     assert manifest == PLAN.manifest("test")
@@ -183,6 +184,7 @@ def test_the_command_plays_and_shows(tmp_path: Path) -> None:
     assert (checked.returncode, "--check is of games of chess" in checked.stderr) == (2, True)
 
 
+@pytest.mark.thorough
 def test_games_on_a_board_that_is_no_square_are_learned_from(tmp_path: Path) -> None:
     path, output = tmp_path / "games.txt", tmp_path / "weights.json"
     line = ["selfplay", path, "--game", "go", "--size", "4x7", "--playouts", 20]

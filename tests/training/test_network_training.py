@@ -384,6 +384,7 @@ def test_a_run_that_is_ended_between_epochs_goes_on(
     assert (tmp_path / "made.nnue").read_bytes() == straight
 
 
+@pytest.mark.thorough
 def test_killed_at_random_and_resumed_the_file_is_the_same(
     played: Path, straight: bytes, tmp_path: Path
 ) -> None:
@@ -701,6 +702,7 @@ def test_a_checkpoint_whose_head_is_none_is_refused_by_name(head: str, tmp_path:
         run_file.read(path, b"magic", {}, TrainingError, "name another")
 
 
+@pytest.mark.thorough
 def test_a_run_with_other_settings_or_data_is_refused_by_name(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

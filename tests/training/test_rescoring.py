@@ -89,6 +89,7 @@ def test_positions_and_results_stay_and_scores_are_new(played: Path, rescored: P
     assert np.corrcoef(scores_before, scores_after)[0, 1] > 0.7
 
 
+@pytest.mark.thorough
 def test_scores_of_a_depth(played: Path, tmp_path: Path) -> None:
     arguments = ["--engine", ENGINE, "--depth", "2", "--one-in", "9", "--processes", "1"]
     for more, ends in (([], {"depth": 2}), (["--nodes", "9"], {"depth": 2, "nodes": 9})):
@@ -102,6 +103,7 @@ def test_scores_of_a_depth(played: Path, tmp_path: Path) -> None:
         assert (reached == 2).mean() > 0.9 if not more else (reached == 1).any()
 
 
+@pytest.mark.thorough
 def test_an_interruption_leaves_no_trace(played: Path, rescored: Path, tmp_path: Path) -> None:
     target = tmp_path / "cut"
     target.write_bytes(rescored.read_bytes()[:-100])
@@ -199,6 +201,7 @@ def test_an_engine_that_is_none(played: Path, tmp_path: Path, engine: str, reaso
     assert not (tmp_path / "rescored").exists()
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
@@ -260,6 +263,7 @@ def test_engines_end_with_a_command_that_is_killed(played: Path, tmp_path: Path)
     assert until(lambda: not alive(int(note.read_text())))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("option", "reason"),
     [
@@ -279,6 +283,7 @@ def test_our_own_engine_scores_with_what_was_named_or_not_at_all(
     assert reason in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_file_that_an_option_names_is_known_by_what_is_in_it(
     played: Path, tmp_path: Path
 ) -> None:

@@ -74,6 +74,7 @@ def test_all_of_the_share_is_the_last_score() -> None:
     assert returns(played, 1.0, SCALE).tolist() == [70, -70, 70]
 
 
+@pytest.mark.thorough
 def test_training_learns_from_them(tmp_path: Path) -> None:
     """Game by game, those for training alone, and only the scores differ from what was played."""
     path = tmp_path / "played.bin"

@@ -63,6 +63,7 @@ def test_a_file_is_sound_and_its_games_can_be_played_again(played: Path) -> None
     assert found.median_difference < 100
 
 
+@pytest.mark.thorough
 def test_games_that_are_numbered_anew_are_not_called_those_of_another_version(
     played: Path, tmp_path: Path
 ) -> None:
@@ -76,6 +77,7 @@ def test_games_that_are_numbered_anew_are_not_called_those_of_another_version(
         assert found.not_replayed.endswith("in the files that it is made of: check those")
 
 
+@pytest.mark.thorough
 def test_code_that_a_file_names_is_run_where_it_is_trusted(tmp_path: Path) -> None:
     module = tmp_path / "mine.py"
     ran = tmp_path / "ran"
@@ -137,6 +139,7 @@ def test_several_processes_make_the_same_file(played: Path, tmp_path: Path) -> N
     assert (tmp_path / "other").read_bytes() == played.read_bytes()
 
 
+@pytest.mark.thorough
 def test_killed_at_random_and_resumed_the_file_is_the_same(played: Path, tmp_path: Path) -> None:
     path = tmp_path / "killed"
     code = (
@@ -167,6 +170,7 @@ def test_killed_at_random_and_resumed_the_file_is_the_same(played: Path, tmp_pat
     assert path.read_bytes() == played.read_bytes()
 
 
+@pytest.mark.thorough
 def test_half_a_block_at_the_end_is_made_again(played: Path, tmp_path: Path) -> None:
     path = tmp_path / "cut"
     path.write_bytes(played.read_bytes()[:-100])
@@ -177,6 +181,7 @@ def test_half_a_block_at_the_end_is_made_again(played: Path, tmp_path: Path) -> 
     assert path.read_bytes() == played.read_bytes()
 
 
+@pytest.mark.thorough
 def test_damage_in_the_middle_is_found_and_the_rest_is_used(played: Path, tmp_path: Path) -> None:
     path = tmp_path / "damaged"
     content = bytearray(played.read_bytes())
@@ -296,12 +301,14 @@ def test_records_that_are_no_positions_are_illegal(
     assert (found.positions, found.illegal) == (20, 1)
 
 
+@pytest.mark.thorough
 def test_openings_that_leave_no_game_end_the_run_with_the_reason(tmp_path: Path) -> None:
     lost = "4k3/8/8/8/8/8/8/QQQQK3 w - - 0 1"
     with pytest.raises(GamesError, match="of 1000 openings none"):
         play(tmp_path / "file", SelfPlayPlan(RULES, openings=(lost,)), processes=1)
 
 
+@pytest.mark.thorough
 def test_a_run_that_finds_nothing_new_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("training.selfplay.MOST_FRUITLESS", 2)
     plan = SelfPlayPlan(Rules(nodes=5, random_plies=0), evaluation="handcrafted")
@@ -390,6 +397,7 @@ def test_nothing_that_plays_imports_it() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 def test_who_plays_ends_with_the_command_amid_a_game(tmp_path: Path) -> None:
     words = ["selfplay", str(tmp_path / "games"), "--nodes", "5000000", "--processes", "1"]

@@ -49,6 +49,7 @@ def is_known(board: chess.Board) -> bool:
     return False
 
 
+@pytest.mark.thorough
 def test_counts_times_weights_are_the_evaluation(played: Path, thorough: bool) -> None:
     with Dataset(played) as dataset:
         positions = dataset[:][:: 1 if thorough else 3]
@@ -125,6 +126,7 @@ def test_what_every_search_finds_is_not_a_worth_of_the_move(in_endgames: int) ->
     assert np.abs(weights - truth).mean() < 5
 
 
+@pytest.mark.thorough
 def test_the_share_of_results_decides_what_is_fitted_to() -> None:
     start = texel.start_weights()
     made = [sample(20_000, seed, start, 250) for seed in (1, 2)]
@@ -164,6 +166,7 @@ def test_weights_fitted_to_what_other_games_contradict_are_not_better() -> None:
     assert fit.after > fit.before
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("share", [1.0, 0.5])
 def test_a_fit_from_material_finds_the_weights_behind_the_results(share: float) -> None:
     truth = texel.start_weights()
@@ -212,6 +215,7 @@ def test_the_command_writes_other_weights(
     assert len(texts) == 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_the_command_keeps_the_old_weights_where_the_new_ones_are_worse(
     played: Path,
@@ -242,6 +246,7 @@ def test_the_command_keeps_the_old_weights_where_the_new_ones_are_worse(
     assert not new.exists()
 
 
+@pytest.mark.thorough
 def test_too_few_positions_to_judge_by(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = tmp_path / "few"
     list(generate(few, SelfPlayPlan(Rules(nodes=20), seed=2), "test", 1_500, 1))

@@ -39,6 +39,7 @@ def config(folder: Path, **entries: Any) -> str:
     return str(path)
 
 
+@pytest.mark.thorough
 def test_without_pytorch_its_package_is_named(
     played: Path,
     tmp_path: Path,
@@ -52,6 +53,7 @@ def test_without_pytorch_its_package_is_named(
     )
 
 
+@pytest.mark.thorough
 def test_steps_are_those_of_the_kernels(played: Path) -> None:
     pytest.importorskip("torch", reason="by hand: pip install 'kempelen[train-gpu]'")
     with Dataset(str(played)) as dataset:

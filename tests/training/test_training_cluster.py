@@ -23,7 +23,7 @@ from training.rescoring import Rescoring
 from training.selfplay import SelfPlayPlan, generate
 from training.workers import GamesError
 
-pytestmark = pytest.mark.early
+pytestmark = [pytest.mark.early, pytest.mark.thorough]
 
 PLAN = SelfPlayPlan(Rules(nodes=30), seed=3)
 POSITIONS = 5_000
@@ -64,7 +64,6 @@ def threads_of(dask: Any, **options: Any) -> Iterator[tuple[ClusterThreads, list
         yield threads, said
 
 
-@pytest.mark.thorough
 def test_workers_that_are_killed_and_frozen_cost_only_time(
     dask: Any, played: Path, tmp_path: Path
 ) -> None:
@@ -132,7 +131,6 @@ def test_games_of_go_are_the_same(dask: Any, tmp_path: Path) -> None:
     assert there.read_bytes() == here.read_bytes()
 
 
-@pytest.mark.thorough
 def test_the_commands(dask: Any, tmp_path: Path) -> None:
     dask.wait()
     cluster = ("--cluster", dask.address)
@@ -210,7 +208,6 @@ def test_a_cluster_without_workers(tmp_path: Path, clusters: list[Any]) -> None:
     assert "no workers have joined it yet" in done.stderr
 
 
-@pytest.mark.thorough
 def test_a_scheduler_that_dies_ends_the_run_and_the_same_line_goes_on(
     dask: Any, played: Path, tmp_path: Path
 ) -> None:

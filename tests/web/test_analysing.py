@@ -216,6 +216,7 @@ def judged(page: Analysis, study: dict[str, Any], nodes: int) -> dict[str, Any]:
     return {"game": study["game"], "source": study["source"], **{n: review[n] for n in names}}
 
 
+@pytest.mark.thorough
 def test_a_judged_game_is_written_as_the_command_writes_it(page: Analysis, tmp_path: Path) -> None:
     """With its comments, variations and all that its file says of it."""
     given, made = tmp_path / "game.pgn", tmp_path / "judged.pgn"
@@ -307,6 +308,7 @@ def test_letters_of_go_are_those_of_the_text(page: Analysis) -> None:
         assert "柯洁" in go["source"]
 
 
+@pytest.mark.thorough
 def test_a_long_game_of_go_is_told_in_one_message() -> None:
     """Less than may wait for a page that reads slowly, on the largest board."""
     moves = [["BW"[ply % 2], "pass"] for ply in range(MOST_MOVES)]

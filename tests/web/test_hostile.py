@@ -61,6 +61,7 @@ def post(served: Served, path: str, bodies: Iterator[Any] | list[Any]) -> None:
             json.loads(text)
 
 
+@pytest.mark.thorough
 def test_forms_of_games(served: Served) -> None:
     fields = ("options", "side", "opponent", "level", "seconds", "base", "fen", "chess960")
     post(served, "/games", changed({"game": "chess"}, "game", *fields))

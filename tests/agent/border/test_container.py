@@ -29,6 +29,7 @@ def test_the_bytes_are_these() -> None:
     assert written.index(b"content") == 64
 
 
+@pytest.mark.thorough
 @given(
     head=st.text(max_size=100),
     content=st.binary(max_size=100),

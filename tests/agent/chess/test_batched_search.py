@@ -41,6 +41,7 @@ def check_nothing_is_under_way(search: TreeSearch) -> None:
     assert (total <= pool.columns["visits"].astype(np.int64) << 20).all()
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("function", [material, with_priors])
 @pytest.mark.parametrize(
     ("fen", "size"), [(chess.STARTING_FEN, 1), (KIWIPETE, 16), (KIWIPETE, 256)]

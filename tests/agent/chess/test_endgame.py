@@ -187,6 +187,7 @@ def win(search: KernelSearch, own: OwnTables, board: chess.Board) -> None:
     assert board.turn != attacker
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KBNK", "KQKR", "KBBK"])
 def test_wins_are_won_against_the_best_defence(
     search: KernelSearch, own: OwnTables, name: str
@@ -311,6 +312,7 @@ def syzygy() -> Iterator[SyzygyTables]:
     tables.close()
 
 
+@pytest.mark.thorough
 def test_syzygy_tables_agree_with_ours(own: OwnTables, syzygy: SyzygyTables) -> None:
     assert syzygy.size == 3
     with chess.syzygy.open_tablebase(str(SYZYGY)) as tables:
@@ -324,6 +326,7 @@ def test_syzygy_tables_agree_with_ours(own: OwnTables, syzygy: SyzygyTables) -> 
                     board.pop()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["KPK", "KRK"])
 def test_real_syzygy_tables_win_under_the_fifty_move_rule(
     own: OwnTables, syzygy: SyzygyTables, name: str

@@ -150,6 +150,7 @@ def test_the_lone_king_is_driven_to_the_edge(search: KernelSearch) -> None:
     assert edge > worth(search, "8/8/8/8/8/5K2/8/1k2R3 w - - 0 1")
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KBNK", "KBBK", "KQKR"])
 def test_mates_are_found_without_tables(
     search: KernelSearch, endgame_tables: Tables, name: str, thorough: bool

@@ -53,6 +53,7 @@ def recapture(board: chess.Board, target: int, side: chess.Color) -> int:
     return max(0, gain - recapture(board, target, not side))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(5))
 def test_random_positions(seed: int) -> None:
     rng = random.Random(seed)

@@ -28,6 +28,7 @@ def random_positions(seed: int) -> Iterator[chess.Board]:
         yield board
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("seed", range(5))
 def test_colours_are_equal(search: KernelSearch, seed: int) -> None:
     for board in random_positions(seed):

@@ -78,6 +78,7 @@ def test_levels_grow_stronger():
         assert strong.margin < weak.margin
 
 
+@pytest.mark.thorough
 def test_a_weak_level_errs_more_than_a_strong_one():
     weak, strong = choices(2), choices(18)
     assert weak[0] < strong[0]

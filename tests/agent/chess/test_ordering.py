@@ -29,6 +29,9 @@ DEPTH = 6
 # The knight takes a pawn for nothing; the queen loses by taking the other.
 CAPTURES = "4k3/p7/1p6/4p3/8/5N2/8/1Q2K3 w - - 0 1"
 
+# All of them wait for a kernel to be compiled.
+pytestmark = pytest.mark.thorough
+
 
 @compiled_when_called(Array(int64, 1, "C")(Worker, int64, int64))
 def pick(worker: Worker, table_move: int, last: int) -> Any:

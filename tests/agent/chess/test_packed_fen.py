@@ -38,6 +38,7 @@ def walk(board: chess.Board, seed: int) -> list[chess.Board]:
     return found
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("start", [chess.STARTING_FEN, 0, 518, 700, 959])
 def test_fen_is_that_of_the_board(start: str | int) -> None:
     fresh = chess.Board(start) if isinstance(start, str) else chess.Board.from_chess960_pos(start)

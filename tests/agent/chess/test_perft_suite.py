@@ -40,6 +40,7 @@ def referee(generator):
         yield referee
 
 
+@pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("case", KNOWN, ids=name_of)
 def test_what_is_known(case: PerftCase) -> None:
     board = case.board()
@@ -47,6 +48,7 @@ def test_what_is_known(case: PerftCase) -> None:
         assert perft(board, depth) == leaves
 
 
+@pytest.mark.thorough(keep=25)
 @pytest.mark.parametrize("case", SUITE, ids=name_of)
 def test_what_stockfish_counted(case: PerftCase) -> None:
     board = case.board()

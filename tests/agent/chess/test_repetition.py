@@ -35,6 +35,7 @@ def repeats(board, line):
     return False
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("seed", range(60))
 def test_it_sees_every_move_that_repeats_and_no_other(seed):
     chance = random.Random(seed)

@@ -20,6 +20,7 @@ def plain_perft(board: chess.Board, depth: int) -> int:
     return leaves
 
 
+@pytest.mark.thorough(keep=8)
 @pytest.mark.parametrize("number", range(0, 960, 40))
 def test_perft_of_chess960(number: int) -> None:
     board = chess.Board.from_chess960_pos(number)
@@ -73,7 +74,7 @@ def test_random_positions_equal_the_chess_package(
     rng = random.Random(seed)
     game = KernelBoard()
     board = random_position(rng, False)
-    positions = pytestconfig.getoption("positions") or (20_000 if thorough else 8_000)
+    positions = pytestconfig.getoption("positions") or (20_000 if thorough else 2_000)
     for _ in range(positions // 20):
         moves = list(board.legal_moves)
         if not moves or len(board.move_stack) > 150 or board.is_insufficient_material():

@@ -59,6 +59,7 @@ def material(board: chess.Board) -> int:
     return total
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize(
     "evaluation", [HANDCRAFTED, Evaluation("material", python=material)], ids=lambda e: e.name

@@ -85,6 +85,7 @@ def test_search_moves(searcher: Searcher) -> None:
 
 
 @pytest.mark.parametrize("chess960", [False, True])
+@pytest.mark.thorough(keep=2)
 def test_variations_are_legal_in_the_boards_notation(searcher: Searcher, chess960: bool) -> None:
     for seed in range(10):
         board = random_board(seed)
@@ -149,6 +150,7 @@ def test_wherever_a_search_ends_its_lines_begin_with_other_moves(searcher: Searc
         assert len({*told.values()}) == len(told)
     assert len(told) == 4
 
+@pytest.mark.thorough(keep=1)
 
 def test_of_the_lines_that_are_known_the_best_is_told_first() -> None:
     """Those that were finished before the search ended, which are as deep as the first."""

@@ -156,6 +156,7 @@ def test_the_tree_is_kept_as_far_as_the_game_goes_on_in_it() -> None:
     assert pool_of(search).visits(ROOT) == 0
 
 
+@pytest.mark.thorough
 def test_a_full_pool_drops_what_was_visited_least_and_goes_on() -> None:
     search = TreeSearch(megabytes=1)
     capacity = pool_of(search).tree.capacity = 5000
@@ -172,6 +173,7 @@ def test_a_full_pool_drops_what_was_visited_least_and_goes_on() -> None:
     check_tree(search, board.copy())
 
 
+@pytest.mark.thorough
 def test_threads_grow_one_tree() -> None:
     search = TreeSearch(threads=3)
     board = chess.Board(KIWIPETE)

@@ -54,6 +54,7 @@ def test_an_index_costs_no_comparison(row):
     assert "icmp" not in body
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("index", [-1, len(NUMBERS)])
 def test_bounds_are_checked_on_demand(index):
     script = f"import test_indexing as t; t.get(t.allocate(t.Row)[0], {index})"

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.early
 FOLDER = "from agent.compiled.kernel import cache_folder; print(cache_folder())"
 
 
+@pytest.mark.thorough
 def test_an_edit_of_any_kernel_source_names_another_folder(tmp_path: Path) -> None:
     root = tmp_path / "copy"
     shutil.copytree(ROOT / "agent", root / "agent", ignore=shutil.ignore_patterns("__pycache__"))
@@ -115,6 +116,7 @@ print([of_both(n) for n in (8, 9, 10, -1)], both.__name__, kernel.compiled)
 """
 
 
+@pytest.mark.thorough
 def test_entries_call_themselves_and_each_other_when_new_and_when_cached(tmp_path: Path) -> None:
     """With literals and keywords among the arguments, with exceptions on the way."""
     for names in (["__main__.ways", "__main__.climb", "__main__.both"], []):
@@ -140,6 +142,7 @@ except numba.TypingError:
 """
 
 
+@pytest.mark.thorough
 def test_no_kernel_calls_an_entry_on_its_behalf_while_it_is_compiled(tmp_path: Path) -> None:
     """It would call itself."""
     assert python(CALLED_FOR, tmp_path).communicate(timeout=600)[0] == "no type\n"

@@ -75,6 +75,7 @@ LARGE = Cold(
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "cold",
     [
@@ -148,6 +149,7 @@ def output_when_warm(code: str) -> str:
     return python(code, kernel.cache_folder().parent).communicate(timeout=600)[0]
 
 
+@pytest.mark.thorough
 def test_a_part_that_is_not_chosen_is_not_imported() -> None:
     output = output_when_warm(
         "import sys; from agent.compiled import warming; warming.load('alphabeta');"
@@ -157,6 +159,7 @@ def test_a_part_that_is_not_chosen_is_not_imported() -> None:
     assert output.split() == ["False"]
 
 
+@pytest.mark.thorough
 def test_a_warm_start_imports_nothing_to_compile_with() -> None:
     output = output_when_warm(
         "import sys; from agent.compiled import cache, kernel, warming;"
@@ -167,6 +170,7 @@ def test_a_warm_start_imports_nothing_to_compile_with() -> None:
     assert output.split() == ["[]", "False"]
 
 
+@pytest.mark.thorough
 def test_what_comes_before_it_does_not_import_what_stands_apart() -> None:
     modules = [m for part in PARTS.values() for m in part if m not in APART]
     output = output_when_warm(

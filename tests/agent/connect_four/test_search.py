@@ -125,6 +125,7 @@ def test_the_last_moves_of_games_are_solved_as_plain_alpha_beta_solves_them(
         solved += 1
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize(
     ("width", "height", "moves", "score"),
     [  # by J. Tromp's solutions of small boards

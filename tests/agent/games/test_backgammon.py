@@ -72,6 +72,7 @@ def men_after(own, other, play):
     return tuple(sorted(mine)), tuple(sorted(theirs))
 
 
+@pytest.mark.thorough
 def test_plays_are_those_of_a_generator_of_another_kind():
     random = Random(5)
     seen = 0

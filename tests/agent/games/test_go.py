@@ -111,6 +111,7 @@ class Slow:
         return score
 
 
+@pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, "1x6", "6x1", "2x5", "5x2", "3x4", "6x4"])
 def test_games_go_as_by_the_plainest_rules(size):
     random = Random(size)

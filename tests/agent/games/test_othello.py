@@ -15,6 +15,7 @@ def played(*moves, size=8):
     return game
 
 
+@pytest.mark.thorough
 def test_perft():
     counts = [perft(Othello(), depth) for depth in range(1, 8)]
     assert counts == [4, 12, 56, 244, 1396, 8200, 55_092]

@@ -28,6 +28,7 @@ def count(game):
     return nodes, ends, positions, classes
 
 
+@pytest.mark.thorough
 def test_the_whole_tree():
     nodes, ends, positions, classes = count(TicTacToe())
     assert nodes.total() == 549_946

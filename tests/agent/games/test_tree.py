@@ -51,6 +51,7 @@ def test_what_is_no_tree_is_refused_with_its_place(tmp_path, text, reason):
     assert reason in str(error.value)
 
 
+@pytest.mark.thorough
 def test_a_tree_that_no_search_can_hold_is_refused(tmp_path, usual_recursion):
     """A recursion reaches so deep, and numbers are told apart up to a size."""
     path = tmp_path / "tree.yaml"

@@ -53,6 +53,7 @@ def texts(game: Go, status: str) -> set[str]:
     return {game.text(at) for at in members(stones_with(status, statuses(game)))}  # type: ignore[arg-type]
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("turn", [0, 1])
 def test_a_group_with_one_eye_is_dead_whoever_begins(turn: int) -> None:
     game = from_diagram(*ONE_EYED, turn=turn)
@@ -70,6 +71,7 @@ def test_who_is_to_move_decides_what_is_not_settled(turn: int, dies: bool) -> No
         assert (stone in dead) == dies
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("number", range(8))
 @pytest.mark.parametrize("swap", [False, True])
 @pytest.mark.parametrize(
@@ -112,6 +114,7 @@ def test_it_says_the_same_each_time_and_leaves_the_game_as_it_is() -> None:
     assert (game.key(), game.komi, game.captures_all) == before
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("steps", [0, 1, 3])
 def test_what_is_ended_is_left_to_the_playouts(steps: int) -> None:
     game, asked = from_diagram(*OPEN_SIDE), []

@@ -117,6 +117,7 @@ def test_nothing_but_the_reading_is_changed() -> None:
     assert board.worker.root.tobytes() == before
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("size", [5, 9, 19, "4x9", "13x6"])
 def test_reading_is_bounded_and_what_it_finds_is_legal(size: int | str) -> None:
     """In random positions, where everything is in atari."""

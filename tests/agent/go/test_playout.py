@@ -45,6 +45,7 @@ def played_out(board: StoneBoard, game: Go, heavy: int) -> list[int]:
     return [from_move(int(move)) for move in board.worker.played[: board.worker.length]]
 
 
+@pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("heavy", [LIGHT, HEAVY])
 @pytest.mark.parametrize("size", [2, 3, 5, 9, 13, 19, "2x3", "9x4", "4x9", "19x7", "7x19"])
 def test_they_keep_the_rules_and_end(size: int | str, heavy: int) -> None:
@@ -172,6 +173,7 @@ def test_light_playouts_score_as_the_plain_board_where_only_eyes_are_left() -> N
     assert compared > 10
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 9, 19, "1x7", "7x1", "3x5", "9x6", "18x19"])
 def test_after_two_passes_the_area_is_that_of_the_plain_game(size: int | str) -> None:
     """Of any position, and each vertex is owned by whose area it is."""

@@ -98,6 +98,7 @@ def assert_foreseen(board: StoneBoard, stones: Stones, colour: int) -> int:
     return threatened
 
 
+@pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize(("size", "games"), GAMES)
 def test_every_position_of_random_games_equals_the_plain_board(size: int | str, games: int) -> None:
     random = Random(f"kempelen {size}")
@@ -131,6 +132,7 @@ def test_every_position_of_random_games_equals_the_plain_board(size: int | str, 
     assert threatened
 
 
+@pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("size", [1, 2, 5, 9, 19, "2x3", "5x4", "9x19", "19x9", "19x2"])
 def test_a_position_loaded_is_the_same_as_one_played(size: int | str) -> None:
     random, board = Random(size), StoneBoard()
@@ -161,6 +163,7 @@ def test_positions_of_a_game_are_not_to_come_again(size: int | str) -> None:
     assert repeatable > 3
 
 
+@pytest.mark.thorough
 def test_a_game_of_very_many_positions_is_remembered() -> None:
     """Random games by superko go on for long where eyes are filled."""
     random, board = Random(2), StoneBoard()

@@ -122,6 +122,7 @@ def test_a_seed_gives_the_same_search_twice_and_another_another() -> None:
     assert found[0] == found[1] != found[2]
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("size", [5, 9, 19])
 def test_threads_grow_one_tree(size: int) -> None:
     search, game = searching(threads=3), Go(size)
@@ -297,6 +298,7 @@ def test_a_board_on_its_side_is_another() -> None:
     assert len(info.owners) == 36
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("size", "playouts"), [(9, 20_000), (19, 5_000)])
 def test_a_full_pool_drops_what_was_visited_least_and_goes_on(
     size: int, playouts: int, thorough: bool
@@ -477,6 +479,7 @@ def test_lines_tell_of_the_moves_in_their_order() -> None:
     assert all(-1 <= share <= 1 for share in owners)
 
 
+@pytest.mark.thorough
 def test_progress_is_seen_from_outside() -> None:
     search, game = searching(threads=2, megabytes=1), Go(9)
     seen = []
@@ -578,6 +581,7 @@ def resident_memory() -> int:
     return pages * resource.getpagesize()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
 def test_memory_does_not_grow_with_playouts(thorough: bool) -> None:
     search, game = searching(megabytes=1), Go(9 if thorough else 5)

@@ -17,6 +17,7 @@ from tests.agent.go.positions import (
 )
 
 
+@pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("size", [2, 3, 5, 9, 19, "2x3", "4x9", "9x4"])
 def test_eyes_are_those_of_the_plain_board(size: int | str) -> None:
     random, board = Random(size), StoneBoard()

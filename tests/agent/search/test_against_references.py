@@ -65,6 +65,7 @@ def test_every_algorithm_of_minimax_values_has_an_independent_one():
     assert exact <= {*SAME_LEAVES, *LISTINGS}
 
 
+@pytest.mark.thorough(keep=5)
 @pytest.mark.parametrize("name", SAME_LEAVES)
 def test_the_same_value_by_the_same_leaves_in_the_same_order(name, thorough):
     for root in trees(thorough):

@@ -110,6 +110,7 @@ class TestEveryExactAlgorithm:
         for number in range(150 if thorough else 75):
             assert_like_minimax(search, f"tree {number}", Tree(grow(5)), 5)
 
+    @pytest.mark.thorough(keep=50)
     @pytest.mark.parametrize("game_name", WITHOUT_CHANCE)
     def test_on_every_game(self, name, game_name):
         random = Random(7)
@@ -130,6 +131,7 @@ class TestEveryExactAlgorithm:
         search = searching(name, evaluate, ordering=ordering)
         assert_like_minimax(search, "connect-four", games.new_game("connect-four"), 3)
 
+    @pytest.mark.thorough(keep=10)
     @pytest.mark.parametrize("game_name", ["checkers", "chess", "tic-tac-toe"])
     def test_with_every_technique_twice(self, name, game_name):
         """The second search has what the first one learned, and the same value."""

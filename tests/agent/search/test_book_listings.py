@@ -127,6 +127,7 @@ def watched(name, root, depth=99):
     return search.search(Tree(root), depth), events
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", LISTINGS)
 def test_the_same_leaves_in_the_same_order(name, thorough):
     for root, depth in whole_trees(150 if thorough else 60):
@@ -154,6 +155,7 @@ def test_a_leaf_of_the_hard_alpha_beta_returns_its_value():
     assert values[3, 1] == 25
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["pvs", "negascout-1", "negascout-2"])
 def test_the_variation_leads_to_the_value_all_the_same(name):
     for root, _ in whole_trees(100):
@@ -202,6 +204,7 @@ def test_null_windows():
     assert 2.9999999 < below(3.0) < 3
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["pvs", "negascout-1", "negascout-2", "mtd-f", "bns"])
 def test_values_between_whole_numbers_are_found_all_the_same(name):
     random = Random(22)

@@ -151,6 +151,7 @@ def test_progress_is_told_during_the_search():
     assert search.progress().move is None
 
 
+@pytest.mark.thorough
 def test_same_search_after_new_game_counts_the_same_nodes():
     search = PlainSearch()
     first = infos(KIWIPETE, Limits(depth=2), search=search)

@@ -44,6 +44,7 @@ def test_every_algorithm_deepens_to_its_limit_of_nodes(name):
     assert game.key() == ()
 
 
+@pytest.mark.thorough(keep=6)
 @pytest.mark.parametrize("name", ALL)
 def test_every_algorithm_stops_on_time(name):
     """Without the limit this takes hours; with it the game is at its start again."""

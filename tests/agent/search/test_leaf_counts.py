@@ -34,6 +34,7 @@ def leaves(name, tree, depth, **options):
     return list(visited)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("branching", "depth", "published"),
     [
@@ -63,6 +64,7 @@ def test_sss_star_never_evaluates_a_leaf_that_alpha_beta_skips():
         assert set(leaves("sss-star", tree, depth)) <= set(leaves("alpha-beta", tree, depth))
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["sss-star", "dual-star"])
 def test_lists_and_null_windows_evaluate_the_same_leaves_in_the_same_order(name):
     random = Random(9)

@@ -42,6 +42,7 @@ class TestTactics:
         game = played(TicTacToe(), "a3", "a2", "b3", "b2", "a1")
         assert found(game, final=final, rave=rave, solver=solver)[0] == "c2"
 
+    @pytest.mark.thorough(keep=3)
     def test_stops_the_others_win(self, final, rave, solver):
         game = played(ConnectFour(), "4", "4", "5", "5")
         move, _ = found(game, final=final, rave=rave, solver=solver, playouts=2000)

@@ -44,6 +44,7 @@ def test_the_mean_over_all_rolls_is_found(men, ways):
     assert search.standing() == ()
 
 
+@pytest.mark.thorough
 def test_events_come_as_often_as_they_are_likely():
     game = Backgammon("6x2/6x2")
     search = uct(7200)

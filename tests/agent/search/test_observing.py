@@ -47,6 +47,7 @@ def of(kind, events):
     return [event for event in events if isinstance(event, kind)]
 
 
+@pytest.mark.thorough(keep=20)
 @pytest.mark.parametrize("name", algorithms())
 @pytest.mark.parametrize("game_name", ["random-tree", "connect-four", "pig"])
 def test_watching_changes_nothing(name, game_name):

@@ -32,6 +32,7 @@ def only_moves(count):
 
 @pytest.mark.parametrize("name", BY_VALUE)
 class TestValue:
+    @pytest.mark.thorough(keep=5)
     def test_of_the_only_move(self, name):
         """The value -6 is only a bound: the second leaf is worth -7."""
         assert algorithm(name)(evaluate).search(Tree([[-6, -7]]), 2).value == -7

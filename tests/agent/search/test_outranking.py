@@ -81,6 +81,7 @@ def found_by(name, evaluate, game, depth, seed):
     return searching(name, evaluate, **options).search(game, depth)
 
 
+@pytest.mark.thorough(keep=20)
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("game_name", GAMES)
 @pytest.mark.parametrize("name", algorithms())
@@ -99,6 +100,7 @@ def test_a_won_move_is_played(name, game_name, depth, seed, scale):
         assert found.decided or found.value == 1  # of playouts it is the mean
 
 
+@pytest.mark.thorough(keep=10)
 @pytest.mark.parametrize("game_name", ["tic-tac-toe", "connect-four"])
 @pytest.mark.parametrize("name", sorted(algorithms().keys() - BLIND_TO_ANSWERS))
 @settings(max_examples=8)
@@ -152,6 +154,7 @@ def test_whole_numbers_beyond_all_floats_are_taken():
     assert Minimax(lambda game: 10**400).search(game, 1).decided
 
 
+@pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize(
     "options",
     [

@@ -14,6 +14,7 @@ def test_tic_tac_toe_begins_in_three_ways_and_has_765_positions():
     assert sum(count_positions(game, 9)) == 765
 
 
+@pytest.mark.thorough(keep=14)
 @pytest.mark.parametrize("name", EXACT)
 @pytest.mark.parametrize("game_name", ["tic-tac-toe", "connect-four", "nim"])
 def test_every_exact_algorithm_finds_the_same_value_with_less_work(name, game_name):

@@ -129,6 +129,7 @@ def test_every_algorithm_can_be_drawn(lab, tmp_path, name):
     assert "variante principal" in texts(svg)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -154,6 +155,7 @@ def test_png(lab, tmp_path):
     assert width > height > 300
 
 
+@pytest.mark.thorough
 def test_branches_below_a_cut_are_left_out_of_large_trees(lab, tmp_path, monkeypatch):
     monkeypatch.setattr(sketch_module, "MOST_NODES", 100)
     small, large = (

@@ -242,6 +242,7 @@ def test_an_exercise_twice_is_refused(lab, tmp_path):
     assert (status, "it has an exercise twice" in err) == (1, True)
 
 
+@pytest.mark.thorough
 def test_sheets_and_keys(lab, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     arguments = ["exercise", "--kind", "cuts", "--students", "2", "--branching", "2"]

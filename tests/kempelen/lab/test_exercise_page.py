@@ -40,6 +40,7 @@ def opened(browser, tmp_path, made, say=str, language="en"):
     return made
 
 
+@pytest.mark.thorough
 def test_a_student_answers_by_keyboard_and_the_teacher_collects(browser, tmp_path):
     from selenium.webdriver.common.keys import Keys
 

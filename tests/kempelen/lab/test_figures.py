@@ -43,6 +43,7 @@ def test_states_examined_are_those_of_the_note(made):
     assert found.T.tolist() == [[59_705, 1_053, 47, 5], [2_338, 318, 42, 5]]
 
 
+@pytest.mark.thorough
 def test_the_command_tells_what_agrees(lab):
     status, out, err = lab("figures")
     assert (status, err) == (0, "")
@@ -68,6 +69,7 @@ def data_of(text):
     return json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])
 
 
+@pytest.mark.thorough
 def test_the_page_needs_nothing_beside_itself(lab, tmp_path):
     file = tmp_path / "figures.html"
     status, out, err = lab("figures", "-o", file, "--lang", "es")

@@ -74,6 +74,7 @@ def check(recording):
         assert replay.state() == states[max(0, forward - back)]
 
 
+@pytest.mark.thorough(keep=6)
 @pytest.mark.parametrize("name", algorithms())
 def test_every_algorithm_goes_forward_and_back(name):
     for game in SAMPLE:
@@ -243,6 +244,7 @@ def test_each_pass_of_mtd_lights_its_line_and_closes_a_bound(name):
 WITH_TABLE = [f"{name}+table" for name in ("alpha-beta", "pvs", "negascout-2", "null-move", "bns")]
 
 
+@pytest.mark.thorough(keep=5)
 @pytest.mark.parametrize("name", [*algorithms(), *WITH_TABLE])
 def test_every_line_of_pseudo_code_that_stands_for_a_step_is_lit(name):
     """On one of these; and every step has its line."""

@@ -213,6 +213,7 @@ def test_games_of_chance_are_for_those_that_know_chance(lab):
     assert found["theory"] is None
 
 
+@pytest.mark.thorough
 def test_patterns_of_the_board_order_moves(lab):
     plain, ordered = results(
         lab, "--game", "connect-four", "--depth", "5", "--algorithm", "negamax,alpha-beta+patterns"

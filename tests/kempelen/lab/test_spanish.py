@@ -58,6 +58,7 @@ def drawn(lab, picture, *arguments):
     return "\n".join(re.findall(r"<text[^>]*>([^<]*)</text>", picture.read_text(encoding="utf-8")))
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", algorithms())
 def test_every_algorithm(lab, tmp_path, raw, name):
     game = ["--game", "tic-tac-toe", "--moves", "a3 b3 a2 c3", "--evaluation", raw]
@@ -69,6 +70,7 @@ def test_every_algorithm(lab, tmp_path, raw, name):
     assert_spanish(drawn(lab, tmp_path / "arbol.svg", *arguments))
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("game", catalogue.built_in())
 def test_every_game(lab, tmp_path, game):
     is_chance = isinstance(catalogue.new_game(game), Chance)
@@ -140,6 +142,7 @@ def test_moves_that_are_words_are_told_and_taken_in_spanish(lab):
     assert moves[0] == moves[1]  # scripts read the game's own notation
 
 
+@pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("action", [None, *ACTIONS])
 @pytest.mark.parametrize("first", [True, False])
 def test_help(lab, action, first):
@@ -213,6 +216,7 @@ def test_argparse_has_no_words_of_its_own_left():
             assert in_spanish(filled) != filled, text
 
 
+@pytest.mark.thorough(keep=10)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -218,6 +218,7 @@ def test_the_terminal_says_that_a_limit_has_stopped_the_search(lab):
         assert (stopped in out.splitlines()[-1]) == said
 
 
+@pytest.mark.thorough(keep=4)
 @pytest.mark.parametrize("name", algorithms())
 def test_the_terminal_goes_back_and_speaks_spanish(name, capsys, monkeypatch):
     recording = recorded("tree", name)
@@ -229,6 +230,7 @@ def test_the_terminal_goes_back_and_speaks_spanish(name, capsys, monkeypatch):
     assert_spanish(re.sub(r"TEST|EVAL|\w*scout\(|\w+\(nodo", "", out))
 
 
+@pytest.mark.thorough
 def test_so_much_of_a_list_is_recorded_that_a_page_has_room_for_it(lab, tmp_path):
     page = tmp_path / "steps.html"
     status, _, _ = lab("step", "--game", "othello", "--algorithm", "sss-star", "--depth", "6",

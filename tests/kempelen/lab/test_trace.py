@@ -73,6 +73,7 @@ def test_scout_asks_its_questions(lab, tmp_path):
     assert "entra de nuevo EVAL" in steps
 
 
+@pytest.mark.thorough(keep=4)
 @pytest.mark.parametrize("name", algorithms())
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_every_algorithm_has_a_trace(lab, name, language):

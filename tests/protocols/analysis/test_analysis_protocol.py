@@ -271,6 +271,7 @@ def nonsense(random):
     return line
 
 
+@pytest.mark.thorough
 def test_two_thousand_lines_of_nonsense(start):
     random = Random(20)
     talk = start(visits=2, analysts=2)

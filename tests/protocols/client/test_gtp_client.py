@@ -125,6 +125,7 @@ async def test_clocks(start, tmp_path):
     ]
 
 
+@pytest.mark.thorough
 async def test_exact_clocks_of_our_own(start, tmp_path):
     arguments = ("-m", "kempelen.cli", "gtp", "--playouts", "1")
     engine = await start(GtpEngine(sys.executable, arguments, setup=SETUP, game_id="go"))

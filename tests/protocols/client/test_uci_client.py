@@ -54,6 +54,7 @@ async def test_a_game_with_stockfish():
     assert await gone(pid)
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize(
     ("failure", "error"),
     [
@@ -113,6 +114,7 @@ async def test_a_late_answer_is_not_taken_for_the_next():
     await engine.close()
 
 
+@pytest.mark.thorough(keep=4)
 @pytest.mark.parametrize(
     ("failure", "move"),
     [

@@ -135,6 +135,7 @@ async def test_odd_answers_are_for_the_referee(start, failure, answer):
     assert (await engine.search(CLOCK, 10)).move == answer
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize(
     ("failure", "error", "message"),
     [

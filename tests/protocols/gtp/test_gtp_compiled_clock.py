@@ -30,6 +30,7 @@ def test_an_interrupt_ends_a_long_search_at_once(talk):
     assert time.monotonic() - began < 5
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize("settings", ["time_settings 0 1 1", "kgs-time_settings absolute 10"])
 def test_a_move_comes_in_the_time_of_the_clock(talk, settings):
     assert talk.answer(settings) == "=\n\n"

@@ -91,6 +91,7 @@ def test_each_line_of_an_analysis_has_all_moves_once(ready):
         assert said.split("\nplay ")[1].strip() == lines[-1].split()[2]
 
 
+@pytest.mark.thorough
 def test_the_last_line_of_an_analysis_begins_with_the_move_that_is_played(ready):
     """Of a few moves, which are but a part of what is known."""
     talk = ready(seconds=0.25)
@@ -251,6 +252,7 @@ FINISHED = (
 )
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("komi", "colour"), [(-20.5, "w"), (0.5, "w"), (0.5, "b"), (6.5, "b")])
 def test_no_territory_is_filled_where_it_is_counted(ready, komi, colour):
     talk = ready(size=9, komi=komi, playouts=3000, resigns=False)

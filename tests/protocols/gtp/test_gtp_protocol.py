@@ -89,6 +89,7 @@ def test_many_lines_at_once_are_all_answered(start):
     assert talk.rest() == [f"={line} Kempelen" for line in range(number)]
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize(
     "lines",
     [

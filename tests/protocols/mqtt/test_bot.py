@@ -52,6 +52,7 @@ def garbage(topic, generator):
         yield bytes(data)
 
 
+@pytest.mark.thorough
 async def test_no_message_ends_a_bot(mosquitto):
     listening = Listening(mosquitto.broker)
     async with serving(mosquitto.broker) as bot:

@@ -174,6 +174,7 @@ def rubbish(number, generator):
         yield bytes(data)
 
 
+@pytest.mark.thorough
 async def test_no_reply_and_no_status_ends_a_client(mosquitto):
     bad = Connection(mosquitto.broker)
     assert bad.connected.wait(10)

@@ -200,6 +200,7 @@ def test_gtp_is_answered_by_an_error_where_no_server_comes_back():
         assert front.engine.status == 0
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("words", [b"x" * (1 << 16), b"\x00\xff\n" * 1000, b"= \n\n" * 1000])
 def test_noise_without_an_end_is_bounded(words):
     """A line without an end cuts the connection; other noise goes no further than a bestmove."""

@@ -210,6 +210,7 @@ WORDS = st.sampled_from(TEXT.split())
 LINES = st.lists(WORDS, max_size=4).map(" ".join)
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["asked", "told", "lost", "due"]), LINES, st.booleans())))
 def test_every_command_is_answered_once_whatever_is_said(events):

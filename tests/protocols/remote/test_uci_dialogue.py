@@ -206,6 +206,7 @@ WORDS = st.sampled_from(TEXT.split())
 LINES = st.lists(WORDS, max_size=7).map(" ".join)
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["asked", "told", "lost", "overdue"]), LINES)))
 def test_every_go_is_answered_once_whatever_is_said(events):

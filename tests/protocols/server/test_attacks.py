@@ -198,6 +198,7 @@ async def test_the_grace_has_an_end() -> None:
         assert await caller.hear() == "refused the server ends"
 
 
+@pytest.mark.thorough
 async def test_connections_one_after_another_leave_nothing_behind(thorough: bool) -> None:
     """Of real engines `benchmarks/connections.py` makes 10,000."""
     async with running("tcp", "ws") as run:

@@ -136,6 +136,7 @@ async def test_who_does_not_read_is_dropped_and_keeps_nobody() -> None:
         assert await other.ask("say still here") == "still here"
 
 
+@pytest.mark.thorough
 async def test_who_asks_without_reading_is_dropped_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -168,6 +168,7 @@ def test_too_many_sleepers_and_the_usual_evaluation_plays(talk, file, await_thre
     assert " score cp 0 " in heard[-2], "the user's evaluation is back"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "search",
     [pytest.param(each, marks=[pytest.mark.thorough][: each == "mcts"]) for each in SEARCHES],
