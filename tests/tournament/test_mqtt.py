@@ -228,7 +228,8 @@ async def test_a_bot_has_a_queue_and_limits(mosquitto):
     stop = await make_bot(mosquitto, "late", queue_limit=2)
     client = BotClient(mosquitto.broker)
     await client.wait_for("late", 10)
-    asked = [client.ask("late", "g", SearchRequest(None, nodes=1), 0.9) for _ in range(6)]
+    limits = (30, 0.1, 30, 30, 30, 30)  # seconds; the second waits too long for the first
+    asked = [client.ask("late", "g", SearchRequest(None, nodes=1), limit) for limit in limits]
     answers = await asyncio.gather(*asked, return_exceptions=True)
     words = [str(answer) for answer in answers if isinstance(answer, EngineError)]
     assert sum(not isinstance(answer, Exception) for answer in answers) >= 1
@@ -315,8 +316,8 @@ async def test_restarts_of_the_broker_cost_no_game(mosquitto, tmp_path):
     assert {record.termination for record in records} == {Termination.MAX_MOVES}
 
 
-async def test_a_game_is_void_and_played_again(mosquitto):
 @pytest.mark.thorough
+async def test_a_game_is_void_and_played_again(mosquitto):
     chosen = quick(*bots("one", "two"), games=2)
     notices, finished = [], []
 
@@ -346,8 +347,8 @@ async def test_a_game_is_void_and_played_again(mosquitto):
     assert sum("is void and will be played again" in text for text in notices) == 1
 
 
-async def test_a_match_ends_when_its_broker_stays_away(mosquitto, tmp_path):
 @pytest.mark.thorough
+async def test_a_match_ends_when_its_broker_stays_away(mosquitto, tmp_path):
     chosen = quick(*bots("one", "two"), games=4)
 
     def connect(tell):
@@ -420,8 +421,8 @@ def strange_payloads(valid):
             yield {**valid, key: value}
 
 
-async def test_no_message_ends_a_watcher(mosquitto):
 @pytest.mark.thorough
+async def test_no_message_ends_a_watcher(mosquitto):
     listening = Listening(mosquitto.broker)
     broadcast = Broadcast(mosquitto.broker, "match")
     await play(quick(games=2), listeners=[broadcast])
