@@ -14,25 +14,27 @@ INSTALL = $(BIN)/python -m pip install $$([ -t 2 ] || echo --quiet) --disable-pi
 TEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 \
 	--dist loadfile --no-loadscope-reorder --durations 25
 
-# What failed while others kept the machine busy is named, and decides by failing alone as well.
-AGAIN := $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
-
-.PHONY: setup run test image second-python check check-all bench strength clean
+.PHONY: setup run test bare image second-python check check-all bench strength clean
 
 setup: $(INSTALLED_DEV)  ## virtual environment with the project installed editable, kernels compiled
-	$(BIN)/kempelen warmup
-	$(BIN)/python -c 'import agent.chess.retrograde, training.gradients'  # on first use otherwise
+	@echo 'setup: compiling the kernels (the first time about a minute on two cores)' >&2
+	@$(BIN)/kempelen warmup
+	@echo 'setup: compiling the table generator and the trainer (the first time about 10 s)' >&2
+	@$(BIN)/python -c 'import agent.chess.retrograde, training.gradients'
 
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+	@echo 'setup: creating the virtual environment $(VENV)' >&2
+	@$(PYTHON) -m venv $(VENV)
 
 $(INSTALLED): pyproject.toml | $(BIN)/python
-	$(INSTALL) --editable . >&2
-	touch $@
+	@echo 'setup: installing the product into $(VENV) (about half a minute)' >&2
+	@$(INSTALL) --editable . >&2
+	@touch $@
 
 $(INSTALLED_DEV): pyproject.toml | $(BIN)/python
-	$(INSTALL) --editable '.[dev]' >&2
-	touch $(INSTALLED) $@
+	@echo 'setup: installing the product and the tools for tests into $(VENV) (about a minute)' >&2
+	@$(INSTALL) --editable '.[dev]' >&2
+	@touch $(INSTALLED) $@
 
 run: $(INSTALLED)  ## speak UCI on standard input and output
 	$(BIN)/kempelen warmup alphabeta >&2
@@ -40,6 +42,9 @@ run: $(INSTALLED)  ## speak UCI on standard input and output
 
 test: setup  ## run the tests
 	$(TEST)
+
+bare:  ## make test in a container with Python, make and git alone: as root, with Debian's buildah
+	$(PYTHON) -m tests.docker.bare
 
 image: setup  ## build the container image and play in it: as root, with Debian's buildah
 	$(BIN)/python -m pytest --image tests/docker
@@ -54,7 +59,7 @@ check: $(INSTALLED_DEV)  ## lint, types, import contracts
 	$(BIN)/lint-imports
 
 check-all: setup check  ## check, and run the tests thoroughly: all that is, and more of it
-	$(TEST) --thorough || $(AGAIN) --thorough
+	$(TEST) --thorough
 
 bench: $(INSTALLED)  ## nodes and speed of a fixed search
 	$(BIN)/kempelen bench

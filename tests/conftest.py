@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# How long an example takes says nothing on a machine that is busy.
 from tests import external
 
+# How long an example takes says nothing on a machine that is busy.
 settings.register_profile("kempelen", deadline=None, max_examples=40)
 settings.register_profile("thorough", deadline=None, max_examples=100)
 
@@ -48,12 +48,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_configure(config: pytest.Config) -> None:
 PROGRAM_PATH = pytest.StashKey[external.ProgramPath]()
 
 
+def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("thorough" if config.getoption("--thorough") else "kempelen")
-
     folder = tempfile.TemporaryDirectory(prefix="kempelen-programs-")
     config.add_cleanup(folder.cleanup)
     config.stash[PROGRAM_PATH] = external.ProgramPath(Path(folder.name))
@@ -65,6 +64,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         quick = _quick(items)
         config.hook.pytest_deselected(items=[item for item in items if item not in quick])
         items[:] = [item for item in items if item in quick]
+    items.sort(key=lambda item: item.get_closest_marker("early") is None)
     for item in items:
         for fixture, programs in external.FIXTURES.items():
             if fixture in getattr(item, "fixturenames", ()):
@@ -105,7 +105,6 @@ def pytest_pyfunc_call() -> Iterator[None]:
         if os.getpid() != process:
             os.write(2, b"a forked child of a test must not return: end it with os._exit\n")
             os._exit(70)
-    items.sort(key=lambda item: item.get_closest_marker("early") is None)
 
 
 def pytest_collection_finish() -> None:

@@ -221,10 +221,10 @@ def test_it_ends_when_nobody_reads_the_answer_any_more():
 EARLY_END = "C3 D3 C4 D4 C5 D5 C2 D2 PASS PASS"
 
 
-def test_a_game_against_gnugo():
-    sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 @pytest.mark.thorough
 @pytest.mark.needs("gnugo")
+def test_a_game_against_gnugo():
+    sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
     try:
         import go_scores
     finally:

@@ -45,8 +45,8 @@ def test_nothing_is_said_where_all_is_well(capsys, mosquitto, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
-def test_a_match_that_may_not_publish_says_so(capsys, tmp_path, monkeypatch):
 @pytest.mark.needs("mosquitto", "mosquitto_passwd")
+def test_a_match_that_may_not_publish_says_so(capsys, tmp_path, monkeypatch):
     from tests.mosquitto import Mosquitto
 
     monkeypatch.setenv(USER, "runner")

@@ -65,6 +65,7 @@ def test_at_the_end_of_input_what_is_due_is_answered(start_engine, warm_cache, l
 
 @pytest.mark.thorough
 @pytest.mark.needs("xboard", "xvfb-run")
+def test_a_whole_game_in_xboard(warm_cache, tmp_path, thorough):
     """One side is found by its first line. Thoroughly, they ponder, and play Chess960."""
     engine = tmp_path / "engine"
     engine.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kempelen.cli "$@"\n')
@@ -130,8 +131,8 @@ def test_the_chess_package_plays(playing):
     assert played.info["score"].white() == chess.engine.Mate(2)
 
 
-def test_the_chess_package_plays_chess960(playing):
 @pytest.mark.thorough
+def test_the_chess_package_plays_chess960(playing):
     board = chess.Board.from_chess960_pos(100)
     for _ in range(6):
         board.push(playing.play(board, chess.engine.Limit(time=0.02), game=960).move)
@@ -140,8 +141,8 @@ def test_the_chess_package_plays_chess960(playing):
     assert board.is_castling(info["pv"][0])
 
 
-def test_the_chess_package_analyses(playing):
 @pytest.mark.thorough
+def test_the_chess_package_analyses(playing):
     with playing.analysis(chess.Board(), chess.engine.Limit(depth=8)) as analysis:
         depths = [info["depth"] for info in analysis]
     assert depths == sorted(depths)
@@ -178,8 +179,8 @@ async def test_it_plays_a_pair_against_uci(warm_cache, thorough):
     assert any(move.depth for record in records for move in record.moves)
 
 
-def test_the_fuzz_run_in_small(warm_cache, thorough):
 @pytest.mark.thorough
+def test_the_fuzz_run_in_small(warm_cache, thorough):
     script = Path(__file__).parents[2] / "benchmarks" / "xboard_fuzz.py"
     number = "20000" if thorough else "2000"
     command = [sys.executable, script, "--lines", number, "--timeout", "150"]

@@ -191,12 +191,12 @@ async def test_our_own_program_plays_go_on_a_board_that_is_no_square(tmp_path):
         assert max(point[1] for point in points if point) > 3, "no row beyond the width"
 
 
+@pytest.mark.thorough
+@pytest.mark.needs("gnugo")
 async def test_gnugo():
     gnugo = EngineSettings(
         program("gnugo"), "gnugo", ("--mode", "gtp", "--chinese-rules", "--level", "1"),
         protocol=EngineProtocol.GTP, time=TimeControl(base=60, margin=20),
-@pytest.mark.thorough
-@pytest.mark.needs("gnugo")
     )  # fmt: skip
     finish, records = await play(match(gnugo, lab("mcts", playouts=5), game=SMALL_GO, games=2))
     assert finish.complete

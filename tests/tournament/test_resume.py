@@ -121,9 +121,9 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path, number):
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_run_ends_with_its_terminal(tmp_path):
+    line = command(tmp_path, "ledger", games=4000)
     run, terminal = pty.fork()
     if run == 0:
-    line = command(tmp_path, "ledger", games=4000)
         try:
             os.execv(line[0], line)
         finally:

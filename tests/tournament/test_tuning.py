@@ -146,8 +146,8 @@ def test_a_state_has_one_process(tmp_path, capsys):
     assert not state.exists()
 
 
-def test_options_that_are_no_numbers_are_refused():
 @pytest.mark.needs("stockfish")
+def test_options_that_are_no_numbers_are_refused():
     engine = EngineSettings(command=program("stockfish"), name="stockfish")
     options = asyncio.run(declared(engine))
     assert [t.name for t in tunables(options, ["skill level=2"])] == ["Skill Level"]
@@ -173,8 +173,8 @@ def test_our_constants_are_tuned_by_games_and_a_second_run_goes_on(tmp_path, cap
     assert json.loads(capsys.readouterr().out) == result
 
 
-def test_what_cannot_be_tuned_is_said(capsys):
 @pytest.mark.needs("stockfish")
+def test_what_cannot_be_tuned_is_said(capsys):
     spec = f"cmd={sys.executable},args=-c pass"
     assert cli.main(["tune", "search", "Hash", "--engine", spec]) == 2
     assert "kempelen: engine" in capsys.readouterr().err

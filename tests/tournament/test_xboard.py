@@ -69,8 +69,8 @@ async def test_options_and_limits_are_checked():
         settings(xboard(), engine(), time=TimeControl(nodes=100))
 
 
-async def test_a_real_game():
 @pytest.mark.needs("phalanx")
+async def test_a_real_game():
     phalanx = EngineSettings(
         program("phalanx"), "phalanx", ("-b-", "-l-"), protocol=EngineProtocol.XBOARD
     )

@@ -121,9 +121,9 @@ def test_rescored_positions_are_sound(rescored: Path) -> None:
     assert "no game replayed" in checked.stderr
 
 
+@pytest.mark.needs("stockfish")
 def test_scores_are_those_that_the_engine_gives_others(played: Path) -> None:
     stockfish = program("stockfish")
-@pytest.mark.needs("stockfish")
     with Dataset(played) as dataset:
         boards = [board_of(position) for position in dataset[:400:50]]
     with (

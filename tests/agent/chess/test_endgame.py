@@ -262,8 +262,8 @@ def test_syzygy_tables_save_a_draw_and_else_delay(own: OwnTables) -> None:
     assert saved > 2
 
 
-def test_gaviota_tables_answer_at_the_root(own: OwnTables) -> None:
 @pytest.mark.needs(GAVIOTA)
+def test_gaviota_tables_answer_at_the_root(own: OwnTables) -> None:
     gaviota = open_gaviota(GAVIOTA)
     try:
         assert gaviota.size == 3
@@ -277,8 +277,8 @@ def test_gaviota_tables_answer_at_the_root(own: OwnTables) -> None:
         gaviota.close()
 
 
-def test_gaviota_tables_need_not_be_writable(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.needs(GAVIOTA)
+def test_gaviota_tables_need_not_be_writable(monkeypatch: pytest.MonkeyPatch) -> None:
     read = builtins.open
 
     def open_to_read(file: Any, mode: str = "r", *rest: Any, **options: Any) -> Any:

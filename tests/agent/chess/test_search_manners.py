@@ -150,6 +150,7 @@ def test_threads_share_the_work(searcher: Searcher) -> None:
     assert last_info(search, chess.Board(), Limits(depth=5)).depth == 5
 
 
+@pytest.mark.thorough(keep=1)
 def test_wherever_a_search_ends_its_lines_begin_with_other_moves(searcher: Searcher) -> None:
     search = searcher(megabytes=1)
     for nodes in range(200, 6000, 200):
@@ -161,7 +162,6 @@ def test_wherever_a_search_ends_its_lines_begin_with_other_moves(searcher: Searc
         assert len({*told.values()}) == len(told)
     assert len(told) == 4
 
-@pytest.mark.thorough(keep=1)
 
 def test_of_the_lines_that_are_known_the_best_is_told_first() -> None:
     """Those that were finished before the search ended, which are as deep as the first."""

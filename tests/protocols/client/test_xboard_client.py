@@ -153,8 +153,8 @@ async def test_searches_that_fail(start, failure, error, message, caplog):
         await engine.search(CLOCK, 10 if error is EngineDiedError else 0.5)
 
 
-async def test_phalanx(start):
 @pytest.mark.needs("phalanx")
+async def test_phalanx(start):
     engine = await start(XBoardEngine(program("phalanx"), ("-b-", "-l-")))
     await engine.new_game()
     answer = await engine.search(SearchRequest(FEN, ("f1b5",), CLOCK.white, CLOCK.black), 20)

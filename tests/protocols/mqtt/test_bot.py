@@ -236,8 +236,8 @@ async def test_a_bot_that_crashed_is_replaced(mosquitto):
     listening.connection.close()
 
 
-async def test_a_name_that_the_broker_does_not_allow(tmp_path):
 @pytest.mark.needs("mosquitto", "mosquitto_passwd")
+async def test_a_name_that_the_broker_does_not_allow(tmp_path):
     acl = (
         "user runner\ntopic readwrite kempelen/v1/bots/mine/#\ntopic write kempelen/v1/replies/#\n"
     )
@@ -250,8 +250,8 @@ async def test_a_name_that_the_broker_does_not_allow(tmp_path):
     mosquitto.kill()
 
 
-async def test_a_bot_waits_for_its_broker(tmp_path):
 @pytest.mark.needs("mosquitto", "mosquitto_passwd")
+async def test_a_bot_waits_for_its_broker(tmp_path):
     mosquitto = Mosquitto(tmp_path)
     async with serving(mosquitto.broker, patience=5.0) as bot:
         mosquitto.kill()
