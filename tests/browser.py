@@ -19,8 +19,8 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
 from tests.external import program
+from tests.waiting import PATIENCE
 
-PATIENCE = 60.0  # seconds until what hangs has failed; nothing is measured by it
 SWITCHES = (
     "--headless=new",
     "--disable-gpu",

@@ -2,7 +2,7 @@
 
 import threading
 
-PATIENCE = 120.0
+from tests.waiting import PATIENCE
 
 
 class HeldCompiler:

@@ -10,6 +10,7 @@ from contextlib import closing
 from protocols.mqtt.broker import Broker
 from protocols.mqtt.connection import Connection
 from tests.external import program
+from tests.waiting import PATIENCE
 
 
 def free_port():
@@ -45,7 +46,7 @@ class Mosquitto:
         self._process = subprocess.Popen(
             [program("mosquitto"), "-c", str(self._config)], stderr=subprocess.DEVNULL
         )
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             with closing(socket.socket()) as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:
@@ -72,13 +73,13 @@ class Listening:
         self.connection = Connection(
             broker, subscriptions=[topic], on_message=lambda *m: self.messages.append(m)
         )
-        assert self.connection.connected.wait(10)
+        assert self.connection.connected.wait(PATIENCE)
 
     def of(self, ending):
         return [payload for topic, payload in self.messages if topic.endswith(ending)]
 
 
-async def until(condition, limit=10.0):
+async def until(condition, limit=PATIENCE):
     deadline = time.monotonic() + limit
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"

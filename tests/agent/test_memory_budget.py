@@ -13,8 +13,8 @@ from protocols.gtp.play import Settings
 from protocols.gtp.protocol import Gtp
 from protocols.permissions import Permissions
 from protocols.uci.protocol import Uci
+from tests.waiting import PATIENCE
 
-PATIENCE = 60.0
 SHARE = Permissions(megabytes=16)
 
 

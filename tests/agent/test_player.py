@@ -8,8 +8,7 @@ from agent import player as player_module
 from agent.chess.reader import BoardReader
 from agent.limits import Cp, Info, Limits, Mate, Progress, SideClock
 from agent.player import Pace, Player, PlayerError
-
-PATIENCE = 20.0
+from tests.waiting import PATIENCE
 
 
 class Recorder:

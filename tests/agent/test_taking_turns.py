@@ -18,8 +18,7 @@ from agent.limits import Cp, Info, Limits, Progress, SideClock
 from agent.player import Player
 from agent.threads import turns as turns_module
 from agent.threads.turns import Turns
-
-PATIENCE = 30.0
+from tests.waiting import PATIENCE
 
 
 class Deepening:

@@ -21,6 +21,7 @@ from kempelen.cli import main
 from tests.docker.buildah import Buildah, call
 from tests.docker.compose import Composition
 from tests.docker.network import Network
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = ROOT / "compose.yaml"
@@ -155,7 +156,7 @@ def end(process):
         if process.poll() is None:
             os.killpg(process.pid, sent)
             with suppress(subprocess.TimeoutExpired):
-                process.wait(20)
+                process.wait(PATIENCE)
     if process.stdout:
         process.stdout.close()
 

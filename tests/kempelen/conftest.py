@@ -9,8 +9,7 @@ import pytest
 
 from tests import in_process
 from tests.protocols.server.credentials import certified, tokens  # noqa: F401
-
-PATIENCE = 60.0
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,8 @@ import pytest
 
 from agent.machine import usable_cores
 from tests import in_process
+from tests.waiting import PATIENCE
 
-PATIENCE = 120
 QUICK = ("--algorithm", "mcts", "--seed", "1")
 
 

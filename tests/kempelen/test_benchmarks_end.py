@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from protocols.client.supervisor import children
-from tests.waiting import alive
+from tests.waiting import PATIENCE, alive
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 120.0
 MATCH = ["go_matches.py", "--against", "self", "--games", "2", "--seconds", "60", "--size", "5"]
 
 

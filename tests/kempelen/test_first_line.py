@@ -8,6 +8,7 @@ import time
 import pytest
 
 from kempelen.first_line import FirstLine
+from tests.waiting import PATIENCE
 
 
 class Wire:
@@ -36,11 +37,11 @@ def talk(wire):
         protocol = FirstLine(wire, terminal)
         try:
             replies = [reply for line in lines for reply in protocol.handle_line(line)]
-            assert protocol.drain(20.0)
+            assert protocol.drain(PATIENCE)
             talk.finished = protocol.finished
             return replies
         finally:
-            assert protocol.close(20.0)
+            assert protocol.close(PATIENCE)
 
     return talk
 

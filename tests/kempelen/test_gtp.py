@@ -10,8 +10,8 @@ import pytest
 from agent.experience.store import ExperienceFile
 from tests import in_process
 from tests.external import program
+from tests.waiting import PATIENCE
 
-PATIENCE = 120
 GAMES = Path(__file__).parents[1] / "data" / "games"
 
 

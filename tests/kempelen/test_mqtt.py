@@ -11,6 +11,7 @@ from protocols.mqtt.broker import PASSWORD, USER
 from protocols.mqtt.connection import Connection
 from tests.mosquitto import free_port
 from tests.support import failing
+from tests.waiting import PATIENCE
 from tournament.broadcast import Broadcast
 
 
@@ -99,7 +100,7 @@ def test_a_second_bot_of_a_name_is_refused(capsys, mosquitto, monkeypatch):
     ready = threading.Event()
     thread = threading.Thread(target=lambda: asyncio.run(first()))
     thread.start()
-    assert ready.wait(20)
+    assert ready.wait(PATIENCE)
     line = ["serve", "--name", "bot", "--engine", spec(), "--mqtt", str(mosquitto.broker)]
     try:
         assert main(line) == 1

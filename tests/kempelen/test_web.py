@@ -16,6 +16,7 @@ import pytest
 from tests import in_process
 from tests.protocols.server.credentials import Certified, Tokens, certified, tokens  # noqa: F401
 from tests.support import ROOT
+from tests.waiting import PATIENCE
 
 
 def refused(*arguments: object) -> str:
@@ -106,7 +107,7 @@ def test_it_serves_over_tls_and_ends_in_order(
             assert "Secure" in answer.headers["Set-Cookie"]
         process.send_signal(signal.SIGTERM)
         rest = process.stderr.read()
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
         assert tokens.alice not in rest
         assert json.loads(rest.splitlines()[-1])["event"] == "stopped"
         assert os.stat(games).st_mode & 0o77 == 0

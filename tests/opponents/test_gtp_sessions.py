@@ -8,6 +8,7 @@ from opponents.habits_file import HabitsFile
 from opponents.past_game import PastGame
 from tests.in_process import run
 from tests.protocols.gtp.conftest import Conversation
+from tests.waiting import PATIENCE
 from tournament.contestants import MEET
 
 
@@ -38,7 +39,7 @@ def test_a_line_that_won_is_played_again(file):
         ask(talk, "genmove b", f"play w {reply}")
     assert tuple(talk.gtp.board.texts) == moves[:4]
     assert "habits of Ann: b1 has brought 1/1" in talk.reports
-    assert talk.gtp.close(20.0)
+    assert talk.gtp.close(PATIENCE)
 
 
 def test_a_game_to_its_end_is_remembered_once(file):
@@ -56,7 +57,7 @@ def test_a_game_to_its_end_is_remembered_once(file):
     refused = run("habits", "show", "Ann Other", "--file", file, "--game", "chess")
     assert refused.returncode == 1
     assert "no game of chess with Ann Other, but of tic-tac-toe" in refused.stderr
-    assert talk.gtp.close(20.0)
+    assert talk.gtp.close(PATIENCE)
 
 
 def _last(talk):
@@ -67,7 +68,7 @@ def test_a_game_that_is_left_says_nothing(file):
     talk = talk_with(file)
     ask(talk, f"{MEET} Ann", "genmove b", "play w a1", "clear_board")
     assert not file.exists()
-    assert talk.gtp.close(20.0)
+    assert talk.gtp.close(PATIENCE)
 
 
 def test_a_damaged_file_is_told(file):
@@ -77,7 +78,7 @@ def test_a_damaged_file_is_told(file):
     assert talk.reports == [
         f"{file} is no file of habits; it stays as it is: name another file; playing without it"
     ]
-    assert talk.gtp.close(20.0)
+    assert talk.gtp.close(PATIENCE)
 
 
 def test_go_remembers_nobody(file):
@@ -96,4 +97,4 @@ def test_a_game_of_both_sides_is_nobodys(file):
     while talk.gtp.board.game.outcome() is None:
         ask(talk, "genmove b" if talk.gtp.board.turn == 0 else f"play w {_last(talk)}")
     assert len(HabitsFile(file).read("Ann")) == 1
-    assert talk.gtp.close(20.0)
+    assert talk.gtp.close(PATIENCE)

@@ -16,6 +16,7 @@ from opponents.past_game import PastGame
 from tests.protocols.gtp.conftest import Conversation as GtpConversation
 from tests.protocols.uci.conftest import Conversation, ScriptedEngine
 from tests.protocols.xboard.conftest import XboardConversation
+from tests.waiting import PATIENCE
 
 # White may take his knight back, and wants a draw against who has always won.
 POSITION = "position startpos moves g1f3 g8f6"
@@ -57,7 +58,7 @@ def start(files):
 
     yield begin
     for talk in made:
-        assert talk.uci.close(20.0)
+        assert talk.uci.close(PATIENCE)
 
 
 def best(talk, position=POSITION, go=GO):
@@ -75,7 +76,7 @@ def test_what_habits_choose_is_learned_from_and_then_known_better(start, files) 
     assert any("experience: f3g1 was worth 900, and is" in line for line in lines)
     best(talk, f"{POSITION} f3g1 a7a6 a2a3 b7b6")
     best(talk, f"{POSITION} f3g1 a7a6 a2a3 b7b6 b2b3 c7c6")
-    assert talk.uci.close(20.0)
+    assert talk.uci.close(PATIENCE)
     assert len(habits.read("Ann")) == 7
     (lesson,) = experience.lessons()
     assert lesson.move == "f3g1"
@@ -126,7 +127,7 @@ def test_nor_is_it_where_nobody_is_met(files) -> None:
     best(talk)
     assert talk.uci.experience.active
     assert not talk.uci.experience._thoughts
-    assert talk.uci.close(20.0)
+    assert talk.uci.close(PATIENCE)
 
 
 @pytest.fixture
@@ -135,7 +136,7 @@ def xboard(files):
     talk.ask("xboard", "protover 2", "option OwnBook=0", f"option HabitsFile={files[0].path}")
     talk.ask(f"option ExperienceFile={files[1].path}", "new", "name Ann", "sd 3")
     yield talk
-    assert talk.uci.close(20.0)
+    assert talk.uci.close(PATIENCE)
 
 
 def test_xboards_result_is_for_both(xboard, files) -> None:
@@ -183,7 +184,7 @@ def test_in_gtp_both_are_written(files) -> None:
         ours = talk.gtp.board.turn == 0
         talk.say("genmove b" if ours else f"play w {talk.gtp.board.legal()[-1]}")
         talk.rest()
-    assert talk.gtp.close(20.0)
+    assert talk.gtp.close(PATIENCE)
     (game,) = habits.read("Ann", "tic-tac-toe")
     assert game.points == 0.0
     assert -1.0 in [lesson.found for lesson in experience.lessons()]

@@ -10,6 +10,7 @@ from opponents.past_game import SCORE, TOLD, PastGame
 from tests.in_process import run
 from tests.protocols.uci.conftest import Conversation
 from tests.protocols.xboard.conftest import XboardConversation
+from tests.waiting import PATIENCE
 
 FALL = "e2e4 e7e5 g1f3 d8g5 f3g5 a7a6 g5f3 a6a5"
 GO = "go wtime 60000 btime 30000 nodes 100"
@@ -26,7 +27,7 @@ def talk(file):
     made.say("setoption name OwnBook value false", f"setoption name HabitsFile value {file}")
     made.ask("setoption name UCI_Opponent value GM 2500 human Ann Other")
     yield made
-    assert made.uci.close(20.0)
+    assert made.uci.close(PATIENCE)
 
 
 def won(moves: str = FALL, opponent: str = "Ann Other", points: float = 1.0) -> PastGame:
@@ -218,7 +219,7 @@ def test_the_last_game_is_kept_at_the_end(file) -> None:
     talk.say("setoption name OwnBook value false", f"setoption name HabitsFile value {file}")
     talk.ask("setoption name UCI_Opponent value none none computer Bob")
     play(talk, "e7e5 d7d5 c7c5 b7b5")
-    assert talk.uci.close(20.0)
+    assert talk.uci.close(PATIENCE)
     assert [game.opponent for game in HabitsFile(file).read()] == ["Bob"]
 
 
@@ -242,7 +243,7 @@ def test_xboards_words(file) -> None:
     (game,) = HabitsFile(file).read("Ann Other")
     assert (game.points, game.known, game.side, game.lowest) == (1.0, TOLD, 1, 0.1)
     assert game.moves[::2] == ("e2e4", "d2d4", "c2c4", "b2b4")
-    assert talk.uci.close(20.0)
+    assert talk.uci.close(PATIENCE)
 
 
 def test_xboards_result_after_analysis_is_that_of_the_game(file) -> None:
@@ -251,7 +252,7 @@ def test_xboards_result_after_analysis_is_that_of_the_game(file) -> None:
     (game,) = HabitsFile(file).read("Ann Other")
     assert (game.points, game.known, game.side) == (1.0, TOLD, 1)
     assert game.moves[::2] == ("e2e4", "d2d4", "c2c4", "b2b4")
-    assert talk.uci.close(20.0)
+    assert talk.uci.close(PATIENCE)
 
 
 def test_xboard_says_that_no_move_decided(file) -> None:
@@ -259,7 +260,7 @@ def test_xboard_says_that_no_move_decided(file) -> None:
     talk.ask("result 1-0 {Black forfeits on time}")
     (game,) = HabitsFile(file).read("Ann Other")
     assert (game.points, game.known, game.forfeit) == (0.0, TOLD, True)
-    assert talk.uci.close(20.0)
+    assert talk.uci.close(PATIENCE)
 
 
 def test_a_game_that_is_told_to_be_left_says_nothing(talk, file) -> None:

@@ -16,8 +16,8 @@ from protocols.uci.tuning import tuning_options
 from protocols.xboard.features import OPTIONS as XBOARD_OPTIONS
 from protocols.xboard.protocol import COMMANDS as XBOARD_COMMANDS
 from protocols.xboard.protocol import Xboard
+from tests.waiting import PATIENCE
 
-PATIENCE = 30.0
 MARK = "a-file-that-nobody-may-touch"
 STRANGER = Permissions()
 _touched = []

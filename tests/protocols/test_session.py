@@ -5,8 +5,7 @@ import pytest
 
 from protocols import session as session_module
 from protocols.session import Session
-
-PATIENCE = 20.0
+from tests.waiting import PATIENCE
 
 
 class Echo:

@@ -27,6 +27,7 @@ from tests.mosquitto import Listening, free_port, until
 from tests.protocols.mqtt.support import Asker, FakeBotEngine, serving
 from tests.support import failing_gtp
 from tests.tournament.support import play_with, settings
+from tests.waiting import PATIENCE
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.game_settings import GameSettings
 from tournament.runner import Local
@@ -54,14 +55,14 @@ async def served(broker, name, *words):
     said = b""
     try:
         while b"answers on" not in said:
-            line = await asyncio.wait_for(process.stderr.readline(), 60)
+            line = await asyncio.wait_for(process.stderr.readline(), PATIENCE)
             assert line, said
             said += line
         yield process
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(signal.SIGTERM)
-        await asyncio.wait_for(process.communicate(), 30)
+        await asyncio.wait_for(process.communicate(), PATIENCE)
 
 
 def bots(*names, **changes):
@@ -140,7 +141,7 @@ async def test_a_match_of_another_game(mosquitto, game, words, plies):
 async def test_chess_by_an_agent_of_the_lab(mosquitto):
     async with served(mosquitto.broker, "bot", "--engine", "algorithm=alpha-beta"):
         client = BotClient(mosquitto.broker)
-        await client.wait_for("bot", 10)
+        await client.wait_for("bot", PATIENCE)
         request = SearchRequest(None, ("f2f3", "e7e5", "g2g4"), depth=2)
         assert (await client.ask("bot", "g", request, 20)).move == "d8h4"
         request = SearchRequest("4k3/8/8/8/8/8/8/4K2R w K - 0 1", depth=2)
@@ -226,7 +227,7 @@ async def test_clients_with_boards_of_their_own_take_turns(mosquitto):
     thinker = FakeGoEngine()
     async with serving(mosquitto.broker, thinker=thinker, positions=GamePositions("go", {})):
         client = BotClient(mosquitto.broker)
-        await client.wait_for("bot", 10, Variant("go"))
+        await client.wait_for("bot", PATIENCE, Variant("go"))
         clock = SideClock(10, 1)
         for _ in range(2):
             for size in (5, 19):
@@ -236,7 +237,7 @@ async def test_clients_with_boards_of_their_own_take_turns(mosquitto):
         assert [each["size"] for each in thinker.begun] == [5, 19, 5, 19]
         assert {request.mover for request in thinker.asked} == {1}
         with pytest.raises(EngineOptionError, match="bot bot plays go, not chess"):
-            await client.wait_for("bot", 10)
+            await client.wait_for("bot", PATIENCE)
         await client.close()
 
 
@@ -307,7 +308,7 @@ async def test_a_refusal_costs_the_next_client_no_start(mosquitto):
     spec = f"cmd={command},args={' '.join(arguments)},proto=gtp"
     async with served(mosquitto.broker, "bot", "--game", "go", "--engine", spec) as process:
         client = BotClient(mosquitto.broker)
-        await client.wait_for("bot", 10, Variant("go"))
+        await client.wait_for("bot", PATIENCE, Variant("go"))
         variant = Variant("go", {"size": 5})
         before = children(process.pid)
         for _ in range(2):
@@ -325,7 +326,7 @@ async def test_a_bot_outlives_an_engine_of_go(mosquitto):
     spec = f"cmd={command},args={' '.join(arguments)},proto=gtp"
     async with served(mosquitto.broker, "bot", "--game", "go", "--engine", spec):
         client = BotClient(mosquitto.broker)
-        await client.wait_for("bot", 10, Variant("go"))
+        await client.wait_for("bot", PATIENCE, Variant("go"))
         variant = Variant("go", {"size": 5})
         for _ in range(2):
             first = SearchRequest(None, movetime=2)

@@ -13,6 +13,7 @@ from kempelen import cli
 from protocols.cluster.tasks import ClusterAddress, TaskCluster, worker_of
 from tests.support import failing
 from tests.tournament.support import engine, play, play_with, settings
+from tests.waiting import PATIENCE
 from tournament.cluster import Cluster
 from tournament.engine_settings import EngineSettings
 from tournament.events import GameFinished, MovePlayed, Notice, Status
@@ -44,7 +45,7 @@ async def begin(chosen, workplace):
             finished.set()
 
     running = asyncio.create_task(play_with(chosen, workplace, listeners=[listen]))
-    await asyncio.wait_for(finished.wait(), 60)
+    await asyncio.wait_for(finished.wait(), PATIENCE)
     return running, events
 
 

@@ -25,6 +25,7 @@ from tests.protocols.mqtt.support import FakeBotEngine, serving
 from tests.support import failing
 from tests.tournament.support import engine, play, play_with, settings
 from tests.tournament.test_standings import played
+from tests.waiting import PATIENCE
 from tournament.broadcast import Broadcast, Receiver
 from tournament.engine_settings import EngineProtocol, EngineSettings
 from tournament.events import GameFinished, Notice
@@ -206,7 +207,7 @@ async def make_bot(mosquitto, failure="none", **options):
 async def test_a_bot_answers(mosquitto):
     stop = await make_bot(mosquitto)
     client = BotClient(mosquitto.broker)
-    await client.wait_for("none", 10)
+    await client.wait_for("none", PATIENCE)
     answer = await client.ask("none", "g", SearchRequest(None, ["e2e4"], nodes=5), 10)
     assert answer.move == "a7a5"
     assert answer.info.depth == 1
@@ -227,7 +228,7 @@ async def test_a_bot_has_a_queue_and_limits(mosquitto):
     listening = Listening(mosquitto.broker)
     stop = await make_bot(mosquitto, "late", queue_limit=2)
     client = BotClient(mosquitto.broker)
-    await client.wait_for("late", 10)
+    await client.wait_for("late", PATIENCE)
     limits = (30, 0.1, 30, 30, 30, 30)  # seconds; the second waits too long for the first
     asked = [client.ask("late", "g", SearchRequest(None, nodes=1), limit) for limit in limits]
     answers = await asyncio.gather(*asked, return_exceptions=True)
@@ -246,7 +247,7 @@ async def test_a_bot_has_a_queue_and_limits(mosquitto):
 async def test_a_bot_outlives_its_engine(mosquitto):
     stop = await make_bot(mosquitto, "dies")
     client = BotClient(mosquitto.broker)
-    await client.wait_for("dies", 10)
+    await client.wait_for("dies", PATIENCE)
     for _ in range(2):
         with pytest.raises(EngineError, match="cannot go on"):
             await client.ask("dies", "g", SearchRequest(None, nodes=1), 10)

@@ -15,11 +15,11 @@ from protocols.server.addresses import Address
 from protocols.server.event_log import EventLog
 from protocols.server.limits import ServerLimits
 from protocols.server.tokens import TokenFile
+from tests.waiting import PATIENCE
 from web.server import PageServer
 from web.site import Offers, Site
 from web.store import Store
 
-PATIENCE = 60.0
 USUAL = ServerLimits()
 NOTHING_MORE = Offers()
 

@@ -24,8 +24,8 @@ from agent.player import PlayerError
 from agent.threads.latch import Latch, wait_for_any
 from agent.threads.task_thread import Job
 from tests.held_compiler import HeldCompiler
+from tests.waiting import PATIENCE
 
-PATIENCE = 20.0
 BLITZ = Limits(clock=SideClock(60.0))
 
 

@@ -8,8 +8,6 @@ import pytest
 
 from agent.compiled.crew import Crew
 
-PATIENCE = 10.0
-
 
 class Hand:
     """What a kernel works in: its record has the fields that a crew knows of."""

@@ -21,8 +21,7 @@ from agent.search.searcher import GameSearcher
 from agent.search.suiting import MCTS, default_algorithm, make_search
 from agent.sources import source_for
 from agent.threads.task_thread import Job
-
-PATIENCE = 60.0
+from tests.waiting import PATIENCE
 
 
 class Recorder:

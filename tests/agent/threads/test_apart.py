@@ -8,8 +8,7 @@ import pytest
 
 from agent.threads.apart import Apart, GivenUp, Watched
 from agent.threads.latch import Latch
-
-PATIENCE = 20.0
+from tests.waiting import PATIENCE
 
 
 def test_what_it_returns_or_raises_comes_out():

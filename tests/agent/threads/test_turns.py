@@ -9,8 +9,7 @@ import pytest
 
 from agent.threads import turns as turns_module
 from agent.threads.turns import LAST_MOMENTS, LEAST, Turns
-
-PATIENCE = 20.0
+from tests.waiting import PATIENCE
 
 
 class Time:

@@ -9,8 +9,7 @@ from agent.compiled.source import Means
 from protocols.analysis.protocol import AnalysisEngine, Settings
 from protocols.analysis.query import Usual
 from protocols.analysis.visits import Searching
-
-PATIENCE = 60.0
+from tests.waiting import PATIENCE
 
 
 class Interview:

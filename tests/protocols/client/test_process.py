@@ -11,7 +11,7 @@ import pytest
 
 from protocols.client.process import EngineDiedError, EngineProcess
 from protocols.client.supervisor import children
-from tests.waiting import alive
+from tests.waiting import PATIENCE, alive
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no subreaper")
 
@@ -115,7 +115,7 @@ async def test_an_engine_that_closes_its_output_is_heard_to():
     process, family = await start()
     process.send("child.kill(); child.wait(); os.close(1)")
     with pytest.raises(EngineDiedError):
-        await asyncio.wait_for(process.read_line(), 10)
+        await asyncio.wait_for(process.read_line(), PATIENCE)
     assert await process.describe_end() == "closed its output"
     await process.kill()
     assert all_gone(family, limit=0.0)

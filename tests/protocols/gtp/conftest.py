@@ -10,8 +10,8 @@ from agent.threads.latch import wait_for_any
 from protocols.gtp.play import Settings
 from protocols.gtp.protocol import Gtp
 from tests.held_compiler import HeldCompiler
+from tests.waiting import PATIENCE
 
-PATIENCE = 60.0
 # Until a kernel is loaded, or compiled where the cache has none.
 LOADING_PATIENCE = 120.0
 

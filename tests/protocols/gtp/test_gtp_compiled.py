@@ -12,8 +12,7 @@ from agent.search.searcher import GameSearcher
 from agent.search.source import GameSource
 from protocols.gtp.play import Settings
 from protocols.gtp.protocol import Gtp
-
-PATIENCE = 120.0
+from tests.waiting import PATIENCE
 
 OWN = """
 import time

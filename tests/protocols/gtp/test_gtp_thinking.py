@@ -11,8 +11,7 @@ from agent.games.stones import PASS
 from agent.limits import Cp, Info, Progress, Result
 from protocols.gtp.analysis import Aloud, Request, Scene, kata_line
 from protocols.gtp.resignation import Resignation, ResignRate, upper_bound
-
-PATIENCE = 30.0
+from tests.waiting import PATIENCE
 
 
 class Oracle:

@@ -18,6 +18,7 @@ from protocols.mqtt.link import BrokerLostError
 from protocols.mqtt.positions import GamePositions
 from tests.mosquitto import Listening, Mosquitto, free_port, until
 from tests.protocols.mqtt.support import Asker, FakeBotEngine, serving
+from tests.waiting import PATIENCE
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -187,7 +188,7 @@ async def test_a_second_bot_of_a_name_is_refused(mosquitto):
     async with serving(mosquitto.broker) as first:
         async with serving(mosquitto.broker) as second:
             with pytest.raises(NameTakenError, match="another bot named bot is online"):
-                await asyncio.wait_for(second.task, 10)
+                await asyncio.wait_for(second.task, PATIENCE)
         await asyncio.sleep(0.2)
         assert listening.of("/status")[-1]["run"] == first._run
         assert {p["state"] for p in listening.of("/status")} == {"online"}
@@ -246,7 +247,7 @@ async def test_a_name_that_the_broker_does_not_allow(tmp_path):
         assert not bot.task.done()
     async with serving(mosquitto.broker, "yours") as bot:
         with pytest.raises(NameTakenError, match=r"bots/yours/status .*Not authorized"):
-            await asyncio.wait_for(bot.task, 10)
+            await asyncio.wait_for(bot.task, PATIENCE)
     mosquitto.kill()
 
 
@@ -270,6 +271,6 @@ async def test_a_bot_does_not_wait_for_ever():
     nowhere = Broker("127.0.0.1", free_port())
     async with serving(nowhere, patience=0.5) as bot:
         with pytest.raises(BrokerLostError, match=r"stayed away for 0.5 s: Connection refused"):
-            await asyncio.wait_for(bot.task, 10)
+            await asyncio.wait_for(bot.task, PATIENCE)
         assert "waiting for it, 0.5 s at most" in bot.told[0]
         assert not any("answers on" in text for text in bot.told)

@@ -17,6 +17,7 @@ from protocols.mqtt.connection import BEAT, SILENCE, Connection
 from protocols.mqtt.link import BrokerLostError
 from tests.mosquitto import Mosquitto, until
 from tests.protocols.mqtt.support import FakeBotEngine, serving
+from tests.waiting import PATIENCE
 
 REQUEST = SearchRequest(None, ("e2e4",), nodes=1)
 
@@ -32,7 +33,7 @@ async def test_a_question_waits_for_no_acknowledgement(mosquitto):
     """Which comes 40 ms late where messages are small, twice in each question and answer."""
     times = []
     async with serving(mosquitto.broker), asking(mosquitto.broker) as client:
-        await client.wait_for("bot", 10)
+        await client.wait_for("bot", PATIENCE)
         for _ in range(20):
             began = time.perf_counter()
             await client.ask("bot", "g", REQUEST, 10)
@@ -50,7 +51,7 @@ async def test_a_broker_that_restarts_costs_nothing(tmp_path, settings):
         serving(mosquitto.broker, thinker=thinker),
         asking(mosquitto.broker, tell=told.append) as client,
     ):
-        await client.wait_for("bot", 10)
+        await client.wait_for("bot", PATIENCE)
         asked = asyncio.create_task(client.ask("bot", "g", REQUEST, 1.0))
         await until(lambda: thinker.asked)
         mosquitto.kill()
@@ -64,7 +65,7 @@ async def test_a_broker_that_restarts_costs_nothing(tmp_path, settings):
         assert len(told) == 2
         assert "away" in told[0]
         assert "is there, after" in told[1]
-        await client.wait_for("bot", 10)
+        await client.wait_for("bot", PATIENCE)
         assert (await client.ask("bot", "g", REQUEST, 5.0)).move == "a7a5"
     mosquitto.kill()
 
@@ -73,7 +74,7 @@ async def test_a_broker_that_restarts_costs_nothing(tmp_path, settings):
 async def test_a_request_made_while_the_broker_is_away(tmp_path):
     mosquitto = Mosquitto(tmp_path)
     async with serving(mosquitto.broker), asking(mosquitto.broker) as client:
-        await client.wait_for("bot", 10)
+        await client.wait_for("bot", PATIENCE)
         mosquitto.kill()
         await until(lambda: client._connection.away)
         asked = asyncio.create_task(client.ask("bot", "g", REQUEST, 1.0))
@@ -86,7 +87,7 @@ async def test_a_request_made_while_the_broker_is_away(tmp_path):
 async def test_a_broker_that_hangs_costs_nothing(mosquitto):
     thinker = FakeBotEngine(0.3)
     async with serving(mosquitto.broker, thinker=thinker), asking(mosquitto.broker) as client:
-        await client.wait_for("bot", 10)
+        await client.wait_for("bot", PATIENCE)
         limit = BEAT + SILENCE + 0.5  # it is noticed within less
         asked = asyncio.create_task(client.ask("bot", "g", REQUEST, limit))
         await until(lambda: thinker.asked)
@@ -94,7 +95,7 @@ async def test_a_broker_that_hangs_costs_nothing(mosquitto):
         await asyncio.sleep(limit + 0.5)
         mosquitto.thaw()
         assert (await asked).elapsed < limit
-        await client.wait_for("bot", 10)
+        await client.wait_for("bot", PATIENCE)
 
 
 async def test_a_bot_that_is_slow_is_late_all_the_same(mosquitto):
@@ -102,7 +103,7 @@ async def test_a_bot_that_is_slow_is_late_all_the_same(mosquitto):
         serving(mosquitto.broker, thinker=FakeBotEngine(5.0)),
         asking(mosquitto.broker) as client,
     ):
-        await client.wait_for("bot", 10)
+        await client.wait_for("bot", PATIENCE)
         began = time.monotonic()
         with pytest.raises(EngineTimeoutError, match=r"no answer within 0\.5 s|no move within"):
             await client.ask("bot", "g", REQUEST, 0.5)
@@ -116,7 +117,7 @@ async def test_patience_ends(tmp_path):
         serving(mosquitto.broker, thinker=FakeBotEngine(9)),
         asking(mosquitto.broker, patience=1.0) as client,
     ):
-        await client.wait_for("bot", 10)
+        await client.wait_for("bot", PATIENCE)
         asked = asyncio.create_task(client.ask("bot", "g", REQUEST, 0.5))
         await asyncio.sleep(0.2)
         mosquitto.kill()
@@ -132,7 +133,7 @@ async def test_patience_ends(tmp_path):
 async def test_a_bot_that_restarts_is_asked_again(mosquitto):
     async with asking(mosquitto.broker) as client:
         async with serving(mosquitto.broker, thinker=FakeBotEngine(9)):
-            await client.wait_for("bot", 10)
+            await client.wait_for("bot", PATIENCE)
             asked = asyncio.create_task(client.ask("bot", "g", REQUEST, 20.0))
             await asyncio.sleep(0.2)
         async with serving(mosquitto.broker):
@@ -206,6 +207,6 @@ async def test_no_reply_and_no_status_ends_a_client(mosquitto):
         assert "a7a5" in moves
         assert all(len(str(error)) < 500 for error in errors)
     async with serving(mosquitto.broker), asking(mosquitto.broker) as client:
-        await client.wait_for("bot", 10)
+        await client.wait_for("bot", PATIENCE)
         assert (await client.ask("bot", "g", REQUEST, 5.0)).move == "a7a5"
     bad.close()

@@ -14,6 +14,7 @@ from protocols.mqtt.embedded import EmbeddedBroker
 from protocols.mqtt.version import speaks_version_5
 from tests.mosquitto import Listening, Mosquitto, free_port, until
 from tests.protocols.mqtt.support import serving
+from tests.waiting import PATIENCE
 
 
 async def test_versions(mosquitto):
@@ -138,7 +139,7 @@ async def test_one_who_is_back_is_not_taken_for_lost(mosquitto):
     await until(lambda: not connection.waiting)
     writer, ended = ends[-1]
     writer.close()
-    await asyncio.wait_for(ended.wait(), 10)
+    await asyncio.wait_for(ended.wait(), PATIENCE)
     await until(lambda: connection.connected.is_set() and not connection.waiting)
     await until(lambda: len(listening.of("t")) >= 2)
     assert listening.of("t")[-1] == {"state": "online"}
@@ -153,12 +154,12 @@ async def test_bots_over_the_embedded_broker_of_an_older_version():
     embedded = EmbeddedBroker(free_port())
     client = BotClient(embedded.address)
     async with serving(embedded.address) as bot:
-        await client.wait_for("bot", 10)
+        await client.wait_for("bot", PATIENCE)
         answer = await client.ask("bot", "g", SearchRequest(None, ("e2e4",), nodes=1), 10.0)
         assert answer.move == "a7a5"
         async with serving(embedded.address) as second:
             with pytest.raises(NameTakenError):
-                await asyncio.wait_for(second.task, 10)
+                await asyncio.wait_for(second.task, PATIENCE)
         assert not bot.task.done()
     await client.close()
     embedded.close()

@@ -11,8 +11,9 @@ from protocols.remote.dialling import dial
 from protocols.remote.engine import RemoteEngine
 from protocols.remote.uci import UciDialogue
 from protocols.server.addresses import Address
+from tests.waiting import PATIENCE
 
-LIMIT = 20.0
+LIMIT = PATIENCE
 
 
 class Peer:

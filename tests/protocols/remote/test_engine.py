@@ -9,6 +9,7 @@ import pytest
 from protocols.remote import engine as remote
 from protocols.remote.gtp import GtpDialogue
 from tests.protocols.remote.support import Front, ScriptedServer, serving
+from tests.waiting import PATIENCE
 
 
 def plays(peer):
@@ -125,7 +126,7 @@ def test_to_be_refused_ends_it_with_the_reason(line):
 
     with ScriptedServer(refuses) as server, Front(server.port, token="secret") as front:
         front.say("uci")
-        assert front.ended.wait(10)
+        assert front.ended.wait(PATIENCE)
         assert front.engine.status == 1
         assert front.engine.finished
         assert line.partition(" ")[2] in front.hear("info string")[-1]
@@ -157,7 +158,7 @@ def test_a_server_that_refuses_a_session_it_had_is_asked_so_long_and_no_longer()
 
     with ScriptedServer(leaves, refuses) as server, Front(server.port, patience=1.0) as front:
         front.say("uci", "go infinite")
-        assert front.ended.wait(10)
+        assert front.ended.wait(PATIENCE)
         assert server.visits > 2
         assert front.engine.status == 1
         assert front.hear("bestmove")
@@ -168,7 +169,7 @@ def test_no_server_at_all_is_told_after_a_while():
         port = server.port
     with Front(port, patience=0.5) as front:
         front.say("uci")
-        assert front.ended.wait(10)
+        assert front.ended.wait(PATIENCE)
         assert "refused" in front.hear("info string no server")[-1]
         assert front.engine.status == 1
 
@@ -180,7 +181,7 @@ def test_a_server_that_never_says_anything_is_told_after_a_while():
 
     with ScriptedServer(says_nothing) as server, Front(server.port, patience=0.5) as front:
         front.say("uci")
-        assert front.ended.wait(10)
+        assert front.ended.wait(PATIENCE)
         assert "silent" in front.hear("info string the server is silent")[-1]
         assert front.engine.status == 1
 
@@ -272,7 +273,7 @@ def test_a_certificate_that_is_not_trusted_ends_it(tmp_path, fault):
         Front(server.port, trust=trust, scheme="tls") as front,
     ):
         front.say("uci")
-        assert front.ended.wait(10)
+        assert front.ended.wait(PATIENCE)
         assert front.engine.status == 1
         assert "--ca FILE" in front.told[-1]
         assert server.visits == 0
@@ -285,7 +286,7 @@ def test_tls_with_a_server_that_has_none_ends_after_a_while():
     ):
         front.say("uci")
         threading.Timer(0.5, server.kill).start()
-        assert front.ended.wait(20)
+        assert front.ended.wait(PATIENCE)
         assert front.engine.status == 1
 
 

@@ -19,8 +19,8 @@ from protocols.server.limits import ServerLimits
 from protocols.server.remote_session import Maker
 from protocols.server.server import Server
 from protocols.server.tokens import TokenFile
+from tests.waiting import PATIENCE
 
-PATIENCE = 30.0
 QUICK = {"grace": 0.2}
 
 

@@ -10,8 +10,7 @@ from agent.chess.engine import Engine
 from agent.limits import Cp, Info, Progress
 from agent.player import PlayerError
 from protocols.uci.protocol import Uci
-
-PATIENCE = 20.0
+from tests.waiting import PATIENCE
 
 
 class ScriptedSearcher:

@@ -8,6 +8,7 @@ import pytest
 from agent.chess.engine import Engine
 from protocols.uci import play
 from protocols.uci.protocol import COMMANDS, OPTIONS
+from tests.waiting import PATIENCE
 
 
 def test_every_option_is_declared_with_a_default_that_it_accepts(conversation):
@@ -149,7 +150,7 @@ def test_help_lists_the_table(conversation):
 def test_quit_is_seen_and_answers_what_is_open(conversation):
     conversation.say("go infinite", "isready", "quit")
     assert conversation.uci.finished
-    assert conversation.uci.close(20.0)
+    assert conversation.uci.close(PATIENCE)
     heard = conversation.rest()
     assert "readyok" in heard
     assert heard[-1].startswith("bestmove")
@@ -182,7 +183,7 @@ def test_what_is_long_is_stopped_some_time_after_the_end_of_input(conversation, 
     while not conversation.uci.drain(0.05):
         pass
     assert 0.3 <= time.monotonic() - began < 15
-    assert conversation.uci.close(20.0)
+    assert conversation.uci.close(PATIENCE)
     assert conversation.rest()[-1].startswith("bestmove")
 
 
