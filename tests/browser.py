@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from selenium import webdriver
+from selenium.common.exceptions import JavascriptException, TimeoutException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -61,9 +62,24 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def wait(self, script: str, *arguments: Any) -> Any:
-        """Wait until a script in the page returns something true; return it."""
-        waiting = WebDriverWait(self.driver, PATIENCE, poll_frequency=0.02)
-        return waiting.until(lambda driver: driver.execute_script(script, *arguments))
+        """Wait until a script in the page returns something true; return it.
+
+        A script may fail while a page is loading: it is run again.
+        """
+        failure = None
+
+        def result(driver: webdriver.Chrome) -> Any:
+            nonlocal failure
+            try:
+                return driver.execute_script(script, *arguments)
+            except JavascriptException as error:
+                failure = error.msg
+                return None
+
+        try:
+            return WebDriverWait(self.driver, PATIENCE, poll_frequency=0.02).until(result)
+        except TimeoutException:
+            raise AssertionError(f"not true within {PATIENCE:g} s: {script}, {failure}") from None
 
     def find(self, selector: str) -> WebElement:
         """Return the first element that a selector of CSS names."""
