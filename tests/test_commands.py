@@ -273,6 +273,7 @@ ELSEWHERE = {
     "make check": "Makefile",
     "make check-all": ".ci/run",
     "make test": "Makefile",
+    "make bare": ".ci/run",
     "make image": ".ci/run",
     "make second-python": ".ci/run",
     "make strength": "Makefile",
