@@ -147,6 +147,21 @@ def interruptible() -> None:
             signal.signal(number, default)
 
 
+@pytest.fixture(autouse=True)
+def forget_user_modules(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Forget modules that a test has imported from a temporary folder, and the folder.
+
+    Another test may have a file of the same name.
+    """
+    before, path = set(sys.modules), list(sys.path)
+    yield
+    folder = str(tmp_path_factory.getbasetemp())
+    sys.path[:] = [each for each in sys.path if each in path or not each.startswith(folder)]
+    for name in sys.modules.keys() - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(folder):
+            del sys.modules[name]
+
+
 @pytest.fixture
 def usual_recursion() -> Iterator[None]:
     """Set the limit of a program's own process, which other tests may have raised in this one."""
