@@ -3,7 +3,10 @@
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import IO, Any, TextIO
+
+from agent.border.files import to_replace
 
 
 def claim(
@@ -26,9 +29,10 @@ def claim(
 def lock(path: str) -> TextIO:
     """Return the open lock file beside `path`, or what it links to; to close it unlocks.
 
-    Raises BlockingIOError if another process holds it, and OSError if there can be none.
+    Raises BlockingIOError if another process holds it, and OSError if the lock file cannot be
+    written, or if `path` is a device, a pipe or a folder.
     """
-    file = open(os.path.realpath(path) + ".lock", "a")  # noqa: SIM115
+    file = open(f"{to_replace(Path(path))}.lock", "a")  # noqa: SIM115
     hold(file)
     return file
 

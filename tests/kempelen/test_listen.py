@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 from websockets.asyncio.client import connect
 
-from kempelen.listen_settings import OFFERED, read
+from kempelen.listen_settings import OFFERED, ListenSettings, read
 from protocols.server.addresses import Address
 from protocols.uci.protocol import OPTIONS
 from tests import in_process
@@ -339,3 +340,9 @@ def test_nothing_of_the_network_is_imported_by_others() -> None:
         capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert run.stdout == "[]\n"
+
+
+def test_tls_is_1_2_or_newer(certified: Certified) -> None:
+    context = ListenSettings(certificate=certified.certificate, key=certified.key).tls()
+    assert context
+    assert context.minimum_version == ssl.TLSVersion.TLSv1_2

@@ -16,6 +16,7 @@ def test_calls_are_counted_over_all_boards() -> None:
     seen: list[chess.Color] = []
 
     def evaluate(board: chess.Board) -> int:
+        time.sleep(0.001)
         seen.append(board.turn)
         return 0
 
@@ -25,7 +26,7 @@ def test_calls_are_counted_over_all_boards() -> None:
     assert took >= 0.05
     assert len(seen) / took <= speed <= len(seen) / 0.05
     assert {*seen} == {chess.WHITE, chess.BLACK}
-    assert calls_a_second(HANDCRAFTED, BOARDS, 0.02) > speed
+    assert speed < 1000 < calls_a_second(HANDCRAFTED, BOARDS, 0.02)
 
 
 def test_an_evaluation_that_fails_has_no_speed() -> None:
