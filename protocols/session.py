@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Protocol
 
 from agent.border.files import open_log
+from agent.border.standard_input import take_standard_input
 from protocols.lines import LineSplitter
 
 # Longer lines are dropped, so that endless noise cannot fill the memory.
@@ -61,9 +62,8 @@ class Session:
         What other code prints goes to standard error, and child processes find an empty input:
         neither can break the conversation.
         """
-        source, sink = _duplicate(0), _duplicate(1)
+        source, sink = take_standard_input(), _duplicate(1)
         nothing = os.open(os.devnull, os.O_RDWR)
-        os.dup2(nothing, 0)
         try:
             os.dup2(2, 1)
         except OSError:  # there is no standard error
@@ -163,7 +163,7 @@ class Session:
 def _duplicate(descriptor: int) -> int:
     try:
         return os.dup(descriptor)
-    except OSError:  # it is closed: read nothing, write to nobody
+    except OSError:  # it is closed: write to nobody
         return os.open(os.devnull, os.O_RDWR)
 
 

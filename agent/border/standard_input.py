@@ -1,0 +1,37 @@
+"""Standard input, taken over by one reader, so that nothing else can meet it.
+
+On Windows a thread that waits in a read of a pipe holds up every other call on that pipe. Libraries
+that are loaded meanwhile, as NumPy's OpenBLAS, ask for the state of the standard handles, and so
+never finish to load. Hence whoever reads standard input in a thread takes it over first.
+"""
+
+import contextlib
+import os
+import threading
+
+
+def take_standard_input() -> int:
+    """Return a new descriptor for what standard input was; descriptor 0 is empty from now on.
+
+    Child processes find it empty too. Nothing can be read if standard input is closed.
+    """
+    try:
+        source = os.dup(0)
+    except OSError:  # it is closed
+        source = os.open(os.devnull, os.O_RDWR)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return source
+
+
+def end_with_parent() -> None:
+    """From now on end this process when standard input ends: when its parent has ended."""
+    source = take_standard_input()
+
+    def wait() -> None:
+        with contextlib.suppress(OSError):
+            os.read(source, 1)  # holds no lock that the interpreter's own end would wait for
+        os._exit(1)
+
+    threading.Thread(target=wait, name="parent", daemon=True).start()
