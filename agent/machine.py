@@ -1,9 +1,14 @@
 """What this process may use of the machine: cores and memory."""
 
 import os
+import sys
 from collections.abc import Iterator
 from math import inf
 from pathlib import Path
+
+# Of Windows (processthreadsapi.h): after those of normal priority, before those that run when
+# nothing else does. Processes that are started inherit it.
+_BELOW_NORMAL_PRIORITY_CLASS = 0x4000
 
 
 def usable_cores() -> int:
@@ -17,6 +22,19 @@ def usable_cores() -> int:
     else:
         cores = os.cpu_count() or 1
     return max(int(min(cores, quota())), 1)
+
+
+def lower_priority() -> None:
+    """Let other processes run before this one and those that it starts."""
+    if sys.platform == "win32":
+        import ctypes
+
+        kernel32 = ctypes.WinDLL("kernel32")
+        kernel32.GetCurrentProcess.restype = ctypes.c_void_p
+        kernel32.SetPriorityClass.argtypes = [ctypes.c_void_p, ctypes.c_uint32]
+        kernel32.SetPriorityClass(kernel32.GetCurrentProcess(), _BELOW_NORMAL_PRIORITY_CLASS)
+    elif hasattr(os, "nice"):
+        os.nice(5)
 
 
 def quota(root: Path = Path("/")) -> float:

@@ -1,6 +1,9 @@
+import ctypes
 import os
 import platform
+import sys
 from math import inf
+from unittest.mock import Mock
 
 import pytest
 
@@ -91,3 +94,14 @@ def test_the_name_of_the_processor(system, tmp_path, monkeypatch):
     text = "processor\t: 0\nmodel name\t: Brand 7: X\n\nmodel name\t: Brand 8\n"
     assert processor(system(**{"proc/cpuinfo": text})) == "Brand 7: X"
     assert processor(system(**{"proc/cpuinfo": "Hardware: none\n"})) == "another"
+
+
+def test_on_windows_a_compiler_has_a_priority_class_below_that_of_the_game(
+    monkeypatch,
+):
+    kernel32 = Mock()
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(ctypes, "WinDLL", lambda name: {"kernel32": kernel32}[name], raising=False)
+    cores.lower_priority()
+    this = kernel32.GetCurrentProcess.return_value
+    kernel32.SetPriorityClass.assert_called_once_with(this, 0x4000)
