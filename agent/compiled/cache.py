@@ -87,6 +87,21 @@ def lock(folder: Path) -> IO[bytes]:
     return file
 
 
+def note_progress(folder: Path) -> None:
+    """Tell those who wait for the lock that its holder makes progress."""
+    with contextlib.suppress(OSError), _opened(folder) as place:
+        os.utime(_at(folder, _LOCK, place), dir_fd=place)
+
+
+def progress(folder: Path) -> int:
+    """Return a number that changes when the lock's holder notes progress."""
+    try:
+        with _opened(folder) as place:
+            return os.stat(_at(folder, _LOCK, place), dir_fd=place).st_mtime_ns
+    except OSError:
+        return 0
+
+
 def problem(folder: Path) -> str | None:
     """Say why nothing can be put there, and the remedy; None if it can. It is made if missing."""
     try:

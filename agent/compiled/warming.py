@@ -9,7 +9,6 @@ Importing this module imports neither Numba nor NumPy.
 
 import contextlib
 import gc
-import os
 import subprocess
 import sys
 import threading
@@ -18,17 +17,23 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import IO
 
+from agent.border.standard_input import end_with_parent
 from agent.compiled import cache
 from agent.compiled.kernel import cache_folder
 from agent.compiled.parts import APART, ON_DEMAND, PARTS, VARIANTS
-from agent.machine import usable_cores
+from agent.machine import lower_priority, usable_cores
 
 Report = Callable[[str, int, int], None]
 
-# How often a process looks whether another has compiled what it waits for, and after how long it
-# takes that other to be stuck, in seconds.
+# How often a process looks whether another has compiled what it waits for, in seconds.
 GLANCE = 0.1
+# How long it waits for another at most, and for one that makes no progress, in seconds.
 PATIENCE = 900.0
+STALLED = 60.0
+# How often a compiling process looks whether it makes progress, and what it calls so: time of the
+# processor, in seconds. One that is stuck uses none; the slowest machine gives it more than this.
+BEAT = 5.0
+BEAT_WORK = 0.02
 
 
 def _mark(part: str) -> str:
@@ -97,26 +102,56 @@ def warm_up(report: Report | None, parts: Sequence[str] = tuple(PARTS)) -> None:
 def _turn(parts: Sequence[str]) -> Iterator[list[str]]:
     """Give the parts that are to be compiled here, now that no other process compiles any."""
     held = _wait_for_turn(parts)
-    try:
+    if held is None:
         yield [part for part in parts if not is_warm(part)]
-    finally:
-        if held is not None:
-            held.close()
+        return
+    with held, _noting_progress():
+        yield [part for part in parts if not is_warm(part)]
 
 
 def _wait_for_turn(parts: Sequence[str]) -> IO[bytes] | None:
-    """Return the lock to compile under; None where nothing is to be compiled, or no lock is."""
-    deadline = time.monotonic() + PATIENCE
+    """Return the lock to compile under; None if there is nothing to compile, or no lock.
+
+    A holder that makes no progress for STALLED seconds is not waited for.
+    """
+    began = moved = time.monotonic()
+    progress = None
     while not all(map(is_warm, parts)):
         try:
             return cache.lock(cache_folder())
         except BlockingIOError:
-            if time.monotonic() > deadline:
+            now, latest = time.monotonic(), cache.progress(cache_folder())
+            if latest != progress:
+                progress, moved = latest, now
+            if now - began > PATIENCE or now - moved > STALLED:
                 break
             time.sleep(GLANCE)
         except OSError:
             break
     return None
+
+
+@contextlib.contextmanager
+def _noting_progress() -> Iterator[None]:
+    """Note for those who wait, meanwhile, that this process makes progress."""
+    over = threading.Event()
+
+    def beat() -> None:
+        used = time.process_time()
+        while not over.wait(BEAT):
+            now = time.process_time()
+            if now - used > BEAT_WORK:
+                cache.note_progress(cache_folder())
+            used = now
+
+    cache.note_progress(cache_folder())
+    thread = threading.Thread(target=beat, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def _import(modules: Sequence[str], missing: Sequence[str], report: Report | None) -> None:
@@ -168,16 +203,11 @@ def _start_child(names: Sequence[str]) -> subprocess.Popen[bytes]:
 
 def _main() -> None:
     """Be such a child: its standard input ends when the parent does."""
-
-    def end_with_parent() -> None:
-        os.read(0, 1)  # holds no lock that the interpreter's own end would wait for
-        os._exit(1)
-
-    threading.Thread(target=end_with_parent, daemon=True).start()
+    end_with_parent()
     for name in sys.argv[1:]:
         if name in PARTS:
-            if hasattr(os, "nice"):
-                os.nice(5)
+            lower_priority()
             load(name)
         else:
-            import_module(name)
+            with _noting_progress():  # the parent, which has the lock, waits for this one
+                import_module(name)

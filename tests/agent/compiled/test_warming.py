@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -364,6 +365,44 @@ def test_a_compiler_that_is_stuck_is_not_waited_for_without_end(
         warming.load("play")
         assert time.monotonic() - began >= 0.3
     assert warming.is_warm("play")
+
+
+def test_a_holder_of_the_lock_without_progress_is_not_waited_for(
+    toys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warming, "STALLED", 0.5)
+    folder = warming.cache_folder()
+    with cache.lock(folder):
+        progressing = threading.Thread(target=progress_for, args=(folder, 1.0))
+        progressing.start()
+        began = time.monotonic()
+        warming.load("play")
+        assert 1.0 < time.monotonic() - began < 30
+        progressing.join()
+    assert warming.is_warm("play")
+
+
+def progress_for(folder: Path, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        cache.note_progress(folder)
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_progress_is_what_takes_the_processor(
+    works: bool, toys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warming, "BEAT", 0.2)
+    monkeypatch.setattr(warming, "BEAT_WORK", 0.05)
+    folder = warming.cache_folder()
+    with cache.lock(folder), warming._noting_progress():
+        began = cache.progress(folder)
+        end = time.monotonic() + 1
+        while time.monotonic() < end:
+            if not works:
+                time.sleep(0.1)
+        assert (cache.progress(folder) != began) == works
 
 
 def test_who_is_warm_waits_for_nobody(toys: Path) -> None:
