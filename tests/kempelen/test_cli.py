@@ -26,6 +26,13 @@ def test_version():
     assert (done.returncode, done.stdout) == (0, f"kempelen {__version__}\n")
 
 
+def test_python_runs_the_package():
+    """`py -m kempelen`, where pip's folder of programs is not on PATH."""
+    command = [sys.executable, "-m", "kempelen", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, f"kempelen {__version__}\n")
+
+
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("given", "used"), [(None, "1"), ("3", "3")])
 def test_numpy_has_one_thread_unless_the_user_says_otherwise(given, used):
