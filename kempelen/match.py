@@ -2,10 +2,10 @@
 
 import argparse
 import re
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from agent.border.command_line import split_command_line
 from agent.games import catalogue
 from kempelen.console import complain
 from kempelen.game_options import fitted, read_option
@@ -218,7 +218,7 @@ def engine_entries(entries: Mapping[str, str]) -> dict[str, Any]:
 def _words(text: str) -> list[str]:
     """Split text as a shell does; SettingsError for a quotation that does not end."""
     try:
-        return shlex.split(text)
+        return split_command_line(text)
     except ValueError as error:
         raise SettingsError(f"--engine: {text}: {error}") from None
 

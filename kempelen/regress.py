@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from agent.border.command_line import split_command_line
 from agent.go.parts import GO
 from kempelen.console import complain, progress, warm_up
 from kempelen.numbers import seconds
@@ -94,7 +94,7 @@ def _engine(command: str | None, options: list[str], start_limit: float) -> Engi
     try:
         if not command.strip():
             raise ValueError("a program is missing")
-        name, *words = shlex.split(command)
+        name, *words = split_command_line(command)
         find_program(name)
     except (EngineError, ValueError) as error:
         raise SettingsError(f"--engine: {error}") from None

@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import contextlib
 import os
-import shlex
 import signal
 import sys
 import threading
@@ -14,6 +13,7 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.border.command_line import split_command_line
 from kempelen.console import complain
 from kempelen.interruption import Interruption
 from kempelen.listen import configure_limits, log_writer, make_token
@@ -218,7 +218,7 @@ def _offers(arguments: argparse.Namespace, spectators: Watched) -> Offers:
     engines = dict(_named("--engine", text) for text in arguments.engine)
     for name, text in engines.items():
         try:
-            words = shlex.split(text)
+            words = split_command_line(text)
         except ValueError as error:
             raise SettingsError(f"--engine {name}: {error}") from None
         if len(words) < 2 or words[0] not in PROTOCOLS:

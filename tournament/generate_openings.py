@@ -8,7 +8,6 @@ a deeper one of its end. Two openings never share a position, by whatever order 
 import argparse
 import asyncio
 import random
-import shlex
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import chess
 
+from agent.border.command_line import split_command_line
 from agent.limits import Cp
 from protocols.client.uci import SearchRequest, UciEngine
 
@@ -65,7 +65,7 @@ async def _score(engine: UciEngine, board: chess.Board, nodes: int) -> int:
 
 
 async def _main(arguments: argparse.Namespace) -> None:
-    command, *rest = shlex.split(arguments.engine)
+    command, *rest = split_command_line(arguments.engine)
     engine = UciEngine(command, rest, start_limit=120)
     recipe = Recipe(plies=arguments.plies, balance=arguments.balance, nodes=arguments.nodes)
     try:

@@ -8,7 +8,6 @@ import contextlib
 import math
 import os
 import re
-import shlex
 import subprocess
 import sys
 import threading
@@ -17,6 +16,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Self
 
+from agent.border.command_line import split_command_line
 from agent.border.plain_text import plain
 from protocols.client.engine import EngineOptionError
 from protocols.client.ours import AUTHORS, failed, not_taken
@@ -147,7 +147,7 @@ class UciTeacher:
 
     def _start(self) -> subprocess.Popen[bytes]:
         try:
-            program, *arguments = shlex.split(self.command) or [""]
+            program, *arguments = split_command_line(self.command) or [""]
             line: Sequence[str] = supervised([find_program(program), *arguments])
             return subprocess.Popen(
                 line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Protocol
 
+from agent.border.command_line import split_command_line
 from agent.chess.settings import SEARCHES
 from protocols.client.gtp import GtpEngine, board_command
 from protocols.client.inside import InsideEngine, no_log
@@ -99,7 +99,7 @@ async def _other(setup: Setup, board: PlayBoard, site: Site) -> Adversary:
 
 
 async def _program(line: str, setup: Setup, board: PlayBoard) -> Adversary:
-    protocol, command, *arguments = shlex.split(line)
+    protocol, command, *arguments = split_command_line(line)
     options: dict[str, str | int | float | bool] = {}
     engine: UciEngine | GtpEngine | XBoardEngine
     if protocol == "gtp":
