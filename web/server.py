@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import math
+import mimetypes
 import socket
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -33,6 +34,14 @@ from web.site import Site
 from web.visitors import COOKIE, LASTS
 
 SIGN_IN = "signin"
+# Types of the files that are served. On Windows programs change them for all, in the registry, and
+# browsers take no script that is text/plain.
+MEDIA_TYPES = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+}
 LONGEST_FORM = 4 << 10  # bytes of what is sent to sign in
 
 
@@ -40,6 +49,8 @@ class PageServer:
     """Serves the pages of a site at one address."""
 
     def __init__(self, site: Site) -> None:
+        for suffix, media_type in MEDIA_TYPES.items():
+            mimetypes.add_type(media_type, suffix)
         self.site = site
         self.pages = all_pages(site)
         handlers: dict[Any, Any] = {

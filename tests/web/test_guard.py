@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import mimetypes
 import re
 import socket
 import threading
@@ -25,6 +26,7 @@ from tests.web.support import PATIENCE, Served, serving
 from web import connections, guard, visitors
 from web.channel import REFUSED
 from web.guard import MOST_BODY
+from web.server import MEDIA_TYPES
 from web.shell import STATIC, words
 from web.site import Offers
 from web.visitors import COOKIE
@@ -52,6 +54,29 @@ def test_every_answer_has_the_policy(served: Served) -> None:
         assert "script-src 'self';" in policy
         assert "unsafe" not in policy
         assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_scripts_are_scripts_whatever_the_system_calls_them(tmp_path: Path) -> None:
+    """As on Windows, where a program may have registered .js as text/plain."""
+    known = {suffix: mimetypes.guess_type(f"file{suffix}")[0] for suffix in MEDIA_TYPES}
+    try:
+        for suffix in MEDIA_TYPES:
+            mimetypes.add_type("text/plain", suffix)
+        with serving(tmp_path / "web.sqlite") as server:
+            for path in STATIC.rglob("*.*"):
+                if path.suffix in MEDIA_TYPES:
+                    place = path.relative_to(STATIC).as_posix()
+                    _, headers, _ = server.ask("GET", f"/static/{place}")
+                    found = headers["Content-Type"].partition(";")[0]
+                    assert found == MEDIA_TYPES[path.suffix], path
+    finally:
+        for suffix, media_type in known.items():
+            mimetypes.add_type(media_type or "text/plain", suffix)
+
+
+def test_every_file_that_is_served_has_a_type_of_ours() -> None:
+    served = {path.suffix for path in STATIC.rglob("*.*")}
+    assert served - {".md"} <= MEDIA_TYPES.keys()
 
 
 def test_no_page_has_an_inline_script_or_an_address_elsewhere(served: Served) -> None:
