@@ -24,7 +24,7 @@ from typing import NamedTuple
 import chess
 import chess.polyglot
 
-from agent.border.files import require_regular, to_replace
+from agent.border.files import replace_file, require_regular, to_replace
 from openings.weights import BookError
 
 MOST_WEIGHT = 0xFFFF
@@ -139,7 +139,7 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         temporary.chmod(0o644)
-        temporary.replace(path)
+        replace_file(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
 

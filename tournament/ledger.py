@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from agent.border.files import replace_atomically
+from agent.border.files import replace_atomically, replace_file
 from agent.border.locking import claim
 from tournament.pairs import PairKey
 from tournament.records import GameRecord
@@ -239,7 +239,7 @@ class Ledger:
                     database.executescript(f"BEGIN; {SCHEMA}")
                     database.execute(INSERT_TOURNAMENT, _tournament_row(settings))
                     database.commit()
-                os.replace(temporary, file)
+                replace_file(temporary, Path(file))
             except OSError as error:
                 raise LedgerError(f"ledger {self.path}: {error.strerror}") from None
             self._open(self.path)

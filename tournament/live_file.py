@@ -66,7 +66,7 @@ class LiveFile:
             with self._lock:
                 text = json.dumps({"time": time.time(), "snapshots": self._state.snapshots})
             with contextlib.suppress(OSError):  # who looks on waits for the next one
-                replace_atomically(self._path, text.encode())
+                replace_atomically(self._path, text.encode(), keep=False)
             self._closed.wait(INTERVAL)
 
 

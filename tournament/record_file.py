@@ -1,11 +1,11 @@
 """The file of games that a run leaves beside its ledger."""
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
+from agent.border.files import replace_file
 from agent.border.unwritable import require_writable
 from tournament.ledger import DAMAGES, Ledger
 from tournament.records import GameRecord
@@ -84,7 +84,7 @@ class RecordFile:
             with temporary.open("w", encoding="utf-8") as file:
                 for record in self._ledger.records():
                     file.write(self._text(record))
-            os.replace(temporary, self._target)
+            replace_file(temporary, self._target)
             self._file = self._target.open("a", encoding="utf-8")
             self.problem = ""
         except OSError as error:

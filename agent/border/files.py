@@ -11,7 +11,9 @@ import errno
 import io
 import os
 import stat
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -21,8 +23,17 @@ from typing import BinaryIO, TextIO
 LARGEST = 16 << 20
 LONGEST_LINE = 1 << 20
 
+# How long a file that another program has open is tried to be replaced on Windows, and how often,
+# in seconds: a virus scanner or an indexer looks at a new file for a moment.
+REPLACING = 1.0
+GLANCE = 0.02
+
 _BINARY = getattr(os, "O_BINARY", 0)
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # the other end of a pipe is not waited for
+
+
+class InUseError(PermissionError):
+    """A file that cannot be replaced, since another program has it open (Windows)."""
 
 
 def require_regular(path: str | os.PathLike[str]) -> None:
@@ -104,12 +115,14 @@ def write_atomically(path: Path, content: bytes) -> None:
     replace_atomically(path, content)
 
 
-def replace_atomically(path: Path, content: bytes, *, durable: bool = False) -> None:
+def replace_atomically(
+    path: Path, content: bytes, *, durable: bool = False, keep: bool = True
+) -> None:
     """Write a file, which may be there, so that other processes see the old one or the new.
 
     Of a link, what it leads to is replaced; devices and pipes are left as they are, an OSError.
     durable: so that the file is the old one or the new even after the machine has lost its power.
-    Errors name the file.
+    keep: the content of a file in use, as `replace_file` does. Errors name the file.
     """
     with naming(path):
         path = to_replace(path)
@@ -120,9 +133,52 @@ def replace_atomically(path: Path, content: bytes, *, durable: bool = False) -> 
                 if durable:
                     file.flush()
                     os.fsync(file.fileno())
-            temporary.replace(path)
+            replace_file(temporary, path, keep=keep)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def replace_file(temporary: Path, path: Path, *, keep: bool = True) -> None:
+    """Put a temporary file in the place of another, or raise OSError.
+
+    On Windows a file that another program has open cannot be replaced. It is tried for a while.
+    keep: then the temporary file gets the name of the other with `.new`, and the error says so.
+    """
+    try:
+        rename_over(temporary, path)
+    except InUseError as error:
+        if keep:
+            kept = path.with_name(f"{path.name}.new")
+            os.replace(temporary, kept)
+            raise InUseError(
+                error.errno,
+                f"in use by another program (nothing is lost: close that program, then run in a "
+                f'command prompt: move /Y "{kept}" "{path}")',
+                os.fspath(path),
+            ) from None
+        raise
+
+
+def rename_over(
+    source: str | os.PathLike[str], target: str | os.PathLike[str], *, folder: int | None = None
+) -> None:
+    """Give a file the name of another, which it replaces; InUseError if that is open elsewhere.
+
+    folder: the descriptor of the folder that both are in, if they are names in it.
+    """
+    deadline = time.monotonic() + REPLACING
+    while True:
+        try:
+            os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
+            return
+        except PermissionError as error:
+            if sys.platform != "win32" or not os.access(target, os.W_OK):
+                raise
+            if time.monotonic() > deadline:
+                raise InUseError(
+                    error.errno, "in use by another program (close it)", os.fspath(target)
+                ) from None
+        time.sleep(GLANCE)
 
 
 def to_replace(path: Path) -> Path:

@@ -20,6 +20,7 @@ weights as they lie in memory (`weights_dtype`). Neither this module nor its rea
 import json
 import mmap
 import os
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -187,10 +188,11 @@ def read(path: str | os.PathLike[str], mapped: bool = False) -> Network:
 
     mapped: its memory is shared with all processes that map it. Who writes into a mapped file
     changes the network while it plays, and who truncates it ends the process: only files that
-    nobody writes to may be mapped.
+    nobody writes to may be mapped. On Windows it is read all the same: a mapped file could not be
+    replaced, as by an update of this package.
     """
     try:
-        content = _map(path) if mapped else _copy(path)
+        content = _map(path) if mapped and sys.platform != "win32" else _copy(path)
     except OSError as error:
         raise NetworkError(f"{path}: {error.strerror}") from None
     except ValueError:  # nothing to map

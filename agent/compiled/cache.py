@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from agent.border.files import rename_over
 from agent.border.locking import hold
 
 CACHE_VARIABLE = "KEMPELEN_CACHE_DIR"
@@ -58,7 +59,7 @@ def write(folder: Path, name: str, content: bytes) -> None:
         try:
             with open(os.open(here, _NEW_FILE, 0o644, dir_fd=place), "wb") as file:
                 file.write(content)
-            os.replace(here, _at(folder, name, place), src_dir_fd=place, dst_dir_fd=place)
+            rename_over(here, _at(folder, name, place), folder=place)
         except OSError:
             with contextlib.suppress(OSError):
                 os.unlink(here, dir_fd=place)

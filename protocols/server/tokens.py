@@ -13,7 +13,7 @@ import re
 import secrets
 from pathlib import Path
 
-from agent.border.files import read_text, to_replace
+from agent.border.files import read_text, replace_file, to_replace
 
 HEADER = (
     "# Tokens of kempelen listen: name, salt, SHA-256 of salt and token. Made by --new-token.\n"
@@ -103,7 +103,7 @@ def _replace(path: Path, text: str) -> None:
     try:
         with open(os.open(temporary, flags, 0o600), "w", encoding="utf-8") as file:
             file.write(text)
-        temporary.replace(path)
+        replace_file(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
 

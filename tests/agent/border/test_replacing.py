@@ -2,11 +2,15 @@
 
 import errno
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
+from agent.border import files
 from agent.border.files import naming, replace_atomically
+from agent.chess import network_format
+from agent.evaluation import SHIPPED_NETWORK
 
 
 @pytest.fixture
@@ -88,3 +92,78 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
         replace_atomically(pipe, b"new")
     assert pipe.is_fifo()
     assert [*tmp_path.iterdir()] == [pipe]
+
+
+class Scanner:
+    """Has the file open the first times that it is to be replaced, as Windows tells it."""
+
+    def __init__(self, file: Path, times: int) -> None:
+        self._file = file
+        self.times = times
+        self._replace = os.replace
+
+    def replace(self, source: str, target: str, **folders: int | None) -> None:
+        if Path(target) == self._file and self.times:
+            self.times -= 1
+            raise PermissionError(errno.EACCES, "Access is denied", source)
+        self._replace(source, target, **folders)
+
+
+@pytest.fixture
+def scanner(path: Path, monkeypatch: pytest.MonkeyPatch) -> Scanner:
+    found = Scanner(path, 0)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(os, "replace", found.replace)
+    return found
+
+
+def test_on_windows_a_file_that_is_looked_at_for_a_moment_is_replaced(
+    path: Path, scanner: Scanner
+) -> None:
+    scanner.times = 3
+    replace_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert [*path.parent.iterdir()] == [path]
+
+
+def test_on_windows_nothing_is_lost_of_a_file_in_use(
+    path: Path, scanner: Scanner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "REPLACING", 0.1)
+    scanner.times = 1 << 20
+    with pytest.raises(PermissionError, match="in use by another program") as raised:
+        replace_atomically(path, b"new")
+    kept = path.with_name("kept.new")
+    assert f'move /Y "{kept}" "{path}"' in str(raised.value.strerror)
+    assert (path.read_bytes(), kept.read_bytes()) == (b"old", b"new")
+    assert sorted(path.parent.iterdir()) == [path, kept]
+
+
+@pytest.mark.parametrize("system", ["linux", "win32"])
+def test_a_file_that_must_not_be_replaced_is_not_tried_again(
+    path: Path, scanner: Scanner, monkeypatch: pytest.MonkeyPatch, system: str
+) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(os, "access", lambda path, mode: system == "linux")
+    scanner.times = 2
+    with pytest.raises(PermissionError, match="denied"):
+        replace_atomically(path, b"new")
+    assert scanner.times == 1
+    assert [*path.parent.iterdir()] == [path]
+
+
+def test_on_windows_a_cache_keeps_no_file_that_another_program_has_open(
+    path: Path, scanner: Scanner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "REPLACING", 0.1)
+    scanner.times = 1 << 20
+    with pytest.raises(PermissionError, match="in use"):
+        replace_atomically(path, b"new", keep=False)
+    assert [*path.parent.iterdir()] == [path]
+
+
+def test_on_windows_the_network_that_ships_is_not_mapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mapped file could not be replaced by an update while a front end has the engine open."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(network_format, "_map", None)
+    assert network_format.read(SHIPPED_NETWORK, mapped=True).neurons > 0
