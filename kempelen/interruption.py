@@ -1,8 +1,11 @@
 """How a run ends when it is told to: by Ctrl-C, by SIGTERM, or with its terminal."""
 
 import asyncio
+import contextlib
 import signal
 import sys
+
+from kempelen.console_events import on_console_end
 
 
 class Interruption:
@@ -17,19 +20,25 @@ class Interruption:
         return 128 + self.number
 
     def listen(self) -> None:
-        """Have SIGTERM and SIGHUP cancel the current task as Ctrl-C does, where there are any.
+        """Have SIGTERM and SIGHUP cancel the current task as Ctrl-C does.
 
-        One that is ignored, as by nohup, stays so.
+        One that is ignored, as by nohup, stays so. On Windows the events of a console do that, as
+        SIGTERM.
         """
-        if sys.platform == "win32":
-            return
-        task = asyncio.current_task()
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
         assert task is not None
 
         def end(number: int) -> None:
             self.number = number
             task.cancel()
 
+        def end_from_console() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(end, signal.SIGTERM)
+
+        on_console_end(end_from_console)
+        if sys.platform == "win32":
+            return
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:
-                asyncio.get_running_loop().add_signal_handler(number, end, number)
+                loop.add_signal_handler(number, end, number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import ssl
@@ -11,6 +12,7 @@ from collections.abc import Callable
 
 from kempelen import __version__, uci
 from kempelen.console import complain
+from kempelen.console_events import on_console_end
 from kempelen.numbers import positive
 from kempelen.remote_protocols import RemoteVoice
 from protocols import urls
@@ -89,6 +91,7 @@ def _provide(client: LichessClient, offer: Offer) -> int:
     # The thread that uploads must get its turn soon while Python code is searching.
     sys.setswitchinterval(SWITCH_INTERVAL)
     before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+    on_console_end(lambda: _thread.interrupt_main(signal.SIGTERM))
     provider = LichessProvider(client, offer, _make, lambda text: complain(text, COMMAND))
     status = 0
     try:

@@ -10,6 +10,7 @@ from typing import Any
 
 from agent.games.catalogue import GameError
 from kempelen.console import complain
+from kempelen.console_events import on_console_end
 from kempelen.match import (
     ENGINE_HELP,
     configure_game,
@@ -131,9 +132,11 @@ async def _serve(engine: _Engine, game: GameSettings, arguments: argparse.Namesp
     broker = broker_from(arguments)
     from protocols.mqtt.bot import Bot, NameTakenError
 
-    task = asyncio.current_task()
-    if sys.platform != "win32" and task is not None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    assert task is not None
+    on_console_end(lambda: loop.call_soon_threadsafe(task.cancel))
+    if sys.platform != "win32":
+        loop.add_signal_handler(signal.SIGTERM, task.cancel)
     positions = _positions(engine, game)
     thinker = Replaceable(engine.settings, game)
     try:

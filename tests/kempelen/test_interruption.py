@@ -1,0 +1,66 @@
+"""What Windows tells the programs of a console ends a run as SIGTERM does elsewhere."""
+
+import asyncio
+import ctypes
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from unittest.mock import Mock
+
+import pytest
+
+from kempelen import console_events
+from kempelen.interruption import Interruption
+
+Handler = Callable[[int], bool]
+CTRL_C_EVENT = 0
+
+
+@pytest.fixture
+def console(monkeypatch: pytest.MonkeyPatch) -> list[Handler]:
+    """A system with a console; returns what it would call."""
+    handlers: list[Handler] = []
+    kernel32 = Mock()
+    kernel32.SetConsoleCtrlHandler = lambda handler, add: handlers.append(handler)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(ctypes, "WINFUNCTYPE", lambda *types: lambda f: f, raising=False)
+    monkeypatch.setattr(ctypes, "WinDLL", lambda name: kernel32, raising=False)
+    monkeypatch.setattr(console_events, "LAST_GRACE_S", 0.0)
+    return handlers
+
+
+@pytest.mark.parametrize("event", [console_events.CTRL_BREAK_EVENT, *console_events.LAST_EVENTS])
+def test_a_console_event_ends_a_run(console: list[Handler], event: int) -> None:
+    interruption = Interruption()
+
+    async def play() -> None:
+        interruption.listen()
+        (handler,) = console
+        assert not handler(CTRL_C_EVENT)  # Python's own
+        thread = threading.Thread(target=handler, args=(event,))
+        thread.start()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            thread.join()
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(play())
+    assert interruption.number == signal.SIGTERM
+
+
+def test_an_event_after_the_end_changes_nothing(console: list[Handler]) -> None:
+    interruption = Interruption()
+
+    async def play() -> None:
+        interruption.listen()
+
+    asyncio.run(play())
+    assert console[0](console_events.CTRL_CLOSE_EVENT)
+    assert interruption.number == signal.SIGINT
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="of other systems")
+def test_elsewhere_there_is_no_console_to_hear() -> None:
+    console_events.on_console_end(lambda: pytest.fail("called"))
