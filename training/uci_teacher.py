@@ -19,12 +19,14 @@ from typing import IO, Self
 from agent.border.command_line import split_command_line
 from agent.border.plain_text import plain
 from protocols.client.engine import EngineOptionError
+from protocols.client.job_object import JobObject
 from protocols.client.ours import AUTHORS, failed, not_taken
 from protocols.client.process import (
     LINE_LIMIT,
     STDERR_TAIL,
     WORDS_LIMIT,
     EngineError,
+    creation_flags,
     end_in_words,
     find_program,
     supervised,
@@ -66,6 +68,7 @@ class UciTeacher:
         self._deadline = time.monotonic() + START_LIMIT
         self._ended = threading.Event()
         self._process = self._start()
+        self._job = JobObject.of(self._process.pid)
         self._input: IO[bytes] = _pipe(self._process.stdin)
         self._output: IO[bytes] = _pipe(self._process.stdout)
         self._threads = [
@@ -135,6 +138,8 @@ class UciTeacher:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
+        if self._job is not None:
+            self._job.close()
         for thread in self._threads:
             thread.join(END_LIMIT)
         self._output.close()
@@ -150,7 +155,11 @@ class UciTeacher:
             program, *arguments = split_command_line(self.command) or [""]
             line: Sequence[str] = supervised([find_program(program), *arguments])
             return subprocess.Popen(
-                line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                line,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                creationflags=creation_flags(),
             )
         except (ValueError, OSError, EngineError) as error:
             raise EngineError(f"{self.command}: {error}") from None
@@ -233,6 +242,8 @@ class UciTeacher:
         if sys.platform == "linux":
             self._process.terminate()  # its supervisor, which ends it
         else:
+            if self._job is not None:
+                self._job.end()
             self._process.kill()
 
     def _keep_words(self) -> None:

@@ -21,6 +21,7 @@ from typing import Any, TextIO
 
 from agent.border.plain_text import plain
 from protocols.client.arrivals import CHUNK, Arrivals
+from protocols.client.job_object import JobObject
 
 LINE_LIMIT = 64 * 1024
 STDERR_TAIL = 2000
@@ -85,12 +86,23 @@ def supervised(line: Sequence[str]) -> list[str]:
     return [sys.executable, "-I", "-S", supervisor, str(os.getpid()), *line]
 
 
+def creation_flags() -> int:
+    """Return the flags that an engine is started with on Windows, 0 elsewhere.
+
+    Ctrl-C, Ctrl-Break and the end of our console are for us to handle: it has none of its own.
+    """
+    if sys.platform == "win32":
+        return subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
+    return 0
+
+
 class EngineProcess:
     """A started program. Every method may be called at any time; after the end they say so."""
 
     def __init__(self, process: asyncio.subprocess.Process, output: int, log: IoLog | None) -> None:
         self.arrived = 0.0
         self._process = process
+        self._job = JobObject.of(process.pid)
         self._output = Arrivals(output)
         self._log = log
         self._lines: deque[str] = deque()
@@ -111,10 +123,8 @@ class EngineProcess:
     ) -> "EngineProcess":
         """Start a program in a session of its own, tied to this process's life."""
         line = [find_program(command, directory), *arguments]
-        options: dict[str, Any] = {}
-        if sys.platform == "win32":
-            options["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP
-        else:
+        options: dict[str, Any] = {"creationflags": creation_flags()}
+        if sys.platform != "win32":
             options["start_new_session"] = True
         output, theirs = os.pipe()
         try:
@@ -218,6 +228,8 @@ class EngineProcess:
         transport = getattr(self._process, "_transport", None)
         if transport is not None:
             transport.close()  # which kills what has not ended
+        if self._job is not None:
+            self._job.close()
         self._output.close()
 
     def _end(self) -> None:
@@ -225,6 +237,8 @@ class EngineProcess:
             if sys.platform == "linux":
                 self._process.terminate()
             elif sys.platform == "win32":
+                if self._job is not None:
+                    self._job.end()
                 self._process.kill()
             else:
                 os.killpg(self.pid, signal.SIGKILL)
