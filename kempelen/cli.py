@@ -64,6 +64,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run one sub-command and return its exit status."""
     argv = sys.argv[1:] if argv is None else argv
     os.environ.setdefault(MATRIX_THREADS, "1")  # read when NumPy is imported
+    _write_utf8()
     if argv == ["uci"]:
         from kempelen import uci
 
@@ -113,6 +114,14 @@ def main(argv: list[str] | None = None) -> int:
         complain(error, speaker)  # a full disk, our output's perhaps
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
+
+
+def _write_utf8() -> None:
+    """Have Windows write UTF-8 into files and pipes too, not the code page of its country."""
+    if sys.platform == "win32" and "PYTHONIOENCODING" not in os.environ:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(encoding="utf-8")
 
 
 def _module(command: str) -> ModuleType:

@@ -111,6 +111,12 @@ def make_token(settings: ListenSettings, name: str, command: str = COMMAND) -> i
         raise SettingsError(str(error)) from None
     except OSError as error:
         raise SettingsError(f"{settings.tokens}: {error.strerror}") from None
+    if sys.platform == "win32":
+        complain(
+            f"{settings.tokens}: readable by every user who can open its folder (Windows has no "
+            "mode 0600; expected a folder of your own)",
+            command,
+        )
     complain(f"{name}'s token, which is shown this once and kept as a hash alone:", command)
     print(token)
     return 0

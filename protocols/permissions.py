@@ -6,6 +6,7 @@ whoever runs the server offers by a name, and for those that are the program's o
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -50,12 +51,15 @@ class Permissions:
 
 def _spellings(value: str) -> Iterator[str]:
     yield value
-    for part in value.split(":"):
+    for part in dict.fromkeys([*_PART.findall(value), *value.split(":")]):
         if "." in part or "/" in part or "\\" in part:
             yield part
             yield os.path.expanduser(part)
             yield os.path.realpath(os.path.expanduser(part))
 
+
+# What stands between colons, but that after the letter of a drive.
+_PART = re.compile(r"(?:(?<![^:])[A-Za-z]:(?=[\\/]))?[^:]+")
 
 # Of whoever started the program.
 LOCAL = Permissions(trusted=True, megabytes=UNBOUNDED, threads=UNBOUNDED)

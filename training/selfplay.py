@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import chess
 
+from agent.border.user_code import is_file_name
 from agent.chess.evaluations import DEFAULT, load
 from agent.chess.parts import ALPHABETA, SELFPLAY
 from agent.chess.selfplay_rules import OpeningsError, Rules
@@ -109,7 +110,7 @@ def _located(plan: SelfPlayPlan) -> tuple[SelfPlayPlan, str]:
     found = plan.evaluation
     if network is not None and network != str(SHIPPED_NETWORK):
         found = f"nnue:{Path(network).absolute()}"
-    elif place.endswith(".py"):
+    elif is_file_name(place):
         found = f"{Path(place.strip()).expanduser().absolute()}:{name}"
     return replace(plan, evaluation=found), digest_of(found)
 

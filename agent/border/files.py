@@ -193,7 +193,14 @@ def to_replace(path: Path) -> Path:
 
 def _descriptor(path: str | os.PathLike[str], flags: int, pipes: bool) -> int:
     """Open a file that is asked, once it is open, whether it is of the right kind."""
-    descriptor = os.open(path, flags | _BINARY, 0o666)
+    try:
+        descriptor = os.open(path, flags | _BINARY, 0o666)
+    except PermissionError:  # what Windows says of a folder
+        if os.path.isdir(path):
+            raise IsADirectoryError(
+                errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path)
+            ) from None
+        raise
     try:
         _require(os.fstat(descriptor), path, pipes)
     except OSError:

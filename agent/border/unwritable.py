@@ -23,15 +23,17 @@ def require_writable(
         if "\0" in os.fspath(target):
             raise failure(f"{os.fspath(target)!r} cannot be the name of a file")
         folder = os.path.dirname(os.path.realpath(target))
-        if not os.path.isdir(folder):
+        there = os.path.exists(target)
+        device = there and not os.path.isfile(target) and not os.path.isdir(target)
+        if not device and not os.path.isdir(folder):  # that of Windows' `nul` is none
             raise failure(f"{target}: its folder does not exist")
         if os.path.isdir(target):
             raise failure(f"{target} is a folder: name a file in it")
-        if regular and os.path.exists(target) and not os.path.isfile(target):
+        if regular and device:
             raise failure(f"{target} is no regular file: name another")
         # What is no device is replaced, or locked, by a file beside it.
-        needed = [target] if os.path.exists(target) else []
-        if not needed or os.path.isfile(target):
+        needed = [target] if there else []
+        if not device:
             needed.append(folder)
         if not all(os.access(each, os.W_OK) for each in needed):
             raise failure(

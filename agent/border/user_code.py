@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import importlib.machinery
 import importlib.util
 import os
 import sys
@@ -31,9 +32,14 @@ def split(spec: str, noun: str) -> tuple[str, str]:
     return place, name
 
 
+def is_file_name(place: str) -> bool:
+    """Tell whether a place is a file, not a module. Windows may write the ending in capitals."""
+    return place.strip().lower().endswith(".py")
+
+
 def check(place: str, noun: str) -> None:
     """Raise UserCodeError if a file cannot be read; a module is not looked for."""
-    if place.endswith(".py"):
+    if is_file_name(place):
         _read_file(Path(place), noun)
 
 
@@ -42,7 +48,7 @@ def source_file(place: str) -> Path | None:
 
     A module itself is not imported for it, but the packages around it are.
     """
-    if place.endswith(".py"):
+    if is_file_name(place):
         return Path(place).expanduser()
     _find_beside_us()
     found = None
@@ -56,7 +62,7 @@ def load_module(place: str, noun: str) -> ModuleType:
 
     Raises UserCodeError, with the line of the user's file, if that fails.
     """
-    return _load_file(Path(place), noun) if place.endswith(".py") else _import(place, noun)
+    return _load_file(Path(place), noun) if is_file_name(place) else _import(place, noun)
 
 
 def describe(error: BaseException) -> str:
@@ -111,7 +117,9 @@ def _load_file(path: Path, noun: str) -> ModuleType:
     path, source = _read_file(path, noun)
     _find_neighbours(str(path.parent))
     name = f"kempelen_{noun}_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    # By its loader: Python knows no file that ends in .PY.
+    loader = importlib.machinery.SourceFileLoader(name, str(path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     if spec is None or spec.loader is None:
         raise UserCodeError(f"{noun} file {path} is not a Python file")
     module = importlib.util.module_from_spec(spec)

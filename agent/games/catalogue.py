@@ -167,7 +167,7 @@ def find(spec: str) -> Kind:
             return _loaded(spec, entry.value)
     if ":" in spec:
         return _loaded(spec, spec)
-    hint = "" if not spec.endswith(".py") else f"; a class of that file is {spec}:Class"
+    hint = "" if not user_code.is_file_name(spec) else f"; a class of that file is {spec}:Class"
     raise GameError(f"there is no game {spec!r}; there are {', '.join(names())}{hint}")
 
 

@@ -1,3 +1,4 @@
+import io
 import json
 import os
 import subprocess
@@ -6,7 +7,7 @@ import sys
 import pytest
 
 from kempelen import __version__
-from kempelen.cli import COMMANDS
+from kempelen.cli import COMMANDS, main
 from kempelen.cli import MATRIX_THREADS as THREADS
 from tests import in_process
 
@@ -48,6 +49,21 @@ def test_numpy_has_one_thread_unless_the_user_says_otherwise(given, used):
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
     )
     assert run.stdout.endswith(f"{used}\n"), run.stderr
+
+
+@pytest.mark.parametrize(("chosen", "encoding"), [(None, "utf-8"), ("cp1252", "cp1252")])
+def test_windows_writes_utf8_into_pipes_unless_the_user_says_otherwise(
+    chosen, encoding, monkeypatch
+):
+    monkeypatch.delenv("PYTHONIOENCODING", raising=False)
+    if chosen:
+        monkeypatch.setenv("PYTHONIOENCODING", chosen)
+    streams = [io.TextIOWrapper(io.BytesIO(), encoding="cp1252") for _ in range(2)]
+    monkeypatch.setattr(sys, "stdout", streams[0])
+    monkeypatch.setattr(sys, "stderr", streams[1])
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert main(["sprt", "10", "5", "5"]) == 0
+    assert [stream.encoding for stream in streams] == [encoding] * 2
 
 
 def test_help_lists_the_commands():

@@ -183,6 +183,16 @@ def test_a_new_token(tmp_path: Path) -> None:
     assert "No such file" in refused("--new-token", "bob", "--tokens", tmp_path / "no" / "tokens")
 
 
+def test_windows_does_not_protect_a_file_of_tokens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "tokens"
+    monkeypatch.setattr(sys, "platform", "win32")
+    made = in_process.run("listen", "--new-token", "alice", "--tokens", file)
+    assert made.returncode == 0
+    assert f"{file}: readable by every user who can open its folder" in made.stderr
+
+
 # The command as a process: signals, its log, and what it leaves behind.
 
 

@@ -277,6 +277,13 @@ def test_what_is_offered_replaces_the_whole_value_in_what_is_told():
     assert LOCAL.hide("/b/book") == "/b/book"
 
 
+def test_the_letter_of_a_drive_is_part_of_a_path():
+    offers = {"Evaluation": {"net": r"nnue:C:\nets\a.nnue", "mine": r"D:\e\mine.py:f"}}
+    hide = Permissions(offers=offers).hide
+    assert hide(r"C:\nets\a.nnue: No such file") == "net: No such file"
+    assert hide(r"evaluation file D:\e\mine.py failed") == "evaluation file mine failed"
+
+
 def test_the_paths_in_what_is_offered_are_not_told(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     mine = {"net": "nnue:/b/gone.nnue", "mine": "evaluations/mine.py:evaluate"}

@@ -1,10 +1,12 @@
 """What is refused beforehand of files that are to be written."""
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
+from agent.border.files import open_file
 from agent.border.unwritable import require_writable
 
 
@@ -51,3 +53,25 @@ def test_what_is_replaced_is_a_regular_file(tmp_path: Path) -> None:
     require_writable([tmp_path / "new", __file__], [], ValueError, regular=True)
     with pytest.raises(ValueError, match="is no regular file: name another"):
         require_writable([os.devnull], [], ValueError, regular=True)
+
+
+def test_the_device_nul_of_windows_is_in_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os.path, "realpath", lambda path: f"\\\\.\\{path}/nul")
+    monkeypatch.setattr(os.path, "exists", lambda path: True)
+    monkeypatch.setattr(os.path, "isfile", lambda path: False)
+    monkeypatch.setattr(os.path, "isdir", lambda path: False)
+    monkeypatch.setattr(os, "access", lambda path, mode: True)
+    require_writable(["nul"], [], ValueError)
+    with pytest.raises(ValueError, match="nul is no regular file: name another"):
+        require_writable(["nul"], [], ValueError, regular=True)
+
+
+def test_windows_calls_a_folder_forbidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(path: Path, flags: int, mode: int) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    monkeypatch.setattr(os, "open", forbidden)
+    with pytest.raises(IsADirectoryError):
+        open_file(tmp_path)
+    with pytest.raises(PermissionError):
+        open_file(tmp_path / "file")

@@ -79,3 +79,12 @@ def test_no_module_of_python_or_of_libraries_is_loaded_again() -> None:
     for place in ("agent.evaluation", "json", "chess"):
         assert load_module(place, "evaluation") is sys.modules[place]
     assert before == (sys.modules["agent.evaluation"], agent.evaluation.EvaluationError, json.dumps)
+
+
+def test_the_ending_of_a_file_may_be_in_capitals(tmp_path: Path) -> None:
+    """As old programs of Windows write it; it is no module."""
+    file = tmp_path / "MY_EVAL.PY"
+    file.write_text("def f():\n    return 7\n")
+    assert load_module(str(file), "evaluation").f() == 7
+    with pytest.raises(UserCodeError, match=r"OTHER\.PY does not exist"):
+        load_module(str(tmp_path / "OTHER.PY"), "evaluation")
