@@ -112,7 +112,19 @@ def processor(root: Path = Path("/")) -> str:
 
 def physical_memory() -> float:
     """Return the machine's memory in bytes, infinite where the system does not tell."""
+    if sys.platform == "win32":
+        return _physical_memory_of_windows()
     try:
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, ValueError, OSError):
         return inf
+
+
+def _physical_memory_of_windows() -> float:
+    """Ask GlobalMemoryStatusEx, whose first word of 64 bits has the size of the structure."""
+    import ctypes
+
+    status = (ctypes.c_uint64 * 8)(64)
+    if not ctypes.WinDLL("kernel32").GlobalMemoryStatusEx(ctypes.byref(status)):
+        return inf
+    return float(status[1])

@@ -16,7 +16,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from math import inf, isfinite
+from mimetypes import MimeTypes
 from pathlib import Path
+from sysconfig import get_path
 
 from kempelen import __version__
 from kempelen.diagnosis import Diagnosis
@@ -79,6 +81,37 @@ def look_at_python(diagnosis: Diagnosis) -> None:
 def look_at_system(diagnosis: Diagnosis) -> None:
     """Tell which operating system this is."""
     diagnosis.tell("system", platform.platform(), machine=platform.machine())
+
+
+def look_at_windows(diagnosis: Diagnosis) -> None:
+    """Tell what front ends and browsers depend on, on Windows."""
+    if sys.platform != "win32":
+        return
+    from web.media_types import MEDIA_TYPES
+
+    found = shutil.which("kempelen")
+    beside = Path(get_path("scripts")) / "kempelen.exe"
+    program = found or (str(beside) if beside.is_file() else None)
+    diagnosis.tell(
+        "program", f"{program or 'missing'}{'' if found else ', not on PATH'}",
+        program=program, on_path=found is not None,
+    )  # fmt: skip
+    if found is None:
+        diagnosis.complain(
+            "kempelen is not on PATH",
+            "py -m kempelen instead, and the full path of kempelen.exe for front ends"
+            + (f": {program}" if program else ""),
+        )
+    types = MimeTypes()
+    types.read_windows_registry()
+    others = {
+        suffix: name
+        for suffix, usual in MEDIA_TYPES.items()
+        if (name := types.types_map[True].get(suffix, usual)) != usual
+    }
+    told = ", ".join(f"{suffix} is {name}" for suffix, name in others.items())
+    text = f"{told} in the registry; the pages of kempelen web declare their own" if told else ""
+    diagnosis.tell("file types", text or "as usual", changed=others)
 
 
 def look_at_packages(diagnosis: Diagnosis) -> None:
@@ -348,6 +381,7 @@ CHECKS: dict[str, Callable[[Diagnosis], None]] = {
     "kempelen": look_at_version,
     "Python": look_at_python,
     "system": look_at_system,
+    "Windows": look_at_windows,
     "packages": look_at_packages,
     "processor": look_at_processor,
     "cores": look_at_cores,

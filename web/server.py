@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import math
-import mimetypes
 import socket
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -28,20 +27,13 @@ from protocols.server.wire import VANISHED
 from web.answers import JsonAnswer, refusal
 from web.connections import counted
 from web.guard import FILES, Guard, refused
+from web.media_types import declare_media_types
 from web.pages import SitePage, all_pages
 from web.shell import STATIC, shell
 from web.site import Site
 from web.visitors import COOKIE, LASTS
 
 SIGN_IN = "signin"
-# Types of the files that are served. On Windows programs change them for all, in the registry, and
-# browsers take no script that is text/plain.
-MEDIA_TYPES = {
-    ".css": "text/css",
-    ".js": "text/javascript",
-    ".json": "application/json",
-    ".svg": "image/svg+xml",
-}
 LONGEST_FORM = 4 << 10  # bytes of what is sent to sign in
 
 
@@ -49,8 +41,7 @@ class PageServer:
     """Serves the pages of a site at one address."""
 
     def __init__(self, site: Site) -> None:
-        for suffix, media_type in MEDIA_TYPES.items():
-            mimetypes.add_type(media_type, suffix)
+        declare_media_types()
         self.site = site
         self.pages = all_pages(site)
         handlers: dict[Any, Any] = {

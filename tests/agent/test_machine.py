@@ -105,3 +105,16 @@ def test_on_windows_a_compiler_has_a_priority_class_below_that_of_the_game(
     cores.lower_priority()
     this = kernel32.GetCurrentProcess.return_value
     kernel32.SetPriorityClass.assert_called_once_with(this, 0x4000)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_windows_tells_its_memory(monkeypatch, told):
+    def status(structure):
+        assert structure._obj[0] == ctypes.sizeof(structure._obj) == 64
+        structure._obj[1] = 8 << 30
+        return told
+
+    kernel32 = Mock(GlobalMemoryStatusEx=status)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(ctypes, "WinDLL", lambda name: kernel32, raising=False)
+    assert cores.physical_memory() == (8 << 30 if told else inf)

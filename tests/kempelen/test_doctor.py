@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -204,6 +205,26 @@ def test_tables_that_are_there(monkeypatch, tmp_path):
     assert diagnosis.notes["tables"]["tables"] == ["KQKR"]
     assert diagnosis.notes["tables"]["size"] == 64
     assert diagnosis.complaints == []
+
+
+@pytest.mark.parametrize("on_path", [True, False])
+def test_on_windows_the_program_and_the_registry_are_looked_at(monkeypatch, tmp_path, on_path):
+    program = tmp_path / "kempelen.exe"
+    program.touch()
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(checks, "get_path", lambda name: str(tmp_path))
+    monkeypatch.setattr(shutil, "which", lambda name: str(program) if on_path else None)
+
+    def read(types):
+        types.add_type("text/plain", ".js")
+
+    monkeypatch.setattr(checks.MimeTypes, "read_windows_registry", read)
+    diagnosis = Diagnosis()
+    checks.look_at_windows(diagnosis)
+    assert diagnosis.notes["program"]["on_path"] == on_path
+    assert diagnosis.notes["program"]["program"] == str(program)
+    assert diagnosis.notes["file types"]["changed"] == {".js": "text/plain"}
+    assert complaints(diagnosis) == ([] if on_path else ["kempelen is not on PATH"])
 
 
 def test_it_imports_nothing_that_may_be_broken():

@@ -26,7 +26,7 @@ from tests.web.support import PATIENCE, Served, serving
 from web import connections, guard, visitors
 from web.channel import REFUSED
 from web.guard import MOST_BODY
-from web.server import MEDIA_TYPES
+from web.media_types import MEDIA_TYPES
 from web.shell import STATIC, words
 from web.site import Offers
 from web.visitors import COOKIE
