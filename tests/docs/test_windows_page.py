@@ -1,0 +1,37 @@
+"""The page on Windows: its commands are those that a test runs there, and name what is there."""
+
+import re
+
+from kempelen.cli import COMMANDS
+from tests.pages import ROOT, Page
+
+PAGE = Page("docs/guide/windows.md")
+TEST = (ROOT / "scripts" / "test-on-windows").read_text(encoding="utf-8")
+# Of others: the makers of environments, and pip.
+OTHERS = (
+    r"py -m venv [\w.-]+",
+    r"[\w.-]+\\Scripts\\python -m pip install (--editable \.|\"kempelen\[web\]\")",
+    r"uv tool install \"kempelen\[web\]\"",
+)
+
+
+def commands() -> list[str]:
+    lines = [line for block in PAGE.having("powershell") for line in block.text.splitlines()]
+    return [command for line in lines for command in line.split("; ")]
+
+
+def test_every_command_is_known() -> None:
+    assert commands()
+    for command in commands():
+        ours = re.fullmatch(r"[\w.-]+\\Scripts\\kempelen (\w+).*", command)
+        assert ours or any(re.fullmatch(other, command) for other in OTHERS), command
+        assert not ours or ours[1] in COMMANDS
+
+
+def test_what_it_says_of_the_program_is_tried_in_wine() -> None:
+    for tried in ('"warmup", "alphabeta"', '"doctor"', "^uciok$", ".bat", "text/javascript"):
+        assert tried in TEST
+
+
+def test_no_line_of_a_command_is_continued() -> None:
+    assert not re.search(r"[\\`]$", "\n".join(commands()), re.MULTILINE)
