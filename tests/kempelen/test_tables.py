@@ -11,6 +11,7 @@ import chess
 import pytest
 
 from tests import in_process
+from tests.systems import posix_signal
 
 TABLES = [sys.executable, "-m", "kempelen.cli", "tables"]
 # What builds tables is compiled with these at the latest, by one worker for all.
@@ -98,7 +99,7 @@ def test_a_folder_that_cannot_be_made_is_named_before_anything_is_built(warm_cac
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent as on POSIX")
 @pytest.mark.parametrize(
-    "sent", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.thorough)]
+    "sent", [signal.SIGINT, pytest.param(posix_signal("SIGKILL"), marks=pytest.mark.thorough)]
 )
 def test_an_interrupted_build_is_taken_up_again(warm_cache, tmp_path, sent):
     build = [*TABLES, "build", "KBNK", "KQK", "--folder", str(tmp_path), "--threads", "1"]

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import random
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -15,6 +14,7 @@ import pytest
 
 from kempelen.cli import main
 from tests.kempelen.test_match import match
+from tests.systems import posix_module
 from tests.tournament.support import engine, play, settings
 from tournament import runner
 from tournament.events import GameFinished, Notice
@@ -24,6 +24,8 @@ from tournament.records import to_pgn
 from tournament.runner import Local, Runner, RunStoppedError
 from tournament.settings import Adjudication
 from tournament.values import SettingsError
+
+resource = posix_module("resource")
 
 
 def quick(**changes):

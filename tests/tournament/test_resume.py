@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import random
 import signal
 import subprocess
@@ -16,6 +15,7 @@ import pytest
 from protocols.client.supervisor import children
 from tests.external import program
 from tests.support import FAILING
+from tests.systems import posix_module, posix_signal
 from tests.tournament.support import engine, play, settings
 from tests.waiting import PATIENCE, alive, until
 from tournament import runner
@@ -29,6 +29,8 @@ from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 
 pytestmark = pytest.mark.early
+pty = posix_module("pty")
+SIGHUP = posix_signal("SIGHUP")
 
 
 FAKE_ENGINE = f"{sys.executable} {FAILING} none"
@@ -99,7 +101,7 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path, thorough):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(
     "number",
-    [signal.SIGINT, signal.SIGHUP, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough)],
+    [signal.SIGINT, SIGHUP, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough)],
 )
 def test_an_interrupted_run_says_how_to_go_on(tmp_path, number):
     run = subprocess.Popen(

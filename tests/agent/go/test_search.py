@@ -1,6 +1,5 @@
 """The compiled search of Go: its tree, what it keeps, what it finds, and its manners."""
 
-import resource
 import threading
 import time
 from collections.abc import Iterator
@@ -21,7 +20,9 @@ from agent.go.rules import StoneBoard, from_move
 from agent.go.search import GoSearch
 from agent.limits import Info, Limits, Restriction
 from tests.agent.go.positions import at, from_diagram, in_the_game, random_game
+from tests.systems import posix_module
 
+resource = posix_module("resource")
 SIZES: list[int | str] = [2, 3, 5, 9, 19, "2x3", "5x4", "13x6"]
 
 

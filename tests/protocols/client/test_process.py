@@ -11,6 +11,7 @@ import pytest
 
 from protocols.client.process import EngineDiedError, EngineProcess
 from protocols.client.supervisor import children
+from tests.systems import posix_signal
 from tests.waiting import PATIENCE, alive
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no subreaper")
@@ -71,7 +72,7 @@ async def test_an_engine_that_is_stopped_or_killed_leaves_nothing():
         assert all_gone([*family, process.pid], limit=0.0)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
+@pytest.mark.parametrize("number", [posix_signal("SIGKILL"), signal.SIGTERM, signal.SIGSEGV])
 async def test_a_signal_that_ends_the_engine_is_named(number):
     process, family = await start()
     os.kill(family[0], number)
