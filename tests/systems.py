@@ -2,7 +2,9 @@
 
 import signal
 import sys
+import tempfile
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +17,28 @@ def posix_only(reason: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(WINDOWS, reason=reason)
 
 
-def posix_module(name: str) -> Any:
-    """Import a module of POSIX systems; on Windows, return one that skips the test that uses it."""
-    return _Missing(name) if WINDOWS else import_module(name)
+def module_or_skip(name: str) -> Any:
+    """Import a module; where Windows lacks it, return one that skips the test that uses it."""
+    try:
+        return import_module(name)
+    except (ImportError, AttributeError):
+        if WINDOWS:
+            return _Missing(name)
+        raise
+
+
+def _links_work() -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        link = Path(folder) / "link"
+        try:
+            link.symlink_to(folder)
+        except OSError:
+            return False
+        return link.is_symlink()
+
+
+# Windows lets them be made by those who may; in Wine they are not found again.
+needs_links = pytest.mark.skipif(not _links_work(), reason="there are no symbolic links")
 
 
 def posix_signal(name: str) -> int:
@@ -32,4 +53,4 @@ class _Missing:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        pytest.skip(f"uses the module {self._name}, which Windows lacks")
+        pytest.skip(f"uses the module {self._name}, which is missing here")

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
+
+from tests.systems import module_or_skip
+
+nbclient, nbformat = map(module_or_skip, ("nbclient", "nbformat"))
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
@@ -13,7 +15,9 @@ NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 def laboratory(tmp_path_factory):
     notebook = nbformat.read(NOTEBOOKS / "laboratory.ipynb", as_version=4)
     folder = tmp_path_factory.mktemp("notebook")
-    client = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}})
+    client = nbclient.NotebookClient(
+        notebook, timeout=300, resources={"metadata": {"path": str(folder)}}
+    )
     return client.execute()
 
 

@@ -1,13 +1,10 @@
 """The image, built from the clone by the Dockerfile, and what compose.yaml makes of it."""
 
-import fcntl
 import os
-import pty
 import re
 import signal
 import struct
 import subprocess
-import termios
 import threading
 import time
 from contextlib import suppress
@@ -21,6 +18,7 @@ from kempelen.cli import main
 from tests.docker.buildah import Buildah, call
 from tests.docker.compose import Composition
 from tests.docker.network import Network
+from tests.systems import module_or_skip
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
@@ -30,6 +28,8 @@ GO = ROOT / "docker" / "go.yaml"
 PACKAGES = ["python3", "python3-venv", "ca-certificates", "mosquitto", "netcat-openbsd"]
 MOSQUITTO = "docker.io/library/eclipse-mosquitto:2"
 BROKER = ["mosquitto", "-c", "/mosquitto/config/mosquitto.conf"]
+
+fcntl, pty, termios = map(module_or_skip, ("fcntl", "pty", "termios"))
 
 
 @pytest.fixture(scope="module")

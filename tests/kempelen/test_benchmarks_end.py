@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from protocols.client.supervisor import children
+from tests.systems import module_or_skip
 from tests.waiting import PATIENCE, alive
 
+supervisor = module_or_skip("protocols.client.supervisor")
 ROOT = Path(__file__).parents[2]
 MATCH = ["go_matches.py", "--against", "self", "--games", "2", "--seconds", "60", "--size", "5"]
 
 
 def descendants(process: int) -> set[int]:
     """Return the processes that descend from one."""
-    own = set(children(process))
+    own = set(supervisor.children(process))
     return own.union(*map(descendants, own))
 
 
@@ -92,7 +93,7 @@ def test_what_is_spawned_ends_with_who_spawned_it() -> None:
     try:
         assert spawner.stdout is not None
         spawner.stdout.readline()
-        (child,) = children(spawner.pid)
+        (child,) = supervisor.children(spawner.pid)
         spawner.terminate()
         assert spawner.wait(PATIENCE) == 128 + signal.SIGTERM
         wait_until(lambda: not alive(child))

@@ -3,6 +3,7 @@
 import asyncio
 import ctypes
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -59,6 +60,30 @@ def test_an_event_after_the_end_changes_nothing(console: list[Handler]) -> None:
     asyncio.run(play())
     assert console[0](console_events.CTRL_CLOSE_EVENT)
     assert interruption.number == signal.SIGINT
+
+
+def has_console() -> bool:
+    """Tell whether Ctrl-Break can be sent: on Windows, in a console, which Wine has none of."""
+    if sys.platform != "win32":
+        return False
+    return bool(ctypes.WinDLL("kernel32").GetConsoleProcessList((ctypes.c_uint32 * 1)(), 1))
+
+
+@pytest.mark.skipif(not has_console(), reason="there is no console of Windows")
+def test_ctrl_break_ends_a_server_in_order() -> None:
+    command = [sys.executable, "-m", "kempelen", "listen", "--address", "127.0.0.1:0"]
+    group = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, creationflags=group
+    ) as server:
+        try:
+            assert server.stderr is not None
+            assert "listening" in server.stderr.readline()
+            server.send_signal(getattr(signal, "CTRL_BREAK_EVENT", 0))
+            assert "stopped" in server.communicate(timeout=60)[1]
+            assert server.returncode == 0
+        finally:
+            server.kill()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="of other systems")

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from protocols.client.supervisor import children
 from protocols.uci.play import LAST_ANSWERS
+from tests.systems import module_or_skip
+
+supervisor = module_or_skip("protocols.client.supervisor")
 
 # Far more than a second, so that a busy machine does not matter, and far less than a hang.
 SOON = 15.0
@@ -203,7 +205,7 @@ def test_cold_it_plays_on_the_clock_while_a_child_compiles(start_engine, tmp_pat
     assert engine.hear_until("readyok")[-1] == "readyok"
     engine.say("stop")
     assert engine.hear_until("bestmove")[-1] != "bestmove (none)"
-    compilers = children(engine.process.pid)
+    compilers = supervisor.children(engine.process.pid)
     assert compilers, "a child compiles"
     engine.say("quit")
     assert engine.wait()[0] == 0

@@ -16,7 +16,6 @@ import pytest
 from agent.limits import SideClock
 from protocols.client.engine import EngineOptionError
 from protocols.client.process import EngineError
-from protocols.client.supervisor import children
 from protocols.client.uci import Answer, SearchRequest
 from protocols.mqtt import topics
 from protocols.mqtt.broker import PASSWORD, USER
@@ -26,6 +25,7 @@ from protocols.mqtt.requests import Variant
 from tests.mosquitto import Listening, free_port, until
 from tests.protocols.mqtt.support import Asker, FakeBotEngine, serving
 from tests.support import failing_gtp
+from tests.systems import module_or_skip
 from tests.tournament.support import play_with, settings
 from tests.waiting import PATIENCE
 from tournament.engine_settings import EngineProtocol, EngineSettings
@@ -35,6 +35,8 @@ from tournament.settings import Adjudication, OpeningSettings
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 from tournament.verdicts import Termination
+
+supervisor = module_or_skip("protocols.client.supervisor")
 
 pytestmark = pytest.mark.early
 
@@ -310,14 +312,14 @@ async def test_a_refusal_costs_the_next_client_no_start(mosquitto):
         client = BotClient(mosquitto.broker)
         await client.wait_for("bot", PATIENCE, Variant("go"))
         variant = Variant("go", {"size": 5})
-        before = children(process.pid)
+        before = supervisor.children(process.pid)
         for _ in range(2):
             two = SearchRequest(None, ("c3", "d3"), movetime=2, movers=(0, 1))
             with pytest.raises(EngineError, match="refuses play white D3: illegal move"):
                 await client.ask("bot", "g", two, 10, variant)
             one = SearchRequest(None, ("c3",), movetime=2, movers=(0,))
             assert (await client.ask("bot", "h", one, 10, variant)).move == "a1"
-        assert before == children(process.pid)
+        assert before == supervisor.children(process.pid)
         await client.close()
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from kempelen.cli import main
 from tests.kempelen.test_match import match
-from tests.systems import posix_module
+from tests.systems import module_or_skip
 from tests.tournament.support import engine, play, settings
 from tournament import runner
 from tournament.events import GameFinished, Notice
@@ -25,7 +25,7 @@ from tournament.runner import Local, Runner, RunStoppedError
 from tournament.settings import Adjudication
 from tournament.values import SettingsError
 
-resource = posix_module("resource")
+resource = module_or_skip("resource")
 
 
 def quick(**changes):

@@ -12,10 +12,9 @@ import time
 import chess.pgn
 import pytest
 
-from protocols.client.supervisor import children
 from tests.external import program
 from tests.support import FAILING
-from tests.systems import posix_module, posix_signal
+from tests.systems import module_or_skip, posix_signal
 from tests.tournament.support import engine, play, settings
 from tests.waiting import PATIENCE, alive, until
 from tournament import runner
@@ -28,8 +27,10 @@ from tournament.settings import Adjudication
 from tournament.time_control import TimeControl
 from tournament.values import SettingsError
 
+supervisor = module_or_skip("protocols.client.supervisor")
+
 pytestmark = pytest.mark.early
-pty = posix_module("pty")
+pty = module_or_skip("pty")
 SIGHUP = posix_signal("SIGHUP")
 
 
@@ -48,8 +49,8 @@ def command(folder, ledger, *, games, engine=FAKE_ENGINE):
 
 def engines_of(process):
     """Wait until a run has the four engines of two games, or has ended; return their ids."""
-    assert until(lambda: len(children(process)) >= 4 or not alive(process))
-    return children(process)
+    assert until(lambda: len(supervisor.children(process)) >= 4 or not alive(process))
+    return supervisor.children(process)
 
 
 def none_alive(processes):
@@ -85,7 +86,7 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path, thorough):
         run = subprocess.Popen(killed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         engines_of(run.pid)
         time.sleep(generator.uniform(0, 0.6))
-        engines = children(run.pid)
+        engines = supervisor.children(run.pid)
         run.send_signal(signal.SIGKILL)
         run.wait()
         assert none_alive(engines), "an engine outlives a killed runner"
@@ -149,7 +150,7 @@ def test_nohup_is_respected(tmp_path):
         ["nohup", *command(tmp_path, "ledger", games=2)],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    while not children(run.pid) and run.poll() is None:
+    while not supervisor.children(run.pid) and run.poll() is None:
         time.sleep(0.01)
     run.send_signal(signal.SIGHUP)
     assert run.wait(PATIENCE) == 0

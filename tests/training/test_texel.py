@@ -8,7 +8,6 @@ from pathlib import Path
 import chess
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
 
 from agent.chess import weights as weights_module
 from agent.chess.packed import board_of
@@ -17,6 +16,7 @@ from agent.chess.terms import PLACES
 from agent.chess.tracing import trace
 from agent.chess.weights import WEIGHTS
 from kempelen.cli import main
+from tests.systems import module_or_skip
 from training import texel
 from training.positions import TRAINING, VALIDATION, Dataset
 from training.selfplay import SelfPlayPlan, generate
@@ -92,7 +92,9 @@ def sample(size: int, seed: int, weights: np.ndarray, scale: float) -> texel.Sam
     values = generator.choice([-2.0, -1.0, 1.0, 2.0], number) * (terms != PLACES["tempo"])
     tempo = np.full(size, PLACES["tempo"])
     entries = np.append(rows, np.arange(size)), np.append(terms, tempo)
-    counts = csr_matrix((np.append(values, np.ones(size)), entries), (size, len(weights)))
+    counts = module_or_skip("scipy.sparse").csr_matrix(
+        (np.append(values, np.ones(size)), entries), (size, len(weights))
+    )
     phases, none = generator.random(size), np.zeros(size)
     made = texel.Sample(counts, phases, 1 - phases, none, none)
     evaluations = made.evaluate(weights)

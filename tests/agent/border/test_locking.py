@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.border.locking import hold, lock
+from tests.systems import needs_links
 
 HOLD = """
 import sys
@@ -55,6 +56,7 @@ def test_where_no_file_can_be_that_is_the_error(tmp_path: Path) -> None:
         lock(str(tmp_path / "missing" / "games.sqlite"))
 
 
+@needs_links
 def test_a_link_is_locked_with_what_it_leads_to(tmp_path: Path) -> None:
     path, link = tmp_path / "games.sqlite", tmp_path / "link"
     link.symlink_to(path)

@@ -11,6 +11,7 @@ from agent.border import files
 from agent.border.files import naming, replace_atomically
 from agent.chess import network_format
 from agent.evaluation import SHIPPED_NETWORK
+from tests.systems import needs_links
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_the_file_is_named_where_the_disk_is_full_or_another_was_to_take_its_pla
 ) -> None:
     with pytest.raises(IsADirectoryError) as raised:
         replace_atomically(tmp_path, b"new")
-    assert str(raised.value) == f"[Errno {errno.EISDIR}] Is a directory: '{tmp_path}'"
+    assert str(raised.value) == f"[Errno {errno.EISDIR}] Is a directory: {str(tmp_path)!r}"
 
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -71,6 +72,7 @@ def test_errors_that_are_not_the_systems_say_what_they_say() -> None:
         raise OSError("choose another folder")
 
 
+@needs_links
 def test_a_link_stays_and_what_it_leads_to_is_replaced(path: Path, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()

@@ -8,8 +8,10 @@ import pytest
 
 from agent.border.files import open_file
 from agent.border.unwritable import require_writable
+from tests.systems import needs_links
 
 
+@needs_links
 def test_what_must_not_be_written_is_refused(tmp_path: Path) -> None:
     read, link, hard, new = (tmp_path / name for name in ("read", "link", "hard", "new"))
     read.write_text("what is read")

@@ -7,13 +7,13 @@ from typing import Annotated
 import numba
 import numpy as np
 import pytest
-from mypy import api
 
 from agent.chess.packed import packed_dtype
 from agent.chess.records import Frame, Position, Worker
 from agent.compiled.bits import Bits
 from agent.compiled.record import Many, allocate, dtype_of, layout, offset_of, record
 from agent.compiled.tree import COLUMNS, NodeTree
+from tests.systems import module_or_skip
 
 
 class Base:
@@ -130,7 +130,9 @@ def wrong(worker: Worker, ply: int) -> int:
 def test_mypy_finds_a_misspelled_field_and_words_among_numbers(tmp_path: Path) -> None:
     """It reads this test's kernel alone, and of the others what they declare."""
     options = ["--config-file=", "--follow-imports=silent", "--ignore-missing-imports"]
-    found, _, status = api.run([*options, f"--cache-dir={tmp_path}", "-c", KERNEL])
+    found, _, status = module_or_skip("mypy.api").run(
+        [*options, f"--cache-dir={tmp_path}", "-c", KERNEL]
+    )
     errors = [line.split(": ", 1)[1] for line in found.splitlines()[:-1]]
     assert status == 1
     assert [error.rpartition("[")[2] for error in errors] == [

@@ -20,9 +20,9 @@ from agent.go.rules import StoneBoard, from_move
 from agent.go.search import GoSearch
 from agent.limits import Info, Limits, Restriction
 from tests.agent.go.positions import at, from_diagram, in_the_game, random_game
-from tests.systems import posix_module
+from tests.systems import module_or_skip
 
-resource = posix_module("resource")
+resource = module_or_skip("resource")
 SIZES: list[int | str] = [2, 3, 5, 9, 19, "2x3", "5x4", "13x6"]
 
 

@@ -10,9 +10,10 @@ import time
 import pytest
 
 from protocols.client.process import EngineDiedError, EngineProcess
-from protocols.client.supervisor import children
-from tests.systems import posix_signal
+from tests.systems import module_or_skip, posix_signal
 from tests.waiting import PATIENCE, alive
+
+supervisor = module_or_skip("protocols.client.supervisor")
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no subreaper")
 
@@ -127,7 +128,7 @@ async def test_signals_are_as_a_program_expects_them():
     process.send("import signal; print(*signal.pthread_sigmask(signal.SIG_BLOCK, ()), '.')")
     process.send("sys.stdout.flush()")
     assert await process.read_line() == "."
-    program = children(process.pid)[0]
+    program = supervisor.children(process.pid)[0]
     with open(f"/proc/{program}/status") as file:
         assert "SigBlk:\t0000000000000000" in file.read()
     await process.kill()
