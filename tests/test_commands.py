@@ -278,6 +278,7 @@ ELSEWHERE = {
     "make second-python": ".ci/run",
     "make strength": "Makefile",
     "scripts/install-debian-packages": ".ci/run",
+    "scripts/test-on-windows": ".ci/run",
     "scripts/draw-house": "tests/docs/test_architecture_page.py",
     "scripts/draw-picture": "tests/docs/test_picture.py",
     "scripts/record-playthrough NAME": "tests/agent/games/test_playthroughs.py",
