@@ -122,6 +122,8 @@ def physical_memory() -> float:
 
 def _physical_memory_of_windows() -> float:
     """Ask GlobalMemoryStatusEx, whose first word of 64 bits has the size of the structure."""
+    if sys.platform != "win32":
+        return inf
     import ctypes
 
     status = (ctypes.c_uint64 * 8)(64)
