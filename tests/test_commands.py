@@ -572,6 +572,7 @@ def test_long_commands_are_understood(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not missing
 
 
+@pytest.mark.thorough
 def test_the_constants_are_options() -> None:
     run = subprocess.run(
         [KEMPELEN, "uci", "--tune"], input="uci\nquit\n", capture_output=True, text=True, timeout=60

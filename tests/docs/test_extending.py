@@ -39,6 +39,7 @@ POSITIONS = {
 }
 
 
+@pytest.mark.thorough
 def test_both_evaluations_say_what_the_page_means(folder_of: FolderOf) -> None:
     folder = folder_of(EVALUATION)
     plain = load("bishops.py:evaluate").python

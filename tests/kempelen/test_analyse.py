@@ -44,6 +44,7 @@ def file(tmp_path):
     return path
 
 
+@pytest.mark.thorough
 def test_the_marks_of_chess(file, tmp_path, warm_cache):
     made, picture = tmp_path / "made.pgn", tmp_path / "made.svg"
     own = ("--engine", "agent=chess", "--concurrency", 1)
@@ -183,6 +184,7 @@ def test_what_cannot_be_judged(tmp_path, monkeypatch, name, text, words, reason)
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_an_engine_that_dies_is_started_anew_and_then_told(tmp_path):
     file = tmp_path / "a.pgn"
     file.write_text(MATED, "utf-8")

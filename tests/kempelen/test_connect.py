@@ -244,6 +244,7 @@ def test_a_certificate_of_a_stranger_is_not_trusted(secured, scheme):
     assert "not trusted" in said
 
 
+@pytest.mark.thorough
 def test_the_end_of_input_ends_it_with_what_was_asked_answered():
     with Far() as far, Near(far.address) as near:
         near.say("uci")
@@ -315,6 +316,7 @@ def test_what_a_user_can_do_wrong_is_told(arguments, told, tmp_path):
     assert "secret" not in result.stderr.replace("no token", "")
 
 
+@pytest.mark.thorough
 def test_a_token_may_come_from_the_environment(monkeypatch):
     monkeypatch.setenv("KEMPELEN_TOKEN", "hidden-word")
     result = in_process.run("connect", "ws://host.example:80")

@@ -103,6 +103,7 @@ def test_a_full_disk_is_told_with_the_file(
     assert in_process.run("data", action, source, "-o", made).returncode == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
 def test_an_output_that_nobody_gets_is_not_blamed_on_a_file(source: Path, tmp_path: Path) -> None:
     made = tmp_path / "made"

@@ -130,6 +130,7 @@ def test_a_search_that_does_not_end_well_is_told(monkeypatch, warm_cache, code, 
     assert diagnosis.broken
 
 
+@pytest.mark.thorough
 def test_an_empty_cache_is_to_be_filled(another_cache):
     diagnosis = Diagnosis()
     checks.look_at_cache(diagnosis)

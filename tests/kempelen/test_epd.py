@@ -109,6 +109,7 @@ def forces(board, move, moves):
     return answer
 
 
+@pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize(
     "problem",
     [each for each in read(MATES) if each.mate == 2][::2],

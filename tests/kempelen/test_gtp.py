@@ -19,6 +19,7 @@ def gtp(text, *arguments, command=("gtp",)):
     return in_process.run(*command, *arguments, text=text)
 
 
+@pytest.mark.thorough
 def test_everything_is_answered_after_the_end_of_input():
     """By the program itself, with pipes."""
     done = subprocess.run(

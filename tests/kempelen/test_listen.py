@@ -257,6 +257,7 @@ def test_it_ends_when_told_to(processes: list[Process], number: int, status: int
     assert log.splitlines()[-1].endswith(" stopped")
 
 
+@pytest.mark.thorough
 def test_the_log_in_a_file_and_the_status(
     processes: list[Process],
     tmp_path: Path,

@@ -110,6 +110,7 @@ def test_a_knockout_names_its_winner(capsys):
     assert "winner: none" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_decided_test_ends_the_match(capsys):
     line = ["match", "--engine", spec(), "--engine", spec("no-move"), "--nodes", "1", "--json"]
     status = main([*line, "--games", "1000", "--sprt", "elo0=0,elo1=100"])

@@ -70,6 +70,7 @@ def test_json_tells_each_outcome(suite, tmp_path):
     assert found["tests"][4]["outcome"] == "ignored"
 
 
+@pytest.mark.thorough
 def test_our_own_engine_with_options_and_a_game_beside_the_file(tmp_path, warm_cache):
     (tmp_path / "games").mkdir()
     game = "(;GM[1]FF[4]SZ[2]KM[0];B[aa];W[bb])"

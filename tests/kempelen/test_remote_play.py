@@ -110,6 +110,7 @@ async def test_many_sessions_each_play() -> None:
         assert run.server.metrics.of("sessions_begun", "any") == 12
 
 
+@pytest.mark.thorough
 async def test_sessions_leave_nothing_behind() -> None:
     """Neither files nor objects; `benchmarks/connections.py` looks at a process, for longer."""
 

@@ -122,6 +122,7 @@ def test_an_interrupted_build_is_taken_up_again(warm_cache, tmp_path, sent):
     assert tables("check", "--folder", tmp_path).returncode == 0
 
 
+@pytest.mark.thorough
 def test_the_engine_names_bad_files_and_plays_on(start_engine, warm_cache, tmp_path):
     folder = tmp_path / "tables"
     assert tables("build", "KPK", "--folder", folder).returncode == 0

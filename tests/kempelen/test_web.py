@@ -79,6 +79,7 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.Mon
         monkeypatch.undo()
 
 
+@pytest.mark.thorough
 def test_it_serves_over_tls_and_ends_in_order(
     tmp_path: Path,
     certified: Certified,  # noqa: F811

@@ -1,6 +1,7 @@
 import random
 
 import chess
+import pytest
 from chess.polyglot import zobrist_hash
 
 from agent.limits import Cp, Info, Mate
@@ -79,6 +80,7 @@ def test_the_result_of_self_play_moves_the_weights_on_its_way():
     assert (first.weight, reply.weight) == (11, 9)
 
 
+@pytest.mark.thorough
 def test_a_move_that_loses_is_avoided():
     for score, loser in ((300, "e4"), (-300, "")):
         search = Search((score, 0), white_wins_after=2)

@@ -92,6 +92,7 @@ async def test_bad_manners_lose_nothing(failure):
     assert [record.termination for record in records] == [Termination.MAX_MOVES] * 2
 
 
+@pytest.mark.thorough
 async def test_late_moves_lose_on_time():
     clock = TimeControl(base=0.2, margin=0.02)
     _, records = await play(short(engine(time=TimeControl(nodes=1)), engine("late"), time=clock))
@@ -152,6 +153,7 @@ def fails_later(folder, starts):
     return EngineSettings(str(program), name="later", start_limit=10, restart=Restart.ON)
 
 
+@pytest.mark.thorough
 async def test_games_without_a_player_give_points_and_no_elo(tmp_path):
     finish, records = await play(short(engine(), fails_later(tmp_path, 1), games=4))
     assert [record.result for record in records] == ["1-0", "0-1", "1-0", "0-1"]
@@ -182,6 +184,7 @@ async def test_games_that_were_played_are_measured_alone(tmp_path):
     assert rows["none"].elo == pytest.approx(0)
 
 
+@pytest.mark.thorough
 async def test_two_that_do_not_start_give_no_result(tmp_path):
     (tmp_path / "other").mkdir()
     players = fails_later(tmp_path, 1), fails_later(tmp_path / "other", 1)
@@ -206,6 +209,7 @@ async def test_restart_on_gives_every_game_a_fresh_process():
     assert {record.termination for record in records} == {Termination.MAX_MOVES}
 
 
+@pytest.mark.thorough
 async def test_mistakes_are_told_before_anything_is_played():
     for bad, message in [
         (engine(options={"Hash": 4096}), "Hash goes from 1 to 64"),

@@ -76,6 +76,7 @@ async def test_perfect_play_against_weaker_play():
     assert [record.digest for record in again] == [record.digest for record in records]
 
 
+@pytest.mark.thorough
 async def test_othello_resumed(tmp_path):
     def othello(size, **changes):
         agents = lab(), lab("mcts", playouts=20, options={"seed": 1})
@@ -92,6 +93,7 @@ async def test_othello_resumed(tmp_path):
         await run(othello(6, games=4), resume=True)
 
 
+@pytest.mark.thorough
 async def test_a_game_of_the_users_own_and_heaps():
     for game in (GameSettings(CHOMP), GameSettings("nim", {"heaps": [3, 4, 5], "misere": True})):
         finish, _ = await play(
@@ -111,6 +113,7 @@ async def test_agents_search_without_books():
     assert finish.summary.rows[0].points > 15
 
 
+@pytest.mark.thorough
 async def test_chance_is_played_by_the_referee():
     game = GameSettings("pig", {"target": 10})
     finish, records = await play(match(lab("expectiminimax"), lab("expectiminimax"), game=game))

@@ -102,6 +102,7 @@ def fill_and_obstruct(kept):
     Path(kept.beside).mkdir()
 
 
+@pytest.mark.thorough
 async def test_games_wait_for_room_on_the_disk(tmp_path):
     path = tmp_path / "run.sqlite"
     full = []
@@ -308,6 +309,7 @@ def test_damaged_settings_are_named(ledger, text):
     kept.close()
 
 
+@pytest.mark.thorough
 def test_bits_that_flip_end_in_no_traceback(finished, tmp_path):
     whole = finished.read_bytes()
     generator = random.Random(5)
@@ -397,6 +399,7 @@ def test_a_file_of_games_is_a_file(tmp_path, capsys, name, message):
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
 def test_a_result_that_nobody_gets_is_no_success():
     with open("/dev/full", "w") as full:

@@ -160,6 +160,7 @@ async def test_a_broker_that_dies_and_returns(mosquitto):
     connection.close()
 
 
+@pytest.mark.thorough
 async def test_an_absent_broker_slows_nothing():
     broadcast = Broadcast(Broker("127.0.0.1", free_port()), "match")
     began = time.monotonic()
@@ -171,6 +172,7 @@ async def test_an_absent_broker_slows_nothing():
     assert time.monotonic() - began < 8
 
 
+@pytest.mark.thorough
 async def test_a_lost_runner_is_marked(mosquitto, tmp_path):
     command, arguments = failing("late")
     spec = f"cmd={command},args={' '.join(arguments)},name=late"
@@ -465,6 +467,7 @@ def render(receiver):
     return console.file.getvalue()
 
 
+@pytest.mark.thorough
 async def test_the_embedded_broker():
     from protocols.mqtt.embedded import EmbeddedBroker
 

@@ -136,6 +136,7 @@ def test_lines_of_fen_are_openings_too(tmp_path):
         openings.load(OpeningSettings(file=str(path)))
 
 
+@pytest.mark.thorough
 def test_references_do_not_fill_memory():
     lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]

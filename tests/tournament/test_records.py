@@ -6,6 +6,7 @@ import json
 import tempfile
 
 import chess.pgn
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,6 +46,7 @@ def test_pgn(white, black, detail, event):
     assert chess.pgn.read_game(file) is None
 
 
+@pytest.mark.thorough
 @settings(deadline=None)
 @given(WORDS, WORDS)
 def test_ratings_read_the_names_back(white, black):

@@ -67,6 +67,7 @@ def test_a_file_that_is_not_there_or_empty_is_named(tmp_path):
         read(tmp_path / "empty.epd")
 
 
+@pytest.mark.thorough
 async def test_an_engine_that_dies_loses_one_position_and_no_more():
     problems = [Problem("f", str(n), START + " 0 1", avoid=("h2h4",)) for n in range(6)]
     told = []
@@ -85,6 +86,7 @@ async def test_an_option_that_the_engine_lacks_ends_it_all():
         await solve(problems, engine(options={"Nothing": 1}), TimeControl(nodes=1), 1)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("failure", ["illegal", "null-move", "no-move", "empty-bestmove"])
 async def test_no_legal_move_solves_nothing(failure):
     problems = [Problem("f", "1", START + " 0 1", avoid=("h2h4",))]

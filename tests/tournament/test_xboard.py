@@ -69,6 +69,7 @@ async def test_options_and_limits_are_checked():
         settings(xboard(), engine(), time=TimeControl(nodes=100))
 
 
+@pytest.mark.thorough
 @pytest.mark.needs("phalanx")
 async def test_a_real_game():
     phalanx = EngineSettings(

@@ -75,6 +75,7 @@ def test_the_positions_are_legal_and_of_all_kinds() -> None:
         assert sum(map(bool, map(kind, boards))) > 1
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(
     "spec", ["handcrafted", "training.baselines:material", "training.baselines:plain_material"]
 )
@@ -134,6 +135,7 @@ def test_what_is_no_whole_number_is_a_failure(value: Any) -> None:
     assert f"of the type {type(value).__name__}: a whole number" in failure.message
 
 
+@pytest.mark.thorough
 def test_an_exit_is_a_failure() -> None:
     def leaves(board: chess.Board) -> int:
         raise SystemExit(3)
@@ -164,6 +166,7 @@ def test_great_values_are_counted() -> None:
     assert report.beyond == sum(board.is_check() for board in varied_positions()) * 2 > 0
 
 
+@pytest.mark.thorough
 def test_compiled_ones(compiled: Callable[[str], EvaluationReport]) -> None:
     report = compiled("white_pawns")
     assert (report.compiled, report.failed, report.lowest, report.highest) == (True, 0, 0, 8)

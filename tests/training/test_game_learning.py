@@ -40,6 +40,7 @@ def learned(path, wanted, most=None):
     return path.read_bytes()
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("neurons", [(16,), ()], ids=["network", "weights"])
 def test_an_interrupted_run_makes_the_same_file(tmp_path, neurons):
     wanted = settings(3, neurons=neurons)
@@ -141,6 +142,7 @@ def play(first, second, seed):
     return game.outcome()
 
 
+@pytest.mark.thorough
 def test_weights_learn_to_beat_chance(tmp_path):
     """One look ahead by the weights of 300 games wins nine of ten games that it begins."""
     learned(tmp_path / "w.learned", settings(6, games=50, neurons=()))

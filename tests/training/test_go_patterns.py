@@ -103,6 +103,7 @@ def contests(chance: np.random.Generator, weights: dict[str, float], number: int
     return Competitions(places, first, chosen)
 
 
+@pytest.mark.thorough
 def test_strengths_are_found_again() -> None:
     weights = {"escapes": 2.0, "gives atari": 0.7, "passes": -1.5}
     chance = np.random.default_rng(6)

@@ -135,6 +135,7 @@ def config(folder: Path, **entries: Any) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_inputs_are_those_of_the_model() -> None:
     boards = random_boards(games=24, seed=1)
     assert {board.turn for board in boards} == {True, False}
@@ -228,6 +229,7 @@ def test_every_position_comes_once_a_turn() -> None:
     assert (Stream(numbered, 30, seed=2)[0]["fullmoves"] != drawn[0]).any()
 
 
+@pytest.mark.thorough
 def test_a_few_positions_are_learned_by_heart(
     played: Path, positions: Packed, tmp_path: Path
 ) -> None:
@@ -767,6 +769,7 @@ def test_a_full_disk_is_told_with_the_file(
         assert capsys.readouterr().err.splitlines()[-1] == f"kempelen train: {reason}"
 
 
+@pytest.mark.thorough
 def test_a_run_that_nobody_reads_goes_on_from_its_last_epoch(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

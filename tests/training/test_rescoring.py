@@ -73,6 +73,7 @@ def rescored(played: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_positions_and_results_stay_and_scores_are_new(played: Path, rescored: Path) -> None:
     with Dataset(played) as before, Dataset(rescored) as after:
         scores = after.contents[0].manifest["scores"]

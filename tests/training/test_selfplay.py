@@ -223,6 +223,7 @@ def test_two_writers_do_not_meet(played: Path) -> None:
     first.close()
 
 
+@pytest.mark.thorough
 def test_an_evaluation_that_fails_ends_the_run_with_its_reason(tmp_path: Path) -> None:
     module = tmp_path / "failing.py"
     module.write_text("def evaluate(board):\n    return 1 / 0\n")
@@ -388,6 +389,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert "begun otherwise" in refused.stderr
 
 
+@pytest.mark.thorough
 def test_nothing_that_plays_imports_it() -> None:
     code = (
         "import sys; from agent.compiled import warming; warming.load('alphabeta')\n"

@@ -113,6 +113,7 @@ def test_a_fit_finds_the_weights_behind_the_results() -> None:
     assert np.corrcoef((found - start).ravel(), (truth - start).ravel())[0, 1] > 0.8
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("in_endgames", [60, 0])
 def test_what_every_search_finds_is_not_a_worth_of_the_move(in_endgames: int) -> None:
     truth = texel.start_weights()
@@ -198,6 +199,7 @@ def tune(*arguments: object) -> int:
     return main(["tune", "evaluation", *map(str, arguments)])
 
 
+@pytest.mark.thorough
 def test_the_command_writes_other_weights(
     played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -71,6 +71,7 @@ def test_forms_of_games(served: Served) -> None:
     assert served.ask("GET", "/games")[0] == 200
 
 
+@pytest.mark.thorough
 def test_studies(served: Served) -> None:
     for study in (CHESS, GO):
         base = {"study": study, "ply": 1, "move": "e5"}

@@ -79,6 +79,7 @@ def asked(**form: str) -> bytes:
     return urlencode(usual | form).encode()
 
 
+@pytest.mark.thorough
 def test_a_visitor_s_own_tree_is_searched(tmp_path: Path) -> None:
     offers = Offers(choices=web_steps.choices, steps=web_steps.page)
     tree = "[{name: N2, bounds: [1, 4], children: [5, 0.123456]}, [2, [7, -3]]]"

@@ -67,6 +67,7 @@ def random_wins(own: OwnTables, name: str, number: int) -> Iterable[chess.Board]
             yield board
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KPK", "KBNK", "KQKR"])
 def test_the_root_is_answered_from_the_tables(
     search: KernelSearch, own: OwnTables, name: str
@@ -84,6 +85,7 @@ def test_the_root_is_answered_from_the_tables(
             assert worth(own, board) == value
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["KPK", "KBNK", "KQKR"])
 def test_a_lost_root_is_answered_with_the_longest_defence(
     search: KernelSearch, own: OwnTables, name: str
@@ -197,6 +199,7 @@ def test_wins_are_won_against_the_best_defence(
         win(search, own, board)
 
 
+@pytest.mark.thorough
 def test_a_late_win_is_kept_by_the_capture_that_saves_it(
     search: KernelSearch, own: OwnTables
 ) -> None:

@@ -88,6 +88,7 @@ def test_a_weak_level_errs_more_than_a_strong_one():
     assert strong[2] == strong[3] == 0
 
 
+@pytest.mark.thorough
 def test_likelihood_falls_with_the_score_as_the_temperature_says():
     behind = round(Level(0).temperature)
     first, second, third, fourth = choices(0, (Cp(0), Cp(-behind)), 2000)

@@ -129,6 +129,7 @@ def test_the_final_choice_is_the_one_asked_for(choice: str) -> None:
     assert search._ranking(ROOT)[0] == children[info.pv[0]]
 
 
+@pytest.mark.thorough
 def test_the_tree_is_kept_as_far_as_the_game_goes_on_in_it() -> None:
     search = TreeSearch()
     board = chess.Board(KIWIPETE)

@@ -69,6 +69,7 @@ def give_to(uid: int, path: Path) -> None:
     os.chown(path, uid, -1)
 
 
+@pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("where", ["", "kernel", "kernel/double.pickle"])
 @pytest.mark.parametrize("reason", [0o020, 0o002, 0o022, STRANGER])
 def test_what_others_can_have_planted_is_not_run(

@@ -172,6 +172,7 @@ except numba.TypingError:
 """
 
 
+@pytest.mark.thorough
 def test_an_entry_takes_no_array_of_another_kind(tmp_path: Path) -> None:
     assert python(READ_ONLY, tmp_path).communicate(timeout=600)[0] == "[5 0 0]\n"
 

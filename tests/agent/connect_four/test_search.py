@@ -71,6 +71,7 @@ def assert_legal(game: ConnectFour, line: tuple[int, ...]) -> None:
         game.undo()
 
 
+@pytest.mark.thorough
 def test_it_equals_plain_alpha_beta_in_every_position_of_random_games(
     search: ConnectFourSearch,
 ) -> None:

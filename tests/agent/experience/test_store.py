@@ -80,6 +80,7 @@ for number in range(40):
 """
 
 
+@pytest.mark.thorough
 def test_many_processes_lose_nothing(file):
     """Also one that is killed: what it has written is whole."""
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, file.path, name]) for name in "abc"]

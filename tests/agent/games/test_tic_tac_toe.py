@@ -39,6 +39,7 @@ def test_the_whole_tree():
     assert len(classes) == 765
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(("square", "nodes"), [(0, 59_705), (1, 63_905), (4, 55_505)])
 def test_the_tree_below_an_opening(square, nodes):
     game = TicTacToe()

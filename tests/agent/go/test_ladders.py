@@ -50,6 +50,7 @@ def attacked(game: Go, stone: int) -> int | None:
     return _attack(board.worker, stone) or None
 
 
+@pytest.mark.thorough(keep=28)
 @pytest.mark.parametrize("size", [5, 9, 13, 19, "5x6", "9x12", "7x19"])
 @pytest.mark.parametrize(("number", "swap"), SIDES)
 def test_a_ladder_works_across_the_board(size: int | str, number: int, swap: bool) -> None:

@@ -215,6 +215,7 @@ EYES = {
 }
 
 
+@pytest.mark.thorough(keep=168)
 @pytest.mark.parametrize("name", EYES)
 @pytest.mark.parametrize(("number", "swap"), [(n, s) for n in range(8) for s in (False, True)])
 @pytest.mark.parametrize(("width", "height"), [(9, 9), (7, 9), (12, 6)])

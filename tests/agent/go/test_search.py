@@ -321,6 +321,7 @@ def test_a_full_pool_drops_what_was_visited_least_and_goes_on(
     check_tree(search, game)
 
 
+@pytest.mark.thorough
 def test_a_stop_from_another_thread_ends_it_at_once() -> None:
     for threads in (1, 2):
         search = searching(threads)

@@ -71,6 +71,7 @@ class TestEqualsMinimax:
             assert found.value == minimax(game, depth, tree.evaluate)
             assert variation_value(game, found.pv, tree.evaluate) == found.value
 
+    @pytest.mark.thorough(keep=1)
     def test_on_tic_tac_toe_at_every_depth(self, options):
         game = TicTacToe()
         game.play(0)
@@ -171,6 +172,7 @@ def test_orderings_do_not_change_a_chess_value():
         assert ordered.counts.nodes < plain.counts.nodes
 
 
+@pytest.mark.thorough
 def test_mate_values_in_the_table_are_relative_to_the_position():
     game = PlainGame(chess.Board("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1"))
     table = Table()

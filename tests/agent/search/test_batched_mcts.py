@@ -83,6 +83,7 @@ class TestEveryBatch:
         search = UCT[Any](evaluation_of(Judge(priors), size), UCTOptions(playouts=400, seed=1))
         assert game.text(search.search(game, END).move) == "c3"
 
+    @pytest.mark.thorough(keep=1)
     def test_the_solver_proves(self, size: int, priors: bool) -> None:
         options = UCTOptions(solver=True, playouts=10**5, seed=1)
         for heaps, value in (([1, 2, 4], 1), ([1, 2, 3], -1)):

@@ -139,6 +139,7 @@ def test_the_same_leaves_in_the_same_order(name, thorough):
         assert [event.value for event in events if isinstance(event, Evaluated)] == leaves
 
 
+@pytest.mark.thorough
 def test_the_hard_alpha_beta_returns_what_the_listing_returns():
     for root, _ in whole_trees(100):
         returned = []

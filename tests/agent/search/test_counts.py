@@ -31,6 +31,7 @@ def test_the_sum():
     assert Counts(leaves=3, looked_at=4).evaluations == 7
 
 
+@pytest.mark.thorough(keep=6)
 @pytest.mark.parametrize(
     "text",
     [

@@ -127,6 +127,7 @@ def test_stop_from_another_thread_is_noticed():
     assert ended - stopped[0] < 2
 
 
+@pytest.mark.thorough
 def test_partial_level_offers_only_a_better_line():
     full = infos(HANGING_QUEEN, Limits(depth=3))
     for nodes in range(50, full[-1].nodes, full[-1].nodes // 20):

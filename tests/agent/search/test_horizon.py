@@ -24,6 +24,7 @@ def test_levels():
         levels(1, "even")
 
 
+@pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("name", [name for name in ALL if ALL[name].exact])
 def test_deepening_ends_with_minimax(name):
     game = games.new_game("connect-four")

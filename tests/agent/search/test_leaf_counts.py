@@ -56,6 +56,7 @@ def test_mean_leaves_on_random_trees(branching, depth, published, thorough):
         assert totals[name] / trees == pytest.approx(mean, rel=0.03), name
 
 
+@pytest.mark.thorough
 def test_sss_star_never_evaluates_a_leaf_that_alpha_beta_skips():
     random = Random(8)
     for seed in range(150):
@@ -74,6 +75,7 @@ def test_lists_and_null_windows_evaluate_the_same_leaves_in_the_same_order(name)
         assert leaves(name, tree, depth) == leaves(f"{name}-mtd", tree, depth)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["sss-star", "dual-star"])
 def test_they_do_so_with_equal_leaves_too(name):
     random = Random(10)

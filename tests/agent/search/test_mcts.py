@@ -58,6 +58,7 @@ def test_draws_are_worth_nothing_to_both():
     assert found(Tree([[0, 0], [0, 0]]))[1] == 0
 
 
+@pytest.mark.thorough
 def test_values_have_the_movers_sign():
     for heaps, wins in (([1, 2, 4], True), ([1, 2, 3], False)):
         _, value = found(Nim(heaps), playouts=4000)

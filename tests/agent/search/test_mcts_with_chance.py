@@ -26,6 +26,7 @@ def every_node(node):
         yield from every_node(child)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("options", [{}, {"solver": True}, {"rave": 200.0}], ids=str)
 def test_the_value_of_pig_to_2_is_five_sevenths(options):
     # Who rolls first wins with 2 to 6; else the other is in his place: p = 5/6 + (1 - p) / 6.

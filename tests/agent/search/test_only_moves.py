@@ -56,6 +56,7 @@ class TestValue:
         assert algorithm(name)(lambda game: 2).search(Tree([1, 3]), 0).value == 2
 
 
+@pytest.mark.thorough(keep=5)
 @pytest.mark.parametrize("name", algorithms())
 def test_a_move_is_found_wherever_there_is_one(name):
     options = {"playouts": 20, "seed": 1} if issubclass(algorithms()[name], UCT) else {}

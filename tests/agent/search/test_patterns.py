@@ -77,6 +77,7 @@ def test_patterns_are_turned_only_if_asked():
     assert suggested(game, ["m m *"], turned=False) == []
 
 
+@pytest.mark.thorough
 def test_they_save_work():
     nodes = []
     for patterns in (None, Patterns(FOUR, turned=False)):

@@ -213,6 +213,7 @@ def test_an_evaluation_that_sleeps_is_given_up(ask, tmp_path):
     assert [message for message in recorder.errors if "did not return in time" in message]
 
 
+@pytest.mark.thorough
 def test_a_game_that_loops_is_given_up_and_stands_as_it_stood(ask, tmp_path):
     file = tmp_path / "endless.py"
     file.write_text(

@@ -60,6 +60,7 @@ def test_two_valued_minimax_plays_a_winning_line():
     assert game.outcome() == 1
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("table", [False, True])
 def test_best_node_search_finds_the_best_move(table):
     for game, depth in random_trees(400):

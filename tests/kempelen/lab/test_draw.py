@@ -33,6 +33,7 @@ def draw(lab, tmp_path, *arguments):
     return picture
 
 
+@pytest.mark.thorough
 def test_alpha_beta_with_windows_bounds_and_cuts(lab, tmp_path):
     tree = tmp_path / "small.yaml"
     tree.write_text("[[3, 12], [2, 4]]")
@@ -117,6 +118,7 @@ def test_a_won_leaf_says_so(lab, tmp_path):
     assert found.count("GANA") == 2
 
 
+@pytest.mark.thorough
 def test_the_same_command_draws_the_same_picture(lab, tmp_path):
     first = draw(lab, tmp_path, "--tree", TREE).read_bytes()
     assert draw(lab, tmp_path, "--tree", TREE).read_bytes() == first

@@ -274,6 +274,7 @@ def test_what_sheets_say(keys):
     assert leaves <= set(found)
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize(
     ("arguments", "said", "spanish"),
     [

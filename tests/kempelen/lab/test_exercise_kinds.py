@@ -45,6 +45,7 @@ def expected(each):
     return (label(reference.uct_path(each.shown())),)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("seeds", NUMBERS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_keys_are_right_and_answers_marked_by_them(kind, seeds):

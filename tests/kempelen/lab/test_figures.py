@@ -21,6 +21,7 @@ def made():
     return list(notes.figures(english, words.language("en")))
 
 
+@pytest.mark.thorough
 def test_every_number_that_the_notes_tell_is_found_or_explained(made):
     told = [row for figure in made for row in figure.rows if row.said is not None]
     assert len(told) >= 75

@@ -9,6 +9,7 @@ import pytest
 SMALL = ["--game", "tic-tac-toe", "--steps", "1", "--games", "2", "--playouts", "8"]
 
 
+@pytest.mark.thorough
 def test_it_writes_a_network_that_alphazero_takes(lab, tmp_path):
     file, picture = tmp_path / "t.learned", tmp_path / "curves.svg"
     status, out, err = lab("learn", *SMALL, "--neurons", "8", "-o", file, "--plot", picture)

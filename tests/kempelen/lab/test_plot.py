@@ -45,6 +45,7 @@ def test_distinct_leaves_are_counted_once(lab):
     assert max(distinct) <= 27
 
 
+@pytest.mark.thorough
 def test_the_picture_names_all_lines(lab, tmp_path):
     picture = tmp_path / "leaves.svg"
     status, out, _ = lab("plot", *SMALL, "-o", picture, "--lang", "es")

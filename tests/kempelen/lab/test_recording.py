@@ -301,6 +301,7 @@ def test_best_node_search_narrows_where_it_guesses_again():
     assert lit == ["guess"] * (len(lines) - 1) + ["done"]
 
 
+@pytest.mark.thorough(keep=5)
 @pytest.mark.parametrize("name", algorithms())
 def test_every_step_says_something(name):
     for game in SAMPLE:

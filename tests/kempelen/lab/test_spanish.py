@@ -85,6 +85,7 @@ def test_every_game(lab, tmp_path, game):
         assert_spanish(drawn(lab, tmp_path / "arbol.svg", *arguments))
 
 
+@pytest.mark.thorough(keep=2)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -105,6 +106,7 @@ def test_every_other_table(lab, arguments):
     assert_spanish(out)
 
 
+@pytest.mark.thorough
 def test_the_plot(lab, tmp_path):
     picture = tmp_path / "hojas.svg"
     arguments = ["--branching", "2", "--depth", "3", "--trees", "1", "-o", picture]
@@ -113,6 +115,7 @@ def test_the_plot(lab, tmp_path):
     assert_spanish("\n".join(found))
 
 
+@pytest.mark.thorough
 def test_the_figures_of_the_notes():
     def spanish(first, second):
         return second

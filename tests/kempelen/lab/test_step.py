@@ -259,6 +259,7 @@ def test_signs_of_the_page_are_in_a_system_s_usual_fonts():
     assert not re.findall(r"[\u23cf-\u23ff\U0001f000-\U0001ffff]", text)
 
 
+@pytest.mark.thorough
 def test_every_word_of_the_page_has_its_spanish():
     """Words that scripts ask for by themselves, in quotes or in tables."""
     from kempelen.lab import page

@@ -159,6 +159,7 @@ def test_a_search_that_is_stopped_shows_its_steps(lab):
     assert len(out.splitlines()) == 7
 
 
+@pytest.mark.thorough(keep=4)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -96,6 +96,7 @@ async def test_times_that_change_are_told(start, tmp_path):
     ]
 
 
+@pytest.mark.thorough
 async def test_limits_of_our_own(start, tmp_path):
     arguments = ("-m", "kempelen.cli", "gtp", "--game", "othello", "--algorithm", "alpha-beta")
     engine = await start(GtpEngine(sys.executable, arguments, game_id="othello"))

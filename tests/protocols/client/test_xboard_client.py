@@ -105,6 +105,7 @@ async def test_options_are_checked(start, options, message):
         await engine.configure(options)
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(
     ("failure", "error", "message"),
     [

@@ -94,6 +94,7 @@ def test_territory_beside_a_seki_counts_where_it_is_not_taxed():
     assert game.territory_score(0, seki) == -4
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize(
     ("name", "score"),
     [

@@ -124,6 +124,7 @@ def test_undo_and_clear_board_are_followed(ready):
     assert talk.answer("reg_genmove b").strip("= \n") in set("1234567")
 
 
+@pytest.mark.thorough
 def test_analysis_tells_of_every_move_until_input(ready):
     talk = ready(seconds=0.5)
     play(talk, "44")

@@ -74,6 +74,7 @@ def test_the_plain_algorithms_can_be_chosen(start, options):
     assert type(talk.gtp._source) is GameSource
 
 
+@pytest.mark.thorough
 def test_each_line_of_an_analysis_has_all_moves_once(ready):
     """However the search ends: by a clock here, amid an iteration."""
     talk = ready(seconds=0.25)
@@ -293,6 +294,7 @@ def test_where_territory_is_counted_a_move_keeps_within_its_period(ready, monkey
     assert found.clock.overtime.seconds + probed.movetime - OVERHEAD < 10
 
 
+@pytest.mark.thorough
 def test_no_pass_where_playouts_tell_the_end_otherwise(ready):
     """White's top is dead, which searches see; playouts, which passing asks, do not."""
     talk = ready(size=9, komi=6.5, playouts=5000, resigns=False)

@@ -265,6 +265,7 @@ def test_settings_that_cannot_be_are_refused(start, options, message):
         start(**options)
 
 
+@pytest.mark.thorough(keep=3)
 @pytest.mark.parametrize("name", catalogue.names())
 def test_every_game_is_played_to_its_end(start, name):
     options = {"go": {"size": 4}, "pig": {}, "othello": {"size": 4}}.get(name, {})

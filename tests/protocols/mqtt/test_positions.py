@@ -263,6 +263,7 @@ def test_a_reading_ends_with_its_time():
             positions.read(payload, time.monotonic() - 1)
 
 
+@pytest.mark.thorough
 def test_no_request_about_a_game_does_anything_else():
     generator = random.Random(2)
     strange = [

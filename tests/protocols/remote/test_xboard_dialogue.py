@@ -171,6 +171,7 @@ LINES = st.lists(st.sampled_from(TEXT.split()), max_size=4).map(" ".join)
 KINDS = st.sampled_from(["asked", "told", "lost", "resume", "overdue"])
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(KINDS, LINES)))
 def test_whatever_is_said_an_engine_that_is_to_move_moves_once(events):

@@ -99,6 +99,7 @@ def test_strangers_have_no_file(talk, tmp_path):
     assert not session.uci.experience.active
 
 
+@pytest.mark.thorough
 def test_strangers_keep_no_more_waiting_than_is_reasonable(talk):
     uci = talk(Permissions()).uci
     held = threading.Event()

@@ -49,6 +49,7 @@ def check_answer(heard, board):
     return move
 
 
+@pytest.mark.thorough(keep=4)
 @pytest.mark.parametrize(
     "limits",
     [
@@ -92,6 +93,7 @@ def test_lines_are_different_moves(talk):
     assert len({line.split(" pv ")[1].split()[0] for line in lines.values()}) == 3
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("fen", [chess.STARTING_FEN, CHECKMATE, MATE_IN_TWO])
 def test_infinite_and_ponder_wait(talk, fen):
     for go, end in (

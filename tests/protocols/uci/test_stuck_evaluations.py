@@ -102,6 +102,7 @@ def complaints(heard):
     return [text for text in heard if "did not return in time" in text]
 
 
+@pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("name", ["sleeps", "loops"])
 def test_the_move_comes_in_time_and_the_next_one_too(talk, file, search, name):
