@@ -202,7 +202,8 @@ async def test_a_second_bot_of_a_name_is_refused(mosquitto):
     listening.connection.close()
 
 
-async def test_of_many_that_start_at_once_one_has_the_name(mosquitto):
+async def test_of_many_that_start_at_once_one_has_the_name(mosquitto, monkeypatch):
+    monkeypatch.setattr("protocols.mqtt.bot.SETTLING", PATIENCE)
     contexts = [serving(mosquitto.broker) for _ in range(5)]
     bots = await asyncio.gather(*(context.__aenter__() for context in contexts))
     await until(lambda: sum(bot.task.done() for bot in bots) == 4)
