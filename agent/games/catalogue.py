@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from math import isfinite
+from os.path import splitdrive
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
@@ -165,7 +166,7 @@ def find(spec: str) -> Kind:
     for entry in _installed():
         if entry.name == spec:
             return _loaded(spec, entry.value)
-    if ":" in spec:
+    if ":" in splitdrive(spec)[1]:
         return _loaded(spec, spec)
     hint = "" if not user_code.is_file_name(spec) else f"; a class of that file is {spec}:Class"
     raise GameError(f"there is no game {spec!r}; there are {', '.join(names())}{hint}")

@@ -99,10 +99,16 @@ def creation_flags() -> int:
 class EngineProcess:
     """A started program. Every method may be called at any time; after the end they say so."""
 
-    def __init__(self, process: asyncio.subprocess.Process, output: int, log: IoLog | None) -> None:
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        output: int,
+        log: IoLog | None,
+        job: JobObject | None = None,
+    ) -> None:
         self.arrived = 0.0
         self._process = process
-        self._job = JobObject.of(process.pid)
+        self._job = job
         self._output = Arrivals(output)
         self._log = log
         self._lines: deque[str] = deque()
@@ -145,7 +151,7 @@ class EngineProcess:
             raise
         finally:
             os.close(theirs)
-        return cls(process, output, log)
+        return cls(process, output, log, JobObject.of(process.pid))
 
     @property
     def pid(self) -> int:

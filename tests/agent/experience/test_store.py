@@ -10,6 +10,7 @@ from agent.experience.lesson import Lesson
 from agent.experience.memory import Experience
 from agent.experience.store import ExperienceError, ExperienceFile
 from agent.player import PlayerError
+from tests.systems import posix_only
 
 
 def lesson(move="e2e4", found=-100.0, **more):
@@ -145,6 +146,7 @@ def test_values_that_no_search_can_count_with_are_refused(file, change):
         ExperienceFile(file.path)
 
 
+@posix_only("~name is a folder beside the user's there")
 def test_a_home_that_is_not_there_is_told(tmp_path):
     with pytest.raises(PlayerError, match=r"~nobody-at-all/x: its folder does not exist"):
         Experience(ChessNotation()).use("~nobody-at-all/x")

@@ -16,8 +16,10 @@ from protocols.server import remote_session
 from protocols.server.tokens import TokenFile
 from tests.protocols.server.credentials import Certified, Tokens
 from tests.protocols.server.support import PATIENCE, Caller, calling, running
+from tests.systems import posix_only
 
 
+@posix_only("reads /proc")
 async def test_lines_of_ten_megabytes() -> None:
     async with running() as run, calling(run) as attacker, calling(run) as other:
         before = _resident()
@@ -195,6 +197,7 @@ async def test_the_grace_has_an_end() -> None:
         assert await caller.hear() == "refused the server ends"
 
 
+@posix_only("reads /proc")
 @pytest.mark.thorough
 async def test_connections_one_after_another_leave_nothing_behind(thorough: bool) -> None:
     """Of real engines `benchmarks/connections.py` makes 10,000."""

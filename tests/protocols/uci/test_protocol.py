@@ -8,6 +8,7 @@ import pytest
 from agent.chess.engine import Engine
 from protocols.uci import play
 from protocols.uci.protocol import COMMANDS, OPTIONS
+from tests.systems import posix_only
 from tests.waiting import PATIENCE
 
 
@@ -55,7 +56,9 @@ def test_options_set_during_a_search_wait_for_its_end(conversation):
     [
         ("nowhere.py:evaluate", "nowhere.py does not exist"),
         ("garbage", "'garbage' is not 'handcrafted', 'nnue:FILE', 'module:function' or"),
-        ("x" * 900 + ".py:f", "File name too long"),
+        pytest.param(
+            "x" * 900 + ".py:f", "File name too long", marks=posix_only("it does not exist there")
+        ),
     ],
 )
 def test_an_evaluation_that_cannot_be_is_refused_at_once(conversation, spec, message):
