@@ -172,7 +172,8 @@ def rename_over(
             os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
             return
         except PermissionError as error:
-            if sys.platform != "win32" or not os.access(target, os.W_OK):
+            protected = os.path.exists(target) and not os.access(target, os.W_OK)
+            if sys.platform != "win32" or protected:
                 raise
             if time.monotonic() > deadline:
                 raise InUseError(
